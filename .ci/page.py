@@ -45,7 +45,9 @@ def fetch_packages() -> bool:
     installed, lock = web / "node_modules" / ".package-lock.json", web / "package-lock.json"
     if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
         return True
-    return subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=web).returncode == 0
+    return (
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=web).returncode == 0
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -60,7 +62,7 @@ def main(arguments: list[str]) -> int:
     if missing is not None:
         print(f"the page is not built: {missing}", file=sys.stderr)
         return 0 if "--if-possible" in arguments else 1
-    return subprocess.run(["npm", "run", "build"], cwd=ROOT / WEB).returncode
+    return subprocess.run(["npm", "run", "build", "--loglevel=error"], cwd=ROOT / WEB).returncode
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ Worlds of other packages join by the entry point group ``interplay.worlds``, who
 
 A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``; a simulation by a function that makes
 its manager, ``make_world("examples.corridor:together")``; and so is anybody's PettingZoo parallel environment:
-``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``. A function says by its annotation what it returns;
+``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``, in turns or parallel, and Gymnasium's:
+``make_world("gymnasium:CartPole-v1")``. A function says by its annotation what it returns;
 none is called to find out (`interplay.core.targets`).
 """
 
@@ -112,7 +113,7 @@ def make_world(
 
     Args:
         world_id: a registered id; or ``"module:name"`` of a `World` class or a `WorldSpec` of your own, or of a function
-            whose annotation says that it returns a world, a simulation's manager or a PettingZoo parallel environment
+            whose annotation says that it returns a world, a simulation's manager or a PettingZoo or Gymnasium environment
             (the last two with the extra option ``processes``, see `interplay.sim.adapt` and
             `interplay.connect.parallel_world`).
         num_worlds: W, worlds in the batch.
@@ -275,15 +276,33 @@ def _make_from_path(
             raise UserError(f"{path}: unknown option {name!r}; {near}")
     if kind == targets.WORLD:
         return _make_own(make, path, num_worlds, seed, threads, first_world, options)
+    if kind == targets.SIMULATION and not processes:
+        special = _special(make(**rest), num_worlds, seed, threads, first_world)
+        if special is not None:
+            special.id = path
+            return special
     batch: World = load(_SIMULATIONS if kind == targets.SIMULATION else _ENVIRONMENTS)(
         path, num_worlds, seed=seed, first_world=first_world, processes=processes, kwargs=rest
     )
     return batch
 
 
+def _special(manager: Any, num_worlds: int, seed: int, threads: int, first_world: int) -> World | None:
+    """A world of the simulation's own making, as a declared grid world has one; None where its copies are stepped one by one."""
+    given = {"seed": seed, "first_world": first_world, "threads": threads}
+    found: World | None = None
+    if hasattr(manager, "sim"):
+        found = manager.sim.as_batch(manager, num_worlds, **given)
+        if found is None:
+            manager.close()
+    return found
+
+
 def _refusal(make: Any) -> str:
     if isinstance(make, type):
-        return "the class is no world; name a subclass of World or of PettingZoo's ParallelEnv"
+        return (
+            "the class is no world; name a subclass of World, or of PettingZoo's or Gymnasium's environments"
+        )
     if inspect.isroutine(make):
         return "the function does not say what it makes; annotate it: -> World, -> SimulationManager or -> ParallelEnv"
     return f"a {type(make).__name__} is no world; name a class, or a function that says what it makes"

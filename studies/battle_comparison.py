@@ -29,6 +29,7 @@ from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.sweep import PlannedRun, SweepSettings, plan, sweep
 from interplay.view.comparison import compare
 from interplay.view.comparison_picture import plot_comparison
+from interplay.view.output import check_output
 from studies.battle_matches import AGAINST, measure
 
 SCENARIOS = ("3m", "2s3z", "5i", "3i2z")
@@ -85,6 +86,8 @@ def told(values: list[float]) -> str:
 
 def report(folder: Path, scenarios: list[str], games: int, pictures: Path | None) -> None:
     """Prints the table of the scenarios whose sweeps are there, and draws their curves."""
+    if pictures is not None:
+        check_output(pictures / "battle.png", (".png",))  # before hours of games
     print(f"| scenario | against | {' | '.join(ARMS)} |")
     print("|---" * (2 + len(ARMS)) + "|")
     for scenario in scenarios:

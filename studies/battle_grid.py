@@ -36,7 +36,7 @@ from interplay.train.play.checkpoints import sound_checkpoints
 from interplay.train.play.policy import load_policy
 from interplay.train.settings import NetworkGroup, TrainSettings
 from interplay.train.trainer import resume, train
-from interplay.view.output import begin_figure, save_figure
+from interplay.view.output import begin_figure, check_output, save_figure
 from interplay.view.palette import POPULATIONS
 
 PICTURES = {"5i": "Img5IObsItf", "3i2z": "Img3I2ZObsItf"}
@@ -186,6 +186,8 @@ def settings_of(scenario: str, steps: int, seed: int) -> TrainSettings:
 
 def report(run: Path, games: int, picture: Path | None) -> None:
     """Plays every stored policy and prints a table of what it won; draws it where a picture is asked for."""
+    if picture is not None:
+        check_output(picture, (".png",))  # before hours of games
     steps, won = [], []
     print("| agent-steps | won | 95 % |\n|---|---|---|")
     for checkpoint in sound_checkpoints(run)[0]:

@@ -32,6 +32,7 @@ from interplay.train.selfplay.league.reading import read_league
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.league_presets import PRESETS
 from interplay.train.trainer import train
+from interplay.view.output import check_output
 from interplay.worlds.matrix.config import ROCK_PAPER_SCISSORS
 
 WORLD, STEPS, PERIOD = "matrix/rock-paper-scissors", 600_000, 10_000
@@ -66,6 +67,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--picture", type=Path, help="a .png of all runs")
     arguments = parser.parse_args()
+    if arguments.picture:
+        check_output(arguments.picture, (".png",))  # before hours of training
     found: dict[str, list[Found]] = {}
     for name in LEAGUES:
         with tempfile.TemporaryDirectory() as folder:

@@ -26,6 +26,7 @@ import numpy as np
 from interplay import make_world
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import EpisodeTable, play
+from interplay.view.output import check_output
 
 STEPS = {"regional": 132_000, "position": 2_500_000, "soft": 300_000}  # manual 4.2.4, table 1
 EPISODES, SOLVED, LIMIT = 100, 0.95, 400
@@ -144,6 +145,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="keeps the runs in this folder")
     parser.add_argument("settings", nargs="*", help="of training, KEY=VALUE")
     given = parser.parse_intermixed_args()
+    if given.picture:
+        check_output(given.picture, (".png",))  # before hours of training
     steps = given.steps or STEPS[given.configuration]
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.out or Path(scratch)

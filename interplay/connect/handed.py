@@ -13,7 +13,7 @@ from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from interplay.connect.parallel_world import ParallelEnvWorld
 from interplay.connect.pettingzoo import WorldEnv
-from interplay.connect.turns import AloneEnv, TurnsEnv, name_of
+from interplay.connect.turns import name_of
 from interplay.core import targets
 from interplay.core.errors import UserError
 from interplay.core.loading import load
@@ -113,30 +113,16 @@ def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
         return _world(thing.world)
     if isinstance(thing, SimulationManager):
         return Handed(_given(type(thing.sim.unwrapped).__name__), partial(_batch_of, SimulationWorld, make))
-    if isinstance(thing, gymnasium.Env):
-        form: Callable[[Any], Any] = AloneEnv
-    elif isinstance(thing, AECEnv):
-        form = TurnsEnv
-    elif isinstance(thing, ParallelEnv) or (hasattr(thing, "possible_agents") and hasattr(thing, "step")):
-        form = _as_it_is
-    else:
+    if not (_is_environment(thing) or (hasattr(thing, "possible_agents") and hasattr(thing, "step"))):
         raise UserError(
             f"a {type(thing).__name__} is no world; hand over an id, a World, a PettingZoo or Gymnasium environment, "
             "a manager of a simulation, or a function that makes one of these"
         )
-    return Handed(_given(name_of(thing)), partial(_batch_of, ParallelEnvWorld, partial(_formed, form, make)))
+    return Handed(_given(name_of(thing)), partial(_batch_of, ParallelEnvWorld, make))
 
 
 def _batch_of(kind: Callable[..., World], make: Callable[[], Any], **given: Any) -> World:
     return kind(make, given.pop("num_worlds", 1), **given)
-
-
-def _formed(form: Callable[[Any], Any], make: Callable[[], Any]) -> Any:
-    return form(make())
-
-
-def _as_it_is(env: Any) -> Any:
-    return env
 
 
 def _copy_of(env: Any) -> Any:

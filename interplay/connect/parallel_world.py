@@ -1,12 +1,14 @@
-"""Anybody's PettingZoo parallel environment as a `World`, so that everything here can play and train it."""
+"""Anybody's PettingZoo or Gymnasium environment as a `World`, so that everything here can play and train it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from interplay.connect.turns import as_parallel
 from interplay.core.errors import CannotSave
 from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
@@ -15,7 +17,7 @@ from interplay.sim.batch.world import EnvironmentBatch
 
 
 class ParallelEnvWorld(EnvironmentBatch):
-    """W environments of somebody else, stepped together.
+    """W environments of somebody else, stepped together: PettingZoo's, parallel or in turns (one step is one turn), or Gymnasium's, of one agent.
 
     Agents with different spaces become kinds, named by what their agents' names have in common. Observations that are no Dict are
     called ``"observation"``; nested ones are flattened to names with dots. Action masks are read from
@@ -49,7 +51,9 @@ class ParallelEnvWorld(EnvironmentBatch):
         first_world: int = 0,
         kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(factory, num_worlds, seed, processes, first_world, kwargs)
+        super().__init__(factory, num_worlds, seed, processes, first_world, kwargs, as_parallel)
+        if not processes:
+            self.tick_seconds = _tick_seconds(self._pool.environment(0))
 
     def draw(self, canvas: Canvas, world: int) -> None:
         """A table of the agents, and the environment's own `render` where it was made with ``render_mode="rgb_array"`` in this process.
@@ -67,9 +71,15 @@ class ParallelEnvWorld(EnvironmentBatch):
             CannotSave: always.
         """
         raise CannotSave(
-            f"{self.id}: a PettingZoo environment cannot be saved; reset it and begin an episode instead"
+            f"{self.id}: somebody else's environment cannot be saved; reset it and begin an episode instead"
         )
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
         """Refused, as `save` is."""
-        raise CannotSave(f"{self.id}: a PettingZoo environment cannot be restored; reset it instead")
+        raise CannotSave(f"{self.id}: somebody else's environment cannot be restored; reset it instead")
+
+
+def _tick_seconds(env: Any) -> float | None:
+    """What an environment says by ``render_fps`` of its metadata."""
+    told = (getattr(env, "metadata", None) or {}).get("render_fps")
+    return 1 / float(told) if isinstance(told, int | float) and 0 < told < math.inf else None

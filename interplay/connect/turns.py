@@ -8,6 +8,8 @@ from typing import Any
 import gymnasium
 from pettingzoo.utils.env import AECEnv
 
+from interplay.sim.batch.managed import as_environment
+
 ALONE = "agent"  # who plays a Gymnasium environment
 
 Step = tuple[dict[Any, Any], dict[Any, float], dict[Any, bool], dict[Any, bool], dict[Any, Any]]
@@ -25,6 +27,7 @@ class TurnsEnv:
     def __init__(self, env: AECEnv[Any, Any, Any]) -> None:
         self.env = env
         self.metadata = env.metadata
+        self.render_mode = getattr(env, "render_mode", None)
         self.possible_agents = list(env.possible_agents)
         self.agents: list[Any] = []
 
@@ -85,7 +88,8 @@ class AloneEnv:
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         self.env = env
-        self.metadata = {"name": name_of(env)}
+        self.metadata = {**(env.metadata or {}), "name": name_of(env)}
+        self.render_mode = env.render_mode
         self.possible_agents = [ALONE]
         self.agents: list[str] = []
 
@@ -120,6 +124,13 @@ class AloneEnv:
     def close(self) -> None:
         """Closes the environment."""
         self.env.close()
+
+
+def as_parallel(made: Any) -> Any:
+    """What a factory made in the form of a parallel environment: those that take turns, of one agent, and managers; others as they are."""
+    if isinstance(made, gymnasium.Env):
+        return AloneEnv(made)
+    return TurnsEnv(made) if isinstance(made, AECEnv) else as_environment(made)
 
 
 def name_of(env: Any) -> str:

@@ -8,6 +8,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable
+from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +17,7 @@ from interplay.core.errors import UserError
 
 
 def load(path: str, users: bool = False) -> Any:
-    """Imports ``"module:attribute"``.
+    """Imports ``"module:attribute"``; ``"gymnasium:ID"`` gives the function that makes the environment registered under that id.
 
     Args:
         path: what to import.
@@ -57,10 +58,22 @@ def load(path: str, users: bool = False) -> Any:
         raise UserError(
             f"{path!r}: {type(error).__name__} while {module_name} was imported: {error}; mend the module"
         ) from error
+    if module_name == "gymnasium" and not hasattr(module, attribute):
+        return _maker_of(path, attribute)
     if not hasattr(module, attribute):
         near = did_you_mean(attribute, vars(module), "check the spelling")
         raise UserError(f"{path!r}: module {module_name} has no {attribute!r}; {near}")
     return getattr(module, attribute)
+
+
+def _maker_of(path: str, name: str) -> Any:
+    """Makes a Gymnasium environment of an id."""
+    import gymnasium
+
+    if name not in gymnasium.registry:
+        near = did_you_mean(name, gymnasium.registry, "gymnasium.pprint_registry() lists all")
+        raise UserError(f"{path!r}: gymnasium knows no environment {name!r}; {near}")
+    return partial(gymnasium.make, name)
 
 
 def origin(path: str) -> str:

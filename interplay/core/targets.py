@@ -19,6 +19,8 @@ _KINDS = {
     "interplay.sim.managers.SimulationManager": SIMULATION,
     "interplay.sim.simulation.AgentBasedSimulation": SIMULATION,
     "pettingzoo.utils.env.ParallelEnv": ENVIRONMENT,
+    "pettingzoo.utils.env.AECEnv": ENVIRONMENT,
+    "gymnasium.core.Env": ENVIRONMENT,
     "interplay.core.policy.Policy": POLICY,
 }
 _BY_WORD = {name.rpartition(".")[2]: kind for name, kind in _KINDS.items()}
@@ -48,6 +50,10 @@ def kind_made(target: Any) -> str | None:
         return None
     if (target.__module__, target.__qualname__) == _PARALLEL:
         return ENVIRONMENT
+    raw = getattr(target, "__globals__", {}).get("raw_env")
+    # PettingZoo's custom: `env` makes `raw_env` in wrappers.
+    if target.__name__ == "env" and isinstance(raw, type):
+        return _kind_of_class(raw)
     made = _returned(target)
     if isinstance(made, str):
         return _BY_WORD.get(made.rpartition(".")[2])

@@ -104,6 +104,8 @@ class World(Remakable, ABC):
         privileged_view: whether `draw` and `describe` show what the public may not know (hidden roles); None = nothing is hidden.
         state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
         frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
+        tick_seconds: how long a step lasts in the world's own time, for people who watch and play it live; None = it has none, and
+            lasts a tenth of a second, or as long as it stays in view in a video where that is longer.
         action_names: what choices are called, for people: head -> names of its choices (of a Box: of its numbers), heads in the order of
             the action space; worlds with several kinds give kind name -> such a mapping. None = nobody has named them.
         instruments: what reads this world for instruments of `interplay.evaluate`, by name, as worlds import nothing from there:
@@ -122,6 +124,7 @@ class World(Remakable, ABC):
     privileged_view: bool | None = None
     state_space: spaces.Box | None = None
     frames_per_step: int = 1
+    tick_seconds: float | None = None
     action_names: Mapping[str, Any] | None = None
     instruments: Mapping[str, str] = MappingProxyType({})
 
@@ -346,6 +349,11 @@ class World(Remakable, ABC):
     def controls(self, slot: int) -> Controls | None:
         """Which keys mean which choices of a slot, by the names of `action_names`; None: people choose from a form."""
         return None
+
+    @property
+    def takes_clicks(self) -> bool:
+        """Whether clicks mean anything to who plays here."""
+        return type(self).click is not World.click
 
     def click(self, world: int, slot: int, x: float, y: float) -> Mapping[str, str] | None:
         """What a click at a place of the scene means for a slot: head -> choice, by name; None: nothing."""

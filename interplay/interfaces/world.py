@@ -41,7 +41,7 @@ SAID = (
         "num_populations",
         "population_names",
     ),
-    *("privileged_view", "frames_per_step", "state_space"),
+    *("privileged_view", "frames_per_step", "tick_seconds", "state_space"),
 )
 OURS = "interfaces/"  # what names in snapshots begin with
 

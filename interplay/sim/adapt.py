@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from interplay.core.controls import Controls
 from interplay.core.errors import CannotRestore, UserError
+from interplay.core.fog import Visible
 from interplay.core.hashing import hash_rows
 from interplay.core.ranges import MOST_64, Law, Range, check_state, count
 from interplay.core.scene import Canvas
@@ -75,6 +76,7 @@ class SimulationWorld(EnvironmentBatch):
         super().__init__(make_manager, num_worlds, seed, processes, first_world, kwargs, as_simulation)
         environment = self._pool.environment(0)
         sim = None if environment is None else environment.manager.sim
+        self._ids = self._pool.layout.agents
         self.action_names, self._controls = getattr(sim, "action_names", None), getattr(sim, "controls", None)
         self._history = History(num_worlds, self._layouts)
         self._stood = np.zeros(num_worlds, bool)  # worlds that are over and have been stepped since
@@ -114,6 +116,27 @@ class SimulationWorld(EnvironmentBatch):
     def controls(self, slot: int) -> Controls | None:
         """The simulation's own `controls`, where it says some and is in this process."""
         return self._controls
+
+    @property
+    def takes_clicks(self) -> bool:
+        """Whether the simulation has a ``click(agent_id, x, y)``."""
+        return self._asked(0, "click") is not None
+
+    def click(self, world: int, slot: int, x: float, y: float) -> Mapping[str, str] | None:
+        """What the simulation's own ``click(agent_id, x, y)`` says, where it has one and is in this process."""
+        click = self._asked(world, "click")
+        return None if click is None else cast("Mapping[str, str] | None", click(self._ids[slot], x, y))
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """What the simulation's own ``visible(agent_id)`` says, where it has one and is in this process."""
+        visible = self._asked(world, "visible")
+        return None if visible is None else cast("Visible | None", visible(self._ids[slot]))
+
+    def _asked(self, world: int, method: str) -> Callable[..., Any] | None:
+        """A method of a simulation for people who play; one that a wrapper gave other agents or choices has none."""
+        environment = self._pool.environment(world)
+        found = None if environment is None else getattr(environment.manager.sim, method, None)
+        return found if callable(found) else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
         """The simulation's own ``draw(canvas)``, where it has one and is in this process; else a table of its agents.

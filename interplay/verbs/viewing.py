@@ -196,7 +196,7 @@ def find_opened(what: str) -> Opened:
     if what.endswith(SUFFIX):
         from interplay.core.replay import ReplayReader
 
-        with ReplayReader(path):  # says by itself what is wrong with it
+        with ReplayReader(path, patience=0):  # says by itself what is wrong with it
             return Opened(what, None, file=path)
     if ":" not in what and path.exists():
         raise UserError(f"{what}: neither a folder nor a {SUFFIX} file; name a run, a recording or a world")

@@ -12,7 +12,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.evaluate import aggregates
 from interplay.evaluate.aggregates import FEW, TOO_FEW, Interval
-from interplay.view.curves import WINDOWS, window_means
+from interplay.view.curves import WINDOWS
 from interplay.view.run_log import one_line
 from interplay.view.run_table import (
     LAST,
@@ -39,7 +39,8 @@ class Group(NamedTuple):
         name: what notes call it: its label, or its letter.
         runs: at least one.
         scores: (runs,) float64, the mean of the metric over the last tenth of each run.
-        curves: (runs, K) float64, means over windows of agent-steps; NaN where nothing was logged.
+        curves: (runs, K) float64, means over windows of agent-steps, see `on_windows`; NaN where not every run has begun to log, or
+            one has ended: a mean over other runs than in the window before would jump.
         mean, interquartile_mean: of the scores.
         improvement: how likely a run of this group is to be better than one of the first group; None for the first.
     """
@@ -101,6 +102,7 @@ def compare(
         _refuse_twice(own)
         scores = np.array([_score(run, metric, common) for run in own])
         curves = np.array([_curve(run, metric, edges) for run in own])
+        curves[:, np.isnan(curves).any(axis=0)] = np.nan
         first = groups[0].scores if groups else None
         groups.append(
             Group(
@@ -275,9 +277,42 @@ def _score(run: Run, metric: str, common: int) -> float:
 
 def _curve(run: Run, metric: str, edges: np.ndarray) -> np.ndarray:
     assert run.log is not None
-    places = run.log.places(metric)
-    inside = places <= edges[-1]
-    return window_means(places[inside], run.log.column(metric)[inside], edges)
+    return on_windows(run.log.places(metric), run.log.column(metric), edges)
+
+
+def on_windows(places: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """The mean over each window of the line through a run's own points, whichever steps these have.
+
+    Where a run has logged but a part of a window, the part is taken that lies evenly about its middle.
+
+    Args:
+        places: (N,) in any order; of several at one place the mean counts.
+        values: (N,), NaN = not known.
+        edges: (K + 1,) ascending.
+
+    Returns:
+        (K,), NaN for windows whose middle is before the run's first point or behind its last.
+
+    Example:
+        >>> on_windows(np.array([1.0, 5.0, 6.0]), np.array([2.0, 10.0, 12.0]), np.array([0.0, 2.0, 4.0, 8.0, 10.0]))
+        array([ 2.,  6., 12., nan])
+    """
+    known = np.isfinite(values)
+    x, which = np.unique(places[known], return_inverse=True)
+    if not len(x):
+        return np.full(len(edges) - 1, np.nan)
+    y = np.bincount(which, values[known]) / np.bincount(which)
+    middles = (edges[:-1] + edges[1:]) / 2
+    reach = np.minimum(np.diff(edges) / 2, np.minimum(middles - x[0], x[-1] - middles))
+    area = np.append(0.0, np.cumsum(np.diff(x) * (y[:-1] + y[1:]) / 2))  # below the line, up to each point
+
+    def below(place: np.ndarray) -> np.ndarray:
+        before = np.clip(np.searchsorted(x, place, side="right") - 1, 0, len(x) - 1)
+        return area[before] + (place - x[before]) * (y[before] + np.interp(place, x, y)) / 2
+
+    wide = np.maximum(reach, 0.0)
+    means = (below(middles + wide) - below(middles - wide)) / np.where(wide > 0, 2 * wide, 1.0)
+    return np.where(reach > 0, means, np.where(reach == 0, np.interp(middles, x, y), np.nan))
 
 
 def _interval(

@@ -321,7 +321,6 @@ def test_a_failure_in_this_process_keeps_its_cause(fail, message):
         (HERE + "nothing", "has no possible_agents"),
         (HERE + "Graphs", "Text in the observation space"),
         (HERE + "broken", "RuntimeError: no licence found"),
-        ("pettingzoo.classic.rps_v2:env", "take turns"),
     ],
 )
 def test_what_is_no_parallel_environment_is_refused_in_one_line(factory, message):

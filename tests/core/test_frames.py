@@ -345,7 +345,6 @@ def test_schemas_from_elsewhere_are_looked_at(change, words):
         {"palette": ["red"], "origin": [0, 0], "cell": 1},
         {"palette": "terrain", "origin": [0], "cell": 1},
         {"palette": "terrain", "origin": "ab", "cell": 1},
-        {"palette": "terrain", "origin": [0, 0], "cell": 1, "more": 2},
     ],
 )
 def test_constants_from_elsewhere_go_through_the_canvas(options):
@@ -355,6 +354,17 @@ def test_constants_from_elsewhere_go_through_the_canvas(options):
     with pytest.raises(UserError, match="ground") as told:
         decoder.scene()
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("more", [{"more": 2}, {"name": "sky"}, {"self": 1, "glow": ["a", 0.5]}])
+def test_what_a_later_version_says_of_a_layer_is_left_out(more):
+    """Specification viewer 5."""
+    known = Decoder(SCHEMA)
+    known.decode(bytes.fromhex(GOLDEN[0]))
+    layers = [one.model_copy(update={"options": one.options | more}) for one in SCHEMA.layers]
+    decoder = Decoder(SCHEMA.model_copy(update={"layers": tuple(layers)}))
+    decoder.decode(bytes.fromhex(GOLDEN[0]))
+    assert repr(decoder.scene()) == repr(known.scene())
 
 
 def test_too_many_rows_are_refused_before_they_are_made():

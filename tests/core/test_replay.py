@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import struct
 import time
@@ -462,6 +463,27 @@ def test_no_more_chunks_are_held_than_a_recording_has(tmp_path, monkeypatch):
         with ReplayReader(path) as reader:
             assert (len(reader.chunks), reader.ticks, reader.closed) == (3, 200, False)
             assert "it has more than 3 chunks" in reader.troubles[0]
+
+
+def test_who_has_little_patience_reads_on_where_it_left_off(tmp_path):
+    path = small(tmp_path / "a.replay", 350)
+    with ReplayReader(path) as reader:
+        size = reader.chunks[-1].end
+    os.truncate(path, size)  # without its index
+    with ReplayReader(path) as whole, ReplayReader(path, patience=0) as reader:
+        for count in range(1, 8):
+            assert (reader.chunks, reader.left_off) == (whole.chunks[:count], True)
+            left = [line for line in reader.troubles if "takes long" in line]
+            assert len(left) == 1
+            assert f"{reader.chunks[-1].end:,} of {size:,} bytes so far" in left[0]
+            assert reader.refresh() == 1
+        assert (reader.chunks, reader.left_off, len(reader.troubles)) == (whole.chunks, False, 1)
+        assert reader.refresh() == 0
+
+
+def test_what_is_closed_needs_no_patience(tmp_path):
+    with ReplayReader(small(tmp_path / "a.replay", 350), patience=0) as reader:
+        assert (len(reader.chunks), reader.closed, reader.left_off, reader.troubles) == (8, True, False, [])
 
 
 def read_all(path: Path) -> tuple[Any, list[str]]:

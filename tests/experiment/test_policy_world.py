@@ -112,6 +112,7 @@ def test_it_says_of_itself_what_the_world_inside_says():
         "teams": ((0, 1), (2,)),
         "privileged_view": True,
         "frames_per_step": 5,
+        "tick_seconds": 0.6,
     }
     for name, value in said.items():
         assert getattr(inner, name) != value

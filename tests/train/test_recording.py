@@ -143,8 +143,8 @@ def test_numbers_go_on_and_what_is_not_ours_stays(tmp_path, at_once):
 def test_windows_of_any_number_are_known_again_and_thinned_out(tmp_path):
     for number in (999_999_998, 999_999_999, 1_000_000_000):
         (tmp_path / f"{number:06d}-{number}.replay").touch()
-    thin(tmp_path, 2, 1_000_000_001)
-    assert [one.number for one in windows(tmp_path)] == [1_000_000_000]
+    thin(tmp_path, 3, 1_000_000_001)
+    assert [one.number for one in windows(tmp_path)] == [999_999_998, 1_000_000_000]
 
 
 def test_those_that_are_kept_lie_evenly_over_the_run(tmp_path):
@@ -156,6 +156,13 @@ def test_those_that_are_kept_lie_evenly_over_the_run(tmp_path):
     assert (left[0], left[-3:]) == (0, steps[-3:])
     gaps = np.diff(left[:-3])
     assert gaps.max() < 3 * gaps.min()
+    # Where there is no room for three newest ones, the first stays; of one that is the newest.
+    assert [even([0, 10, 20, 30, 40], keep) for keep in (4, 3, 2, 1)] == [
+        [0, 2, 3, 4],
+        [0, 3, 4],
+        [0, 4],
+        [4],
+    ]
     (tmp_path / "000001-5.replay").write_bytes(b"")
     (tmp_path / "000002-6.replay").symlink_to(tmp_path / "000001-5.replay")
     thin(tmp_path, 1, 7)

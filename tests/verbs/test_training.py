@@ -131,7 +131,8 @@ def test_a_cut_episode_is_truncated_and_a_lost_one_terminated():
 
 
 def test_turns_are_those_of_the_environment():
-    world = hand_over(tictactoe_v3.env).make(num_worlds=2, seed=0, first_world=0)
+    assert hand_over(tictactoe_v3.env).id == "pettingzoo.classic.tictactoe.tictactoe:env"
+    world = hand_over(lambda: tictactoe_v3.env()).make(num_worlds=2, seed=0, first_world=0)
     step = world.reset()
     assert step.acting.tolist() == [[True, False]] * 2
     for place in (0, 3, 1, 4):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.view.comparison import compare, curve_band, latex, markdown, rows, told
+from interplay.view.comparison import compare, curve_band, latex, markdown, on_windows, rows, told
 from interplay.view.comparison_picture import plot_comparison
 from interplay.view.run_table import find_runs, last_and_best, read_rows, table, to_csv
 from tests.cli.command import typed
@@ -69,6 +69,28 @@ def test_how_fast_and_how_far_a_run_went_makes_no_group_of_its_own(two):
     file = run / "settings.toml"
     file.write_text(file.read_text().replace("steps = 40000", "steps = 80000"))
     assert [len(group.runs) for group in compare([two]).groups] == [6, 5]
+
+
+def test_seeds_that_were_logged_at_other_steps_have_a_mean_without_jags(tmp_path):
+    """Straight lines 3 x + seed, of which the mean is one again; windows are 1,000 agent-steps wide."""
+    for seed, steps in ((0, range(700, 100_001, 700)), (1, range(5_300, 100_001, 5_300)), (2, [800, 99_000])):
+        run = make_run(tmp_path / str(seed), seed)
+        log = [{"agent_steps": at, "episode_return": 3 * at + seed} for at in (*steps, 100_000)]
+        (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
+    found = compare([tmp_path])
+    middle, low, high = curve_band(found.groups[0].curves)
+    there = np.isfinite(middle)
+    assert found.middles[there].tolist() == [at for at in found.middles if at >= 5_300]
+    assert middle[there] == pytest.approx(3 * found.middles[there] + 1)
+    assert (high - low)[there] == pytest.approx(2, abs=0.01)
+
+
+def test_the_mean_over_a_window():
+    places, values = np.array([4.0, 0.0, 2.0, 2.0, 9.0]), np.array([2.0, 0.0, 1.0, 3.0, np.nan])
+    # Up from 0 to 2 at 2, and level from there to 4.
+    means = on_windows(places, values, np.array([0.0, 1.0, 3.0, 4.5, 6.0]))
+    assert means.tolist() == [0.5, 1.75, 2.0, pytest.approx(np.nan, nan_ok=True)]
+    assert np.isnan(on_windows(places, np.full(5, np.nan), np.array([0.0, 1.0]))).all()
 
 
 def test_unequal_runs_are_cut_and_it_is_said(two):

@@ -18,6 +18,7 @@ USUAL = {
     "teams": None,
     "privileged_view": None,
     "frames_per_step": 1,
+    "tick_seconds": None,
 }
 EVERLASTING = {
     "persistent": True,
@@ -25,13 +26,15 @@ EVERLASTING = {
     "ignores_illegal": True,
     "num_populations": 8,
     "frames_per_step": 6,
+    "tick_seconds": 0.6,
 }
 TALK = {"privileged_view": False, "frames_per_step": 45}
+THIRTIETH = {"dead_stay": True, "tick_seconds": pytest.approx(1 / 30)}
 HALVES = ((0, 1), (2, 3))
 # World, options, what it says that is not usual, and how many of which kinds live in it.
 SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
-    ("battle/3m", {}, {"dead_stay": True, "frames_per_step": 4, "teams": ((0, 1, 2), (3, 4, 5))}, {"agent": 6}),
-    ("battle/3m", {"blue": "1 zealot"}, {"dead_stay": True, "frames_per_step": 4, "teams": ((0, 1, 2), (3,))}, {"agent": 4}),
+    ("battle/3m", {}, {"dead_stay": True, "frames_per_step": 4, "tick_seconds": 0.5, "teams": ((0, 1, 2), (3, 4, 5))}, {"agent": 6}),
+    ("battle/3m", {"blue": "1 zealot"}, {"dead_stay": True, "frames_per_step": 4, "tick_seconds": 0.5, "teams": ((0, 1, 2), (3,))}, {"agent": 4}),
     ("dilemma/fixed", {}, {}, {"agent": 2}),
     ("dilemma/open-ended", {}, {}, {"agent": 2}),
     ("gridworld/broadcast", {}, {}, {"broadcaster": 4, "blocker": 3}),
@@ -65,9 +68,9 @@ SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
     ("pommerman/radio", {}, {"dead_stay": True, "frames_per_step": 4, "teams": ((0, 2), (1, 3))}, {"agent": 4}),
     ("simulation/multi-corridor", {"num_agents": 3}, {}, {"agent": 3}),
     ("simulation/multi-corridor-turns", {}, {}, {"agent": 5}),
-    ("survival/1v1-heals-low", {}, {"dead_stay": True}, {"agent": 2}),
-    ("survival/2v2-all-high", {}, {"dead_stay": True, "teams": HALVES}, {"agent": 4}),
-    ("survival/2v2-all-high", {"teams": False}, {"dead_stay": True}, {"agent": 4}),
+    ("survival/1v1-heals-low", {}, THIRTIETH, {"agent": 2}),
+    ("survival/2v2-all-high", {}, {**THIRTIETH, "teams": HALVES}, {"agent": 4}),
+    ("survival/2v2-all-high", {"teams": False}, THIRTIETH, {"agent": 4}),
     (
         "werewolf/9-l1s9",
         {},

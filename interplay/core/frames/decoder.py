@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,8 +189,18 @@ def _read_head(data: memoryview) -> tuple[Head, int, int]:
     return Head(kind == KEY, tick, bool(flags & 1), bool(flags & 2)), layers, base
 
 
+@cache
+def _known(kind: str) -> frozenset[str]:
+    return frozenset(inspect.signature(getattr(Canvas, kind)).parameters) - {"self", "name"}
+
+
 def _arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
-    """What the canvas was called with."""
+    """What the canvas was called with, as far as this version knows it: a later one may say more of a layer (docs/specs/viewer.md 5)."""
+    said = _said(layer, columns, text)
+    return {key: value for key, value in said.items() if key in _known(layer.kind)}
+
+
+def _said(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
     found = {key: tuple(value) if isinstance(value, list) else value for key, value in layer.options.items()}
     if layer.kind == "table":
         return {"columns": found.pop("titles"), "rows": text, **found}

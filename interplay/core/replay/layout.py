@@ -52,6 +52,7 @@ class Header(Settings):
         started: when, ISO 8601; may be empty.
         exact: whether there are states and actions, so that it can be played on.
         frames_per_step: how many frames of a video a step stays in view.
+        tick_seconds: how long a tick lasts in the world's own time; None: it has none.
         scene: what the frames hold.
     """
 
@@ -67,6 +68,7 @@ class Header(Settings):
     started: str = ""
     exact: bool = False
     frames_per_step: int = pydantic.Field(1, ge=1, le=10_000)
+    tick_seconds: float | None = pydantic.Field(None, gt=0, allow_inf_nan=False)
     scene: Schema
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -37,6 +39,7 @@ from interplay.core.world import World
 
 _ANY_SIZE = 2**63
 NOT_CLOSED = "it was not closed"
+_LEFT_OFF = "it takes long to look through"
 
 
 class ReplayReader:
@@ -45,36 +48,41 @@ class ReplayReader:
     Args:
         path: of the file, from anybody.
         links: whether `path` may be a symbolic link.
+        patience: seconds that one look for chunks may take where there is no index, at least one chunk long: all that they hold is
+            read, and a file with holes claims terabytes at no cost. `refresh` goes on behind them.
 
     Attributes:
         header: what it says of itself.
         chunks: those that were found, in the file's order.
         closed: whether it was closed and is whole; what still grows or was cut ends after its last whole chunk.
+        left_off: whether the last look ended for want of `patience`.
         troubles: a line for each part that could not be read so far; what is not told here is as it was written.
 
     Raises:
         UserError: if it is no recording, of a format of the future, or its header is damaged.
     """
 
-    def __init__(self, path: Path | str, links: bool = True) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path | str, links: bool = True, patience: float = math.inf) -> None:
+        self.path, self._patience = Path(path), patience
         self.troubles: list[str] = []
+        self.left_off = False
         with ExitStack() as opening:
             opening.enter_context(told_plainly("reading", self.path))
             self._file: io.BufferedReader = opening.enter_context(opened(self.path, _ANY_SIZE, links))
             prelude = self._read(0, PRELUDE.size)
             length = header_length(prelude, str(self.path))
             self.header = read_header(prelude, self._read(PRELUDE.size, length), str(self.path))
-            self._start = PRELUDE.size + length
+            self._start = self._at = PRELUDE.size + length
             self.closed, self.chunks = False, list[Chunk]()
             self.refresh()
             if not self.closed:
-                end = self._end()
-                self._tell(f"{NOT_CLOSED}; it is read up to byte {end:,} of {self._size():,}")
+                self._tell(f"{NOT_CLOSED}; it is read up to byte {self._at:,} of {self._size():,}")
             self._open = opening.pop_all()
 
     def refresh(self) -> int:
         """Looks for chunks that were appended since; how many."""
+        self.left_off = False
+        self.troubles = [line for line in self.troubles if _LEFT_OFF not in line]
         before, found = len(self.chunks), None if self.closed else self._read_index()
         if found is not None:
             self.closed, self.chunks = True, found
@@ -83,16 +91,18 @@ class ReplayReader:
         return len(self.chunks) - before
 
     def _walk(self) -> None:
-        """From chunk to chunk, as far as they are whole."""
-        at = self._end()
+        """From chunk to chunk, as far as they are whole and there is time."""
+        until = time.monotonic() + self._patience
         ends = {chunk.tag: chunk.first + chunk.ticks for chunk in self.chunks}
-        while (chunk := self._chunk_at(at)) is not None:
+        while (chunk := self._chunk_at(self._at)) is not None:
+            if self.left_off:
+                self._tell(f"{_LEFT_OFF}: {self._at:,} of {self._size():,} bytes so far; look again for more")
+                break
             if len(self.chunks) >= MAX_CHUNKS:
                 self._tell(f"it has more than {MAX_CHUNKS:,} chunks, the others are left out")
                 break
-            at = chunk.end
             if not self._sound(chunk):
-                following = self._chunk_at(at)
+                following = self._chunk_at(chunk.end)
                 if following is None or not self._sound(following):
                     break  # it may still be written
                 self._tell(f"{_ticks(chunk)} are damaged (its checksum does not fit)")
@@ -101,6 +111,10 @@ class ReplayReader:
             else:
                 self.chunks.append(chunk)
                 ends[chunk.tag] = chunk.first + chunk.ticks
+            self._at = chunk.end
+            self.left_off = time.monotonic() >= until
+        else:
+            self.left_off = False  # that was the last one
 
     @property
     def ticks(self) -> int:
@@ -240,9 +254,6 @@ class ReplayReader:
     def of(self, tag: bytes) -> list[Chunk]:
         """The chunks with a tag."""
         return [chunk for chunk in self.chunks if chunk.tag == tag]
-
-    def _end(self) -> int:
-        return self.chunks[-1].end if self.chunks else self._start
 
     def _size(self) -> int:
         return self._file.seek(0, io.SEEK_END)

@@ -251,6 +251,7 @@ class WorldRecorder:
             "world_version": world.version,
             "agents": tuple(world.agents),
             "frames_per_step": world.frames_per_step,
+            "tick_seconds": world.tick_seconds,
             **self._header,
             "exact": self._exact,
         }

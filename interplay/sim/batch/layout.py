@@ -82,7 +82,7 @@ def read_layout(env: Any) -> Layout:
         )
     if hasattr(env, "agent_iter"):
         raise UserError(
-            f"{name}: agents of this environment take turns (AECEnv); pass its parallel_env, or wrap it with pettingzoo's aec_to_parallel"
+            f"{name}: agents of this environment take turns, and it is no AECEnv; make it a subclass of PettingZoo's AECEnv"
         )
     infos = env.reset(seed=0)[1]
     kind_of = getattr(env, "kind_of", lambda agent: "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,16 @@ def asked_for_pixels(make: Callable[..., Any], made: Any, options: Mapping[str, 
     if "render_mode" in options or getattr(made, "render_mode", None) is not None or PIXELS not in modes:
         return False
     try:
-        return "render_mode" in inspect.signature(make).parameters
+        parameters = inspect.signature(make).parameters
+        takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        return "render_mode" in parameters or (takes_all and _hands_on(make))
     except (TypeError, ValueError):  # no signature to read
         return False
+
+
+def _hands_on(make: Any) -> bool:
+    """Whether a function is one of PettingZoo's or Gymnasium's, which hand on to the environment whatever they are given."""
+    while isinstance(make, partial):
+        make = make.func
+    packages = ("gymnasium", "pettingzoo")
+    return str(getattr(make, "__module__", "")).partition(".")[0] in packages

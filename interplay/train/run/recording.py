@@ -229,7 +229,7 @@ def thin(folder: Path, keep: int, agent_steps: int) -> None:
 
 
 def even(steps: Sequence[int], keep: int) -> list[int]:
-    """Which windows stay: the first, the newest, and others as evenly over the run as there are.
+    """Which windows stay: the first, the newest, and others as evenly over the run as there are; of one the newest.
 
     Args:
         steps: where they began, in the order of their numbers.
@@ -245,7 +245,8 @@ def even(steps: Sequence[int], keep: int) -> list[int]:
     left = list(range(len(steps)))
     while len(left) > keep:
         between = range(1, len(left) - NEWEST)
-        del left[min(between, key=lambda i: steps[left[i + 1]] - steps[left[i - 1]], default=0)]
+        oldest = min(1, keep - 1)  # the first goes only where there is room for one alone
+        del left[min(between, key=lambda i: steps[left[i + 1]] - steps[left[i - 1]], default=oldest)]
     return left
 
 

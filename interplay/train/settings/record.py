@@ -23,5 +23,5 @@ class RecordGroup(Settings):
         20,
         ge=1,
         le=10_000,
-        description="Most windows that are kept: the first, the newest, and others spread evenly over the run.",
+        description="Most windows that are kept: the first, the newest, and others spread evenly over the run; of 1 the newest.",
     )

@@ -9,6 +9,7 @@ TICKET_SECONDS = 60.0  # that a browser which was started here has to open the p
 
 MESSAGE_BYTES = 64 * 2**10  # of a message of the page
 MESSAGES = 60  # of a page in a second
+VIOLATED = 1008  # the code of a close: what was said is against the rules
 NESTING = 16  # lists and groups of a message inside each other
 TARGET_BYTES = 4_096  # of a path with its query
 PAGES, SESSIONS = 16, 4
@@ -19,6 +20,7 @@ LISTED = 200  # sources in an answer
 FOUND = 10_000  # runs, or recordings, that a folder is searched for
 DEPTH = 4  # folders inside each other that are searched
 READING_SECONDS = 2.0  # that an answer reads recordings for, to list them; the others are for the next one
+WALK_SECONDS = 1.0  # that an answer looks through a recording which was not closed, however much it claims
 LISTING_SECONDS = 1.0  # between two looks into the folder
 
 WORD_SECONDS = 5.0  # between two words to a trainer that somebody watches

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from interplay.view.server.config import SUBPROTOCOL, TARGET_BYTES, TICKET_SECONDS
+from interplay.view.server.config import SUBPROTOCOL, TARGET_BYTES, TICKET_SECONDS, VIOLATED
 
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -22,7 +22,6 @@ Refusal = tuple[int, str]
 
 TICKETS = "/open/"
 _OWN_SITE = (b"same-origin", b"none")
-_POLICY_VIOLATED = 1008  # of a websocket
 
 
 def host_names(port: int, host: str = "127.0.0.1") -> frozenset[str]:
@@ -77,7 +76,7 @@ class Guard:
                 await self._app(scope, receive, send)
             else:
                 await receive()
-                await send({"type": "websocket.close", "code": _POLICY_VIOLATED})
+                await send({"type": "websocket.close", "code": VIOLATED})
             return
 
         async def sealed(message: Any) -> None:

@@ -5,42 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
-from collections.abc import Callable
 
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from interplay.core.errors import UserError
 from interplay.view.run_log import one_line
-from interplay.view.server.config import MESSAGE_BYTES, MESSAGES, SUBPROTOCOL
+from interplay.view.server.config import MESSAGE_BYTES, MESSAGES, SUBPROTOCOL, VIOLATED
 from interplay.view.server.messages import Shown, read_message
+from interplay.view.server.pace import Pace
 from interplay.view.server.session import Session
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.visitor import Visitor
 
-DONE, NO_TEXT, VIOLATED, TOO_LARGE = 1000, 1003, 1008, 1009  # codes of a close
-
-
-class Pace:
-    """Lets through so many messages in a second.
-
-    Args:
-        most: in any second, and at once.
-        clock: seconds.
-    """
-
-    def __init__(self, most: int = MESSAGES, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._clock = most, clock
-        self._left, self._then = float(most), clock()
-
-    def lets_through(self) -> bool:
-        """Counts a message."""
-        now = self._clock()
-        self._left = min(self._left + (now - self._then) * self._most, float(self._most))
-        self._then = now
-        self._left -= 1
-        return self._left >= 0
+DONE, NO_TEXT, TOO_LARGE = 1000, 1003, 1009  # codes of a close
 
 
 class Live:

@@ -17,6 +17,7 @@ from interplay.core.scene import Scene, scene_of
 from interplay.core.world import Array, World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
+from interplay.view.server.config import SPEEDS, TICK_SECONDS, VIDEO_FRAMES
 from interplay.view.server.heads import heads_of, place_of, writable
 from interplay.view.server.keeping import Keeper
 from interplay.view.server.observation import PIECE
@@ -54,6 +55,13 @@ class Cast(NamedTuple):
         return (self.policy, self.words) if self.of is None else self.of(slot)
 
 
+def tick_seconds(world: World) -> float:
+    """How long a tick lasts unless somebody says otherwise: as the world says, else as long as it stays in view in a video, but not less than 0.1."""
+    least, most = 1 / SPEEDS[1], 1 / SPEEDS[0]
+    usual = max(TICK_SECONDS, world.frames_per_step / VIDEO_FRAMES)
+    return min(max(world.tick_seconds or usual, least), most)
+
+
 class Moment(NamedTuple):
     """What is to be seen at a tick; nothing in it changes afterwards."""
 
@@ -79,7 +87,7 @@ class Play:
     def __init__(self, cast: Cast, seed: int = 0) -> None:
         self.cast, self.world, self.tick = cast, cast.world, 0
         self._heads = heads_of(self.world)
-        self.clicks = type(self.world).click is not World.click
+        self.clicks = self.world.takes_clicks
         self._marks = Marks(self.world)
         self._moment: Moment | None = None
         self._through: dict[int, Moment] = {}

@@ -19,7 +19,13 @@ from interplay.core.replay.reader import NOT_CLOSED
 from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
-from interplay.view.server.config import GROWS_SECONDS, READING_SECONDS, STEPPED, STEPPING_SECONDS
+from interplay.view.server.config import (
+    GROWS_SECONDS,
+    READING_SECONDS,
+    STEPPED,
+    STEPPING_SECONDS,
+    WALK_SECONDS,
+)
 from interplay.view.server.keeping import GIVEN, TAKEN
 from interplay.view.server.play import HUMAN as PERSON
 from interplay.view.server.refusals import Busy, NotThere, Unreadable
@@ -130,7 +136,7 @@ class Recordings:
         try:
             held, self._world = self._world, None
             try:
-                with ReplayReader(path, links=False) as reader:
+                with ReplayReader(path, links=False, patience=WALK_SECONDS) as reader:
                     agents = reader.header.agents
                     if not 0 <= slot < len(agents):
                         raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
@@ -205,14 +211,14 @@ class _Open:
 
     def __init__(self, path: Path, stamp: tuple[int, ...]) -> None:
         self._stamp = stamp
-        self.reader = ReplayReader(path, links=False)
+        self.reader = ReplayReader(path, links=False, patience=WALK_SECONDS)
         self._scenes: list[Stored] = []
 
     def follows(self, stamp: tuple[int, ...]) -> bool:
         """Whether the file is the same, perhaps with more in it."""
-        if stamp == self._stamp:
+        if stamp == self._stamp and not self.reader.left_off:
             return True
-        grew = stamp[:2] == self._stamp[:2] and stamp[2] > self._stamp[2]
+        grew = stamp[:2] == self._stamp[:2] and (stamp[2] > self._stamp[2] or stamp == self._stamp)
         if self.reader.closed or not grew:
             return False
         self.reader.refresh()

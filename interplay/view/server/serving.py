@@ -103,12 +103,12 @@ def serve(
     """
     import uvicorn
 
-    from interplay.view.server.silence import Impatient
+    from interplay.view.server.silence import Impatient, Paced
 
     config = uvicorn.Config(
         app,
         http=Impatient,
-        ws="websockets-sansio",
+        ws=Paced,
         ws_max_size=MESSAGE_BYTES,
         ws_per_message_deflate=compress,
         log_level="error",

@@ -26,11 +26,10 @@ from interplay.view.server.config import (
     PROTOCOL,
     RENEW_SECONDS,
     TICK_SECONDS,
-    VIDEO_FRAMES,
 )
 from interplay.view.server.eyes import FOG, NO_OVERLAYS, Eyes
 from interplay.view.server.overlays import Overlays
-from interplay.view.server.play import Cast, Play
+from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.visitor import NEVER, Visitor
 
 Job = tuple[
@@ -125,7 +124,7 @@ class Session:
             self._overlays = Overlays(
                 self._play, self._clock, lambda: self._jobs.put((None, _LOOK)), self._words
             )
-            self._speed = 1 / max(TICK_SECONDS, self._play.world.frames_per_step / VIDEO_FRAMES)
+            self._speed = 1 / tick_seconds(self._play.world)
             while self._hear():
                 self._begin_again()
                 if self._is_due():
@@ -380,7 +379,7 @@ class Session:
             "agents": [one_line(str(name)) for name in world.agents],
             "teams": None if world.teams is None else [list(map(int, team)) for team in world.teams],
             "tick": play.tick,
-            "tick_seconds": max(TICK_SECONDS, world.frames_per_step / VIDEO_FRAMES),
+            "tick_seconds": tick_seconds(world),
             "may_play": True,
             "turn_based": play.turn_based,
             "controls": play.controls(0),

@@ -1,10 +1,18 @@
-"""Connections that say nothing are closed: a local program could hold all that there may be, and the page would get none."""
+"""Connections that say nothing are closed: a local program could hold all that there may be, and the page would get none.
+
+So are websockets that say too much beside their messages.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from interplay.view.server.config import VIOLATED
+from interplay.view.server.pace import Pace
 
 SILENCE = 20.0  # seconds for which a connection may be without a whole request
 
@@ -38,3 +46,38 @@ class Impatient(H11Protocol):
         """He has gone."""
         self._look.cancel()
         super().connection_lost(exc)
+
+
+class Paced(WebSocketsSansIOProtocol):
+    """Websockets as uvicorn speaks them; pings, pongs and pieces of messages, which no endpoint sees, are as many as messages may be.
+
+    Each ping is answered, and the answers wait in memory for who does not read; a message may have pieces without a letter in them.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._pace = Pace()
+
+    def handle_ping(self) -> None:
+        """Answers, or ends the connection."""
+        if self._goes_on():
+            super().handle_ping()
+
+    def handle_pong(self, event: Any) -> None:
+        """Takes note, or ends the connection."""
+        if self._goes_on():
+            super().handle_pong(event)
+
+    def handle_cont(self, event: Any) -> None:
+        """Takes a piece, or ends the connection."""
+        if self._goes_on():
+            super().handle_cont(event)
+
+    def _goes_on(self) -> bool:
+        if self.close_sent:
+            return False
+        if not self._pace.lets_through():
+            self.conn.fail(VIOLATED, "too many pings in a second")
+            self.handle_parser_exception()
+            return False
+        return True

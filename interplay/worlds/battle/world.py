@@ -19,7 +19,7 @@ from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.battle import observe
-from interplay.worlds.battle.config import BattleSettings
+from interplay.worlds.battle.config import TICKS, TICKS_PER_SECOND, BattleSettings
 from interplay.worlds.battle.eyes import units_in_sight, visible
 from interplay.worlds.battle.guides import guides_of
 from interplay.worlds.battle.ranges import laws_of, ranges_of
@@ -60,6 +60,7 @@ class BattleWorld(ArrayWorld):
 
     version = 1
     frames_per_step = 4
+    tick_seconds = TICKS / TICKS_PER_SECOND
     dead_stay = True
 
     def __init__(

@@ -167,16 +167,28 @@ class MultiCorridor(AgentBasedSimulation):
         """Nothing."""
         return {}
 
+    def visible(self, agent_id: str) -> dict[str, Any]:
+        """The corridor, the agent itself and its neighbours; nobody sees who has arrived."""
+        at = np.array([agent.position for agent in self.agents.values()])
+        own = list(self.agents).index(agent_id)
+        seen = (abs(at - at[own]) == 1) & (at < self.end - 1)
+        seen[own] = True
+        return {"corridor": True, "agents": seen}
+
+    def click(self, agent_id: str, x: float, y: float) -> dict[str, str]:
+        """Towards the place, or stay."""
+        way = np.sign(np.floor(x) - self.agents[agent_id].position)
+        return {"move": self.action_names["move"][1 + int(way)]}
+
     def draw(self, canvas: Canvas) -> None:
-        """The corridor with its agents; those who have arrived stand in the last cell, one above the other."""
+        """The corridor with its agents; those who have arrived stand in the last cell, each at a height of its own."""
         canvas.show(0, 0, self.end, 1)
         ground = np.zeros((1, self.end), np.uint8)
         ground[0, -1] = 1
         canvas.tiles("corridor", ground, palette=("#eceae4", "#cfe6d2"))
         at = np.array([getattr(agent, "position", 0) for agent in self.agents.values()])
         done = at == self.end - 1
-        rank = np.cumsum(done) - 1
-        y = np.where(done, (rank + 1) / (done.sum() + 1), 0.5)
+        y = np.where(done, (np.arange(len(at)) + 1) / (len(at) + 1), 0.5)
         canvas.circles(
             "agents", at + 0.5, y, radius=np.where(done, 0.16, 0.32), colour=np.arange(len(at)) % 8
         )

@@ -10,13 +10,19 @@ from interplay.worlds.matrix.state import NONE, MatrixState
 
 
 def draw_game(
-    canvas: Canvas, state: MatrixState, outputs: Outputs, agents: Sequence[str], world: int, with_cues: bool
+    canvas: Canvas,
+    state: MatrixState,
+    outputs: Outputs,
+    agents: Sequence[str],
+    choices: Sequence[str],
+    world: int,
+    with_cues: bool,
 ) -> None:
-    """One row for each agent. A transcript shows the cells without their titles, so each says what it is."""
+    """One row for each agent, choices by their names. A transcript shows the cells without their titles, so each says what it is."""
     rows = []
     for a, name in enumerate(agents):
         last = state.last[world, a]
-        chose = "no choice yet" if last == NONE else f"chose {last}"
+        chose = "no choice yet" if last == NONE else f"chose {choices[last]}"
         cue = f"cue {state.cue[world, a]}" if with_cues else ""
         rows.append([name, cue, chose, f"{state.hits[world, a]} right", float(outputs.reward[world, a])])
     canvas.table("game", ["agent", "cue", "choice", "right", "reward"], rows)

@@ -59,7 +59,7 @@ class MatrixWorld(ArrayWorld):
     ) -> None:
         kind = Kind("agent", tuple(range(agents)), spaces.Dict(dict(fields)), spaces.Discrete(choices))
         super().__init__(num_worlds, [f"agent_{a}" for a in range(agents)], [kind], seed, first_world)
-        self.action_names = {"choice": self._names_of(choices)}
+        self.action_names: Mapping[str, Sequence[str]] = {"choice": self._names_of(choices)}
         self.state_space = observe.unit_box(size)
         self.choices, self.length = choices, length
         self.state: MatrixState = allocate_state(num_worlds, agents)
@@ -69,7 +69,8 @@ class MatrixWorld(ArrayWorld):
         return {}
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        draw_game(canvas, self.state, self.outputs, self.agents, world, self.with_cues)
+        choices = self.action_names["choice"]
+        draw_game(canvas, self.state, self.outputs, self.agents, choices, world, self.with_cues)
 
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.choices, self.length)
@@ -104,7 +105,7 @@ class MatrixWorld(ArrayWorld):
 
     def _names_of(self, choices: int) -> Sequence[str]:
         """What the choices are called; those of most games are numbers."""
-        return [f"{'cue' if self.with_cues else 'choice'} {number}" for number in range(choices)]
+        return [f"cue {number}" if self.with_cues else f"number {number}" for number in range(choices)]
 
     @abstractmethod
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

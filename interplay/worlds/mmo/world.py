@@ -62,6 +62,7 @@ class MmoWorld(ArrayWorld):
     """
 
     frames_per_step = 6  # five ticks a second: who fights whom can be followed
+    tick_seconds = 0.6  # docs/specs/viewer.md 7
     version = 1
     persistent = True
     respawns = True

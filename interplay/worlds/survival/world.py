@@ -103,6 +103,7 @@ class SurvivalWorld(ArrayWorld):
         names = [f"agent_{a}" for a in range(settings.agents)]
         super().__init__(num_worlds, names, [kind], seed, first_world)
         self.action_names = action_names(settings)
+        self.tick_seconds = settings.substeps * settings.substep_seconds
         if settings.teams:
             self.teams = tuple(
                 tuple(agent for agent, side in enumerate(settings.sides) if side == team)

@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,9 +24,9 @@ from interplay.train.run.settings_file import settings_of
 from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
 from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL
-from interplay.view.server.live import Pace
 from interplay.view.server.messages import read_message
-from interplay.view.server.play import Cast, Play
+from interplay.view.server.pace import Pace
+from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
@@ -60,15 +61,24 @@ def test_hello_says_everything_first():
             "protocol": 1, "source": "world:0", "world": WALK, "agents": ["agent_0", "agent_1"], "policy": "random", "may_play": True,
             "turn_based": False,
         }  # fmt: skip
+        own_time = (pytest.approx(30), pytest.approx(1 / 30))
         assert (hello["running"], hello["speed"], hello["tick_seconds"], hello["holders"]) == (
             True,
-            10.0,
-            0.1,
+            *own_time,
             {},
         )
         assert all(head["kind"] == "discrete" for head in hello["heads"])
         assert page.hear()["type"] == "status"
-        assert page.hear()["head"].key
+        assert page.until("frame")["head"].key  # by then it may prepare its first step already
+
+
+@pytest.mark.parametrize(
+    ("own", "frames", "expected"),
+    [(None, 1, 0.1), (None, 45, 1.5), (0.6, 6, 0.6), (0.02, 45, 0.02), (1e9, 1, 10.0), (1e-9, 1, 0.001)],
+)
+def test_a_tick_lasts_as_long_as_the_world_says(own, frames, expected):
+    """Specification viewer 4.1 and 7; within the speeds that there are."""
+    assert tick_seconds(SimpleNamespace(tick_seconds=own, frames_per_step=frames)) == pytest.approx(expected)
 
 
 def test_frames_are_the_worlds_scenes():
@@ -238,6 +248,26 @@ def test_a_flood_of_messages_ends_a_connection(address):
             for _ in range(5 * MESSAGES):
                 page.say("select", slot=None)
         assert page.until_closed() == 1008
+
+
+@pytest.mark.parametrize("flood", ["ping", "pong", "pieces"])
+def test_what_is_no_message_may_not_flood_either(address, flood):
+    with Watcher(address) as other, Watcher(address, shows=False) as page:
+        page.until("frame")
+        with contextlib.suppress(websockets.ConnectionClosed):
+            if flood == "pieces":
+                page.socket.send("" for _ in range(5 * MESSAGES))
+            for _ in range(0 if flood == "pieces" else 5 * MESSAGES):
+                getattr(page.socket, flood)()
+        assert page.until_closed() in (1008, 0)  # what it still sends may cost it the reason
+        other.until("frame")
+
+
+def test_a_few_pings_are_answered(address):
+    with Watcher(address) as page:
+        for _ in range(MESSAGES // 2):
+            assert page.socket.ping().wait(10)
+        page.until("frame")
 
 
 def test_the_pace():

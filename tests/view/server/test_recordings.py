@@ -248,6 +248,20 @@ def test_a_file_that_grows_is_read_to_its_last_whole_chunk(tmp_path):
     assert (told["ticks"], told["complete"], told["problems"]) == (321, True, [])
 
 
+def test_a_file_that_claims_much_is_looked_through_by_and_by(tmp_path, monkeypatch):
+    path = record(tmp_path / "a.replay", steps=250)
+    path.write_bytes(path.read_bytes()[:-1])  # without its index
+    monkeypatch.setattr("interplay.view.server.recordings.WALK_SECONDS", 0.0)
+    app = app_of(beneath(tmp_path))
+    told = ask(app, "/api/recordings/0").json
+    assert told["ticks"] < 251
+    assert any("takes long" in line for line in told["problems"])
+    for _ in range(10):
+        told = ask(app, "/api/recordings/0").json
+    assert told["ticks"] == 251
+    assert not any("takes long" in line for line in told["problems"])
+
+
 def test_another_file_under_the_name_is_read_anew(tmp_path):
     record(tmp_path / "a.replay", steps=3)
     app = app_of(beneath(tmp_path))

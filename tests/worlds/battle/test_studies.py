@@ -7,12 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
 from interplay.train.distributions import Distribution
 from interplay.train.settings import NetworkGroup
-from studies.battle_comparison import ARMS, arm_of, asked, plan, told
+from studies.battle_comparison import ARMS, arm_of, asked, plan, report, told
 from studies.battle_grid import AgainstScript, GridNet, Sides
+from studies.battle_grid import report as report_of_grid
 from studies.battle_matches import measure
 
 
@@ -32,6 +34,14 @@ def test_the_comparison_has_every_arm_with_every_seed_and_equal_steps():
     assert {run.settings.steps for run in runs} == {70_000}
     assert {run.settings.network.hidden for run in runs} == {(128, 128)}
     assert told([0.5, 0.5, 0.5]) == "0.50 [0.50, 0.50] (0.50, 0.50, 0.50)"
+
+
+def test_a_report_that_cannot_be_drawn_is_refused_before_anybody_plays(tmp_path):
+    nowhere = tmp_path / "none"
+    with pytest.raises(UserError, match="there is no folder"):
+        report(tmp_path / "no runs", ["3m"], 1, nowhere)
+    with pytest.raises(UserError, match="there is no folder"):
+        report_of_grid(tmp_path / "no run", 1, nowhere / "grid.png")
 
 
 def test_the_other_side_is_the_scripts():

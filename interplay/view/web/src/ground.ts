@@ -52,7 +52,7 @@ export class Ground {
       this.kept.set(layer.schema.name, kept);
     }
     kept.layer = layer;
-    const rows = key === "tile" ? paintTiles(kept, cells, old) : paintPixels(kept, cells);
+    const rows = key === "tile" ? paintTiles(kept, cells, old) : paintPixels(kept, cells, old);
     if (rows) {
       kept.version++;
       kept.canvas.getContext("2d")!.putImageData(kept.image, 0, 0, 0, rows[0], wide, rows[1] - rows[0] + 1);
@@ -88,10 +88,17 @@ function paintTiles({ image, colours }: Kept, cells: Uint8Array, old: Uint8Array
   return first < 0 ? null : [Math.floor(first / image.width), Math.floor(last / image.width)];
 }
 
-function paintPixels({ image }: Kept, rgb: Uint8Array): [number, number] {
+/** The same of a finished picture; most of it stands still from tick to tick. */
+function paintPixels({ image }: Kept, rgb: Uint8Array, old: Uint8Array | null): [number, number] | null {
   const pixels = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < pixels.length; i++) pixels[i] = pixel([rgb[3 * i]!, rgb[3 * i + 1]!, rgb[3 * i + 2]!]);
-  return [0, image.height - 1];
+  let [first, last] = [-1, -1];
+  for (let i = 0, at = 0; i < pixels.length; i++, at += 3) {
+    if (old && old[at] === rgb[at] && old[at + 1] === rgb[at + 1] && old[at + 2] === rgb[at + 2]) continue;
+    pixels[i] = (255 << 24) | (rgb[at + 2]! << 16) | (rgb[at + 1]! << 8) | rgb[at]!;
+    if (first < 0) first = i;
+    last = i;
+  }
+  return first < 0 ? null : [Math.floor(first / image.width), Math.floor(last / image.width)];
 }
 
 /** How much of the ground is seen: the longer side of what is, as a share of the whole; null where nothing is hidden, or all. */

@@ -75,6 +75,12 @@ export class Player {
     return this.live ? this.live.status.speed : this.clock.speed;
   }
 
+  /** Whether there is more than tables: places, or a finished picture. */
+  get pictured(): boolean {
+    const schema = this.source?.schema;
+    return !!schema && (!!schema.bounds || schema.layers.some(({ kind }) => kind === "picture"));
+  }
+
   get agents(): Layer | null {
     return (this.shot && this.shot.scene.layers[agentsAt(this.shot.scene)]) ?? null;
   }
@@ -232,11 +238,11 @@ export class Player {
   /** The next agent that is there, up or down the list. */
   neighbour(by: 1 | -1): void {
     const { agents } = this;
-    if (!agents?.rows) return;
-    let slot = this.selected ?? (by > 0 ? -1 : agents.rows);
-    for (let i = 0; i < agents.rows; i++) {
-      slot = (slot + by + agents.rows) % agents.rows;
-      if (isThere(agents, slot)) return this.select(slot);
+    const rows = agents?.rows ?? this.source?.agents.length ?? 0; // in tables and pictures all have a name
+    let slot = this.selected ?? (by > 0 ? -1 : rows);
+    for (let i = 0; i < rows; i++) {
+      slot = (slot + by + rows) % rows;
+      if (!agents || isThere(agents, slot)) return this.select(slot);
     }
   }
 

@@ -1,5 +1,6 @@
 /** Recordings as files (docs/specs/viewer.md 5), read in the browser alone; nothing of them is believed before it was looked at. */
 
+import { SPEEDS } from "./clock";
 import { crc32, inflate, MAX_RAW } from "./inflate";
 import { Refused } from "./schema";
 import { T } from "./strings";
@@ -154,7 +155,8 @@ export function readHeader(value: unknown): Header {
   const said = value as Record<string, unknown>;
   const text = (key: string) => (typeof said[key] === "string" ? (said[key] as string) : "");
   const frames = Number.isInteger(said.frames_per_step) ? (said.frames_per_step as number) : 1;
-  const tickSeconds = Math.max(LEAST_SECONDS, frames / VIDEO_FRAMES);
+  const own = Number(said.tick_seconds) || Math.max(LEAST_SECONDS, frames / VIDEO_FRAMES); // as the server's play.tick_seconds
+  const tickSeconds = Math.min(Math.max(own, 1 / SPEEDS[SPEEDS.length - 1]!), 1 / SPEEDS[0]!);
   const agents = Array.isArray(said.agents) ? said.agents.map(String) : [];
   return { world: text("world"), policy: text("policy"), interplay: text("interplay"), started: text("started"), exact: said.exact === true, tickSeconds, agents, scene: said.scene };
 }

@@ -152,6 +152,8 @@ describe("a recording", () => {
       await openMatch(tab, "tables.replay");
       expect(await seek(tab, 4)).toBe(digests.tables![4]);
       await expect.poll(() => tab.locator(".only-tables tbody tr").count()).toBe(4);
+      await tab.keyboard.press("]"); // who has no place has a name
+      await expect.poll(() => new URLSearchParams(new URL(tab.url()).hash.slice(1)).get("agent")).toBe("0");
       expect(await tab.locator("canvas[role=img]").count()).toBe(0);
     }));
 

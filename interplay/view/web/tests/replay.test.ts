@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { crc32, inflate } from "../src/inflate";
-import { ReplayFile } from "../src/replay";
+import { ReplayFile, readHeader } from "../src/replay";
 import { Refused } from "../src/schema";
 import { openFile } from "../src/source";
 import { digest } from "./canonical";
@@ -55,6 +55,10 @@ describe("a file", () => {
     await expect(ReplayFile.open(blob(bytes("future.replay")))).rejects.toThrow("format 9");
   });
 });
+
+it.each([[{}, 0.1], [{ frames_per_step: 45 }, 1.5], [{ tick_seconds: 0.6, frames_per_step: 6 }, 0.6], [{ tick_seconds: 1 / 30 }, 1 / 30], [{ tick_seconds: null }, 0.1],
+  [{ tick_seconds: 1e9 }, 10], [{ tick_seconds: -1 }, 0.001], [{ tick_seconds: "soon" }, 0.1]])("a header of %j has ticks of %d s", (said, seconds) =>
+  expect(readHeader(said).tickSeconds).toBe(seconds));
 
 describe("limits", () => {
   it("are looked at before anything is inflated", async () => {

@@ -85,6 +85,16 @@ describe("the golden bytes", () => {
     ]);
   });
 
+  it("may say more of a layer than this page knows: a later version did", () => {
+    const layers = golden.layers.map((layer) => ({ ...layer, mood: {}, options: { ...layer.options, glow: 0.5, halos: ["a", 2] } }));
+    const [known, later] = [golden, { ...golden, sky: "blue", layers }].map((schema) => {
+      const decoder = new Decoder(readSchema(schema));
+      decoder.decode(hex(GOLDEN[0]!));
+      return decoder.scene().layers.map((layer) => [...layer.columns]);
+    });
+    expect(later).toEqual(known);
+  });
+
   it("are refused wherever they are cut, and never crash where a byte is another", () => {
     const [key, change] = GOLDEN.map(hex) as [Uint8Array, Uint8Array];
     for (let size = 0; size < key.length; size++) expect(() => new Decoder(readSchema(golden)).decode(key.slice(0, size))).toThrow(Refused);

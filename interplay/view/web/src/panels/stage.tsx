@@ -13,7 +13,7 @@ const CLICK = 5; // pixels that a pointer may move in a click
 
 export function Stage({ page }: { page: Page }) {
   const { player } = page;
-  const drawn = player.source?.schema.bounds || player.source?.schema.layers.some((layer) => layer.kind === "picture");
+  const drawn = player.pictured;
   return (
     <main class="stage" tabIndex={-1}>
       {player.live?.status.note && <p class="note quiet">{player.live.status.note}</p>}

@@ -11,11 +11,11 @@ import { LegendPanel } from "./legend";
 import { MOST_ROWS, SceneTable } from "./tables";
 
 export function TablePanel({ page }: { page: Page }) {
-  const { shot, source } = page.player;
+  const { shot, pictured } = page.player;
   const tables = shot?.scene.layers.filter((layer) => layer.schema.kind === "table") ?? [];
   return (
     <div class="tables">
-      {source?.schema.bounds && tables.map((layer) => <SceneTable layer={layer} />)}
+      {pictured && tables.map((layer) => <SceneTable layer={layer} />)}
       <AgentsTable page={page} />
       <LegendPanel page={page} />
     </div>

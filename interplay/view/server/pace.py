@@ -1,0 +1,29 @@
+"""How much a page may say in a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from interplay.view.server.config import MESSAGES
+
+
+class Pace:
+    """Lets through so many messages in a second.
+
+    Args:
+        most: in any second, and at once.
+        clock: seconds.
+    """
+
+    def __init__(self, most: int = MESSAGES, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = most, clock
+        self._left, self._then = float(most), clock()
+
+    def lets_through(self) -> bool:
+        """Counts a message."""
+        now = self._clock()
+        self._left = min(self._left + (now - self._then) * self._most, float(self._most))
+        self._then = now
+        self._left -= 1
+        return self._left >= 0
