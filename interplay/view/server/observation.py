@@ -82,15 +82,18 @@ def _tell(
         told["names"] = [one_line(str(one)) for one in guide.names]
     if guide.kind == "crop":
         told["palette"] = list(TERRAIN if guide.palette == "terrain" else guide.palette)
-    if guide.kind != "rows" or part.ndim != 2:
-        return told
+    part = np.atleast_1d(part)
     there = np.arange(len(part)) < (len(part) if guide.shown is None else guide.shown)
     if guide.hidden:
         there &= own[guide.hidden].reshape(-1)[: len(part)] == 0
+    if few and not there.all():  # what is hidden from the agent is hidden from who plays it
+        told["values"] = numbers(
+            np.where(there.reshape(-1, *[1] * (part.ndim - 1)), part.astype(float), np.nan)
+        )
+    if guide.kind != "rows" or part.ndim != 2:
+        return told
     if not there.all():
         told["there"] = there.tolist()
-        if few:  # what is hidden from the agent is hidden from who plays it
-            told["values"] = numbers(np.where(there[:, None], part.astype(float), np.nan))
     if len(guide.slots):
         told["slots"] = [int(one) if one >= 0 else None for one in guide.slots][: len(part)]
     if len(weights) == len(part):

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.controls import controls_of
 from interplay.core.errors import UserError
-from interplay.core.fog import OBSERVATION, fogged, hideable
+from interplay.core.fog import fogged, hideable
 from interplay.core.policy import Policy
 from interplay.core.replay import Mark
 from interplay.core.replay.marks import Marks
@@ -19,7 +19,6 @@ from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
 from interplay.view.server.heads import heads_of, place_of, writable
 from interplay.view.server.keeping import Keeper
-from interplay.view.server.observation import PIECE
 
 HUMAN = "a person"
 NOBODY = -1  # no slot: who watches while several play under fog
@@ -210,24 +209,9 @@ class Play:
         return None if named is None else self.read(slot, self._heads[kind.name].numbered(named))
 
     def agent_under_fog(self, slot: int) -> dict[str, Any]:
-        """What may be told to the person who plays a slot: not what the world counts, nor what an observation holds behind a mask."""
-        visible, told = self.world.visible(0, slot), self.agent(slot, person=True)
-        if visible is None:
-            return told
-        for field in told["observation"]:
-            rows = visible.get(f"{OBSERVATION}/{field['name'].partition(PIECE)[0]}")
-            values = field["values"]
-            if rows is None or values is None:
-                continue
-            each, rest = divmod(len(values), max(len(rows), 1))
-            kept = np.repeat(np.asarray(rows, bool), each)
-            # A piece of a field has not its rows; whoever cannot tell which are hidden tells none.
-            field["values"] = (
-                None
-                if rest or PIECE in field["name"]
-                else [v if k else None for v, k in zip(values, kept, strict=True)]
-            )
-        return {**told, "metrics": {}}
+        """What may be told to the person who plays a slot: not what the world counts. What an observation hides is told to nobody."""
+        told = self.agent(slot, person=True)
+        return told if self.world.visible(0, slot) is None else {**told, "metrics": {}}
 
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
         """All that can be told of a slot now; `person`: somebody holds it."""

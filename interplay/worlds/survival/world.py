@@ -25,7 +25,7 @@ from interplay.worlds.survival import global_state
 from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.guides import guides_of
 from interplay.worlds.survival.modules import build_groups
-from interplay.worlds.survival.observe import SHOWN, fields_of
+from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
 from interplay.worlds.survival.render import VIEWS, visible
 from interplay.worlds.survival.rules import step as s
@@ -174,11 +174,14 @@ class SurvivalWorld(ArrayWorld):
         return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
-        """Names of the numbers, and which rows an agent sees."""
+        """Names of the numbers, and which rows an agent sees: masked ones hold what is hidden, for networks to leave out."""
         fields = cast(
             spaces.Dict, self.kinds[0].observation_space
         ).spaces  # of this variant, and of views of somebody's own
-        told = guides_of(self.settings, slot)
+        masked = {
+            name: (Guide("rows", hidden=f"{name}_mask"),) for name in fields if f"{name}_mask" in fields
+        }
+        told = {**masked, **guides_of(self.settings, slot)}
         return {
             name: (guide,)
             for name, (guide,) in told.items()
@@ -187,12 +190,7 @@ class SurvivalWorld(ArrayWorld):
 
     def visible(self, world: int, slot: int) -> Visible | None:
         """What the cone of sight leaves; None where the world draws with views of somebody's own."""
-        if tuple(self.views) != VIEWS:
-            return None
-        seen = self.timestep.observation  # masked rows hold what is hidden: networks are to leave them out
-        names = [name for name in seen if f"{name}_mask" in seen]
-        rows = {f"observation/{name}": seen[f"{name}_mask"][world, slot] == SHOWN for name in names}
-        return {**visible(self.state, self.rules, world, slot), **rows}
+        return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
         for view in self.views:
