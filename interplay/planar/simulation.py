@@ -229,10 +229,16 @@ class Simulation:
         self.active = active
         self._carry_out(self._step_plan)
 
-    def run(self, numbers: Sequence[int]) -> None:
-        """Runs phases by themselves in all worlds: those that only look, after the state was written from outside."""
+    def run(self, numbers: Sequence[int], group: Group | None = None) -> None:
+        """Runs phases by themselves in all worlds: those that only look, after the state was written from outside.
+
+        Args:
+            numbers: of the phases.
+            group: whose bodies they are about; None: nobody's in particular.
+        """
         self.active = np.ones(self.num_worlds, bool)
-        self._carry_out(self._merge(_alone(numbers)))
+        rows = (0, 0) if group is None else (group.first, group.end)
+        self._carry_out(self._merge([np.array([[number, *rows]]) for number in numbers]))
 
     def compose(self, callback: str) -> Plan:
         """The callback of every module, group by group, as phases and Python calls in the order they run."""

@@ -1,7 +1,7 @@
 """Overlays of a world in play: what pages ask for, counters that see every tick, and the thread that computes (docs/specs/viewer.md 8).
 
 All but `_compute` belongs to the session's thread. The thread beside it works on a copy of the world and of the counters, one overlay at
-a time; while it works nothing else is begun, so a slow overlay is seldom and the world keeps its pace.
+a time; while it works nothing else is begun, and afterwards it rests as long, so a slow overlay is seldom and the world keeps its pace.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from interplay.core.world import World
 from interplay.evaluate.lifetimes.overlays import Layer, Overlay, Study, list_overlays
 from interplay.view.run_log import one_line
 from interplay.view.server import messages as said
-from interplay.view.server.config import MOST_OVERLAYS, OVERLAY_SECONDS
+from interplay.view.server.config import COUNTING_SECONDS, MOST_OVERLAYS, OVERLAY_SECONDS
 from interplay.view.server.overlay_frames import Cells, cells_of, describe_cells, encode_cells
 from interplay.view.server.play import Play
 from interplay.view.server.visitor import Visitor
@@ -33,7 +33,9 @@ class Job(NamedTuple):
         number: of it in the list.
         asked: by the pages.
         tick: of the world.
+        agent: the slot that it is of; None: nobody's in particular.
         snapshot: of the world; None where no copy is needed.
+        memory: of the agent's network.
         recorders: copies of them.
         since: the tick at which they began; None where there are none.
     """
@@ -42,7 +44,9 @@ class Job(NamedTuple):
     number: int
     asked: Asked
     tick: int
+    agent: int | None
     snapshot: Any
+    memory: Any
     recorders: dict[str, Any]
     since: int | None
 
@@ -71,6 +75,7 @@ class Overlays:
             tuple[str, str], tuple[int, Any]
         ] = {}  # of overlay and name: since when, and it
         self._readers: dict[str, Callable[[World], Any]] = {}
+        self._last_asked: dict[str, float] = {}  # overlay -> when a page asked for it or still did
         self._done: dict[Asked, tuple[int, float]] = {}  # tick and time of the last one begun
         self._twin: World | None = None
         self._values: Any = None
@@ -131,7 +136,8 @@ class Overlays:
         return self._asked.pop(visitor, None) is not None
 
     def note(self) -> None:
-        """The world has made a tick: what counts takes it in, or begins anew with the episode."""
+        """The world has made a tick: what counts takes it in, or begins anew with the episode; what nobody asks for ends."""
+        self._end_counting()
         ticks: dict[str, Any] = {}
         for (owner, name), (_, recorder) in list(self._recorders.items()):
             try:
@@ -190,6 +196,15 @@ class Overlays:
                 recorder.note(reader(world))
                 self._recorders[key] = (self._play.tick, recorder)
 
+    def _end_counting(self) -> None:
+        """Forgets what was counted for pages that have gone for good; who comes back soon finds it."""
+        now = self._clock()
+        self._last_asked |= dict.fromkeys((asked[0] for asked in self._asked.values()), now)
+        for key in [
+            key for key in self._recorders if now - self._last_asked.get(key[0], now) > COUNTING_SECONDS
+        ]:
+            del self._recorders[key]
+
     def _glance(self, asked: Asked) -> Job:
         """Copies what the computation reads."""
         number, overlay = next((n, one) for n, one in enumerate(self._offered) if one.name == asked[0])
@@ -202,13 +217,18 @@ class Overlays:
         if overlay.asks_values and self._values is None:
             make = self._play.cast.values
             self._values = None if make is None else make()
+        agent, memory = asked[2], None
+        if overlay.live is not None and overlay.live.of_one:
+            agent = self._play.somebody() if agent is None else agent
+            memory = self._play.memory_of(agent)
         recorders = {name: copy.deepcopy(recorder) for name, (_, recorder) in own.items()}
         since = min((tick for tick, _ in own.values()), default=None)
-        return Job(overlay, number, asked, self._play.tick, snapshot, recorders, since)
+        return Job(overlay, number, asked, self._play.tick, agent, snapshot, memory, recorders, since)
 
     # -- the thread beside it -----------------------------------------------------------------------------------------
 
     def _compute(self, job: Job) -> None:
+        began = self._clock()
         try:
             layer = self._panel(job)
             cells = cells_of(layer)
@@ -218,19 +238,23 @@ class Overlays:
         except Exception as error:  # of an overlay of somebody's own; the world plays on
             self._refuse(job.asked, _broken(job.overlay.name, error))
         finally:
+            now = self._clock()
+            self._due = max(self._due, now + (now - began))  # the world needs the processor, too
             self._busy.clear()
             self._wake()
 
     def _panel(self, job: Job) -> Layer:
-        _, population, agent, options = job.asked
-        world = self._play.world
+        _, population, _, options = job.asked
+        world, agent, expects = self._play.world, job.agent, None
+        assert job.overlay.live is not None
         if job.snapshot is not None and self._twin is not None:
             world = self._twin
             world.load(job.snapshot)
         values = self._values(world) if job.overlay.asks_values else None
+        if job.overlay.asks_values and job.overlay.live.of_one:
+            expects = self._values.of_agent(world, agent, job.memory)
         ticks = 0 if job.since is None else job.tick - job.since
-        study = Study(world, population, 0, ticks, job.recorders, values, agent=agent)
-        assert job.overlay.live is not None
+        study = Study(world, population, 0, ticks, job.recorders, values, agent=agent, expects=expects)
         return job.overlay.live.show(study, dict(options))
 
     def _hand_out(self, job: Job, layer: Layer, cells: Cells) -> None:

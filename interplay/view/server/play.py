@@ -99,6 +99,10 @@ class Play:
         """Whether the next step reads a slot's action."""
         return bool(self.world.timestep.acting[0, slot])
 
+    def somebody(self) -> int:
+        """A slot that acts now, the first; where nobody does, the first slot."""
+        return int(self.world.timestep.acting[0].argmax())
+
     def turn(self) -> int | None:
         """The slot whose turn it is; None where several act at once, or nobody."""
         acting = np.flatnonzero(self.world.timestep.acting[0])
@@ -229,6 +233,12 @@ class Play:
             bool(self._present[slot]),
         )
 
+    def memory_of(self, slot: int) -> Array | None:
+        """What a slot's network remembers now, (size,) float32; None where it remembers nothing."""
+        kind, column = place_of(self.world, slot)
+        memory = self.cast.policy.save().get(f"memory/{kind.name}")
+        return None if memory is None else memory[0, column] * (not self._ended[slot])
+
     def take(self, slot: int) -> None:
         """A person plays a slot from now on.
 
@@ -295,14 +305,11 @@ class Play:
         kind, column = place_of(self.world, slot)
         seen = self.world.by_kind(self.world.timestep.observation)[kind.name]
         mask = self.world.by_kind(self.world.timestep.action_mask)[kind.name]
-        memory = self.cast.policy.save().get(f"memory/{kind.name}")
-        if memory is not None:
-            memory = memory[0, column] * (not self._ended[slot])
         try:
             return look(
                 {name: np.asarray(array)[0, column] for name, array in seen.items()},
                 None if mask is None else self._legal(slot),
-                memory,
+                self.memory_of(slot),
                 self.world.agents[slot],
             )
         except UserError:

@@ -18,7 +18,7 @@ from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.planar.bodies import Physics
-from interplay.planar.phases import CLEAR_ROOM, MOVE_BODIES, SHUFFLE_CELLS
+from interplay.planar.phases import CLEAR_ROOM, LOOK_AROUND, MOVE_BODIES, SHUFFLE_CELLS
 from interplay.planar.scratch import allocate_scratch
 from interplay.planar.simulation import Group, Module, Simulation, lay_out
 from interplay.worlds.survival import global_state
@@ -28,6 +28,7 @@ from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
 from interplay.worlds.survival.render import VIEWS, visible
+from interplay.worlds.survival.room import has_room
 from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
@@ -187,6 +188,17 @@ class SurvivalWorld(ArrayWorld):
             for name, (guide,) in told.items()
             if name in fields and (not guide.hidden or guide.hidden in fields)
         }
+
+    def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
+        """Its speed, its heading and what it holds stay; rays and fields of your own modules are not cast anew."""
+        if not has_room(self.state, self.rules, world, slot, x, y):
+            return False
+        body = self.state.body[world, slot]
+        body["x"], body["y"] = x, y
+        if self.rules.cameras:
+            self.simulation.run((LOOK_AROUND,), self.simulation.group("agents"))
+        self.refresh()
+        return True
 
     def visible(self, world: int, slot: int) -> Visible | None:
         """What the cone of sight leaves; None where the world draws with views of somebody's own."""
