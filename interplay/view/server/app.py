@@ -25,8 +25,10 @@ from interplay.view.server.config import POINTS, PROTOCOL
 from interplay.view.server.curves import Asked, Logs
 from interplay.view.server.guard import Guard
 from interplay.view.server.live import Live
+from interplay.view.server.messages import Overlay, read_message
 from interplay.view.server.page import STATIC, Page
 from interplay.view.server.ratings import ratings_of
+from interplay.view.server.recorded_overlays import RecordedOverlays
 from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import NotThere, status_of
 from interplay.view.server.sessions import MakeCast, Sessions
@@ -75,7 +77,7 @@ class Routes:
     def __init__(self, sources: Sources, sessions: Sessions, read_only: bool, static: Path = STATIC) -> None:
         self._sources, self._sessions, self._read_only = sources, sessions, read_only
         self._recordings, self._logs, self._page = Recordings(sources), Logs(), Page(static)
-        self._watching = Watching()
+        self._overlays, self._watching = RecordedOverlays(sources), Watching()
 
     def app(self) -> Starlette:
         """The application; everything that reads files runs in threads."""
@@ -89,6 +91,8 @@ class Routes:
             Route(f"{of_recording}/chunks/{{chunk}}", self._chunk),
             Route(f"{of_recording}/events", self._events),
             Route(f"{of_recording}/agent/{{slot}}", self._agent),
+            Route(f"{of_recording}/overlays", self._overlays_of),
+            Route(f"{of_recording}/overlay", self._overlay),
             Route(f"{of_recording}/file", self._file),
             Route("/api/runs/{id}/curves", self._curves),
             Route("/api/runs/{id}/ratings", self._ratings),
@@ -127,12 +131,32 @@ class Routes:
         return _json({"events": self._recordings.events(_id(request))})
 
     def _agent(self, request: Request) -> Response:
-        if self._read_only:
-            raise NotThere("agents: the world is not stepped again with --read-only; open the viewer without")
+        self._check_steps("agents")
         slot = _number(request.path_params["slot"], "slot")
         return _json(
             self._recordings.agent(_id(request), slot, _number(request.query_params.get("tick", ""), "tick"))
         )
+
+    def _overlays_of(self, request: Request) -> Response:
+        self._check_steps("overlays")
+        return _json(self._overlays.listed(_id(request)))
+
+    def _overlay(self, request: Request) -> Response:
+        self._check_steps("overlays")
+        tick = _number(request.query_params.get("tick", ""), "tick")
+        try:
+            asked = read_message(request.query_params.get("asked", ""))
+        except ValueError:
+            asked = None
+        if not isinstance(asked, Overlay) or asked.name is None:
+            raise NotThere("asked: it names no overlay; /api/recordings/ID/overlays lists all")
+        return _json(self._overlays.show(_id(request), asked, tick))
+
+    def _check_steps(self, what: str) -> None:
+        if self._read_only:
+            raise NotThere(
+                f"{what}: the world is not stepped again with --read-only; open the viewer without"
+            )
 
     def _file(self, request: Request) -> Response:
         path = self._recordings.path(_id(request))

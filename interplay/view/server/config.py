@@ -44,4 +44,9 @@ COUNTING_SECONDS = 60.0  # for which an overlay that no page asks for any more g
 MOST_OVERLAYS = 64  # that a page is told of
 CELLS = 16_384  # of a picture among them
 STEPPED = 4_096  # ticks that a recorded world is played again for one look at an agent; states are 256 apart
+COUNTED_SECONDS = (
+    1.0  # for which a recording is played again to answer for an overlay; then it tells how far it came
+)
+COUNTED = 2  # recordings, or overlays of one, whose counting is kept
+SUMS = 16  # kept of each, so that one can go back
 STEPPING_SECONDS = 2.0  # that a look waits for the one before
