@@ -1,5 +1,6 @@
 /** What the server is asked, and the shapes of its answers. */
 
+import type { OverlayListed, OverlayTold } from "./overlay";
 import { T } from "./strings";
 
 export const PROTOCOL = 1;
@@ -169,6 +170,8 @@ export class Api {
   recording = (id: number) => this.json<RecordingTold>(`/api/recordings/${id}`);
   events = (id: number) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events`);
   agent = (id: number, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}`);
+  overlays = (id: number) => this.json<{ overlays: OverlayListed[]; populations: string[] }>(`/api/recordings/${id}/overlays`);
+  overlay = (id: number, tick: number, asked: string) => this.json<OverlayTold & { frame: string }>(`/api/recordings/${id}/overlay?tick=${tick}&asked=${encodeURIComponent(asked)}`);
   matches = (run: number) => this.json<{ matches: RecordingListed[] }>(`/api/runs/${run}/matches`);
   ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);
 

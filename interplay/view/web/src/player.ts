@@ -329,7 +329,7 @@ export class Player {
     const glides = next && !this.reducedMotion ? share : 0;
     if (this.following) this.centre(shot, next, glides);
     const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;
-    const overlay = this.live?.overlay ?? null;
+    const overlay = source.lays?.overlay ?? null;
     const view = this.solid ?? this.flat;
     if (view && (fresh || state !== this.drawn)) {
       view.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay, marked: this.marked }, this.camera);

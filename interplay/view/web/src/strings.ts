@@ -131,7 +131,7 @@ export const T = {
   population: "Population",
   allPopulations: "all",
   noOverlays: "This world has no overlays.",
-  overlaysLive: "Overlays are of worlds in play: open a run or a world.",
+  overlaysServed: "Overlays are counted by the server: open this file with `interplay view FILE`.",
   overlayFirst: "Choose an overlay first: press O.",
   overlayNow: (name: string, meaning: string) => `Overlay ${name}: ${meaning}.`,
   noOverlayNow: "No overlay.",
@@ -141,6 +141,7 @@ export const T = {
   nothingYet: "nothing yet",
   overlayAt: (tick: number) => `At tick ${number(tick)}.`,
   overlaySince: (since: number, tick: number) => `From tick ${number(since)} to ${number(tick)}; what was before nobody counted.`,
+  overlayUpTo: (since: number, tick: number, wanted: number) => `Counted from tick ${number(since)} to ${number(tick)}${tick < wanted ? ", and the server goes on" : ""}.`,
   around: (title: string) => `${title}: cells around an agent, who stands in the middle`,
   badOverlay: "The server sent an overlay that this page cannot read; reload the page.",
   // playing
