@@ -84,7 +84,7 @@ class Overlays:
         self._done: dict[Asked, tuple[int, float]] = {}  # tick and time of the last one begun
         self._twin: World | None = None
         self._values: Any = None
-        self._due = -math.inf
+        self._due = self._rest = -math.inf  # before neither of them something is begun
         self._busy = threading.Event()
 
     # -- the session's thread -----------------------------------------------------------------------------------------
@@ -116,6 +116,7 @@ class Overlays:
             except Exception as error:  # of an overlay of somebody's own; the world plays on
                 raise broken(overlay.name, error) from error
         self._asked[visitor] = key_of(job)
+        self._rest = -math.inf  # somebody waits for something new
 
     def leave(self, visitor: Visitor) -> bool:
         """A page has gone, or may not see any now; whether it saw one."""
@@ -136,12 +137,12 @@ class Overlays:
         """Seconds until something can be begun; infinite where nothing is to be done."""
         if self._busy.is_set() or not any(self._news()):
             return math.inf
-        return max(self._due - self._clock(), 0.0)
+        return max(max(self._due, self._rest) - self._clock(), 0.0)
 
     def show(self) -> None:
         """Begins a computation, if one is due and none is going on."""
         now = self._clock()
-        if self._busy.is_set() or now < self._due:
+        if self._busy.is_set() or now < max(self._due, self._rest):
             return
         news = list(self._news())
         if not news:
@@ -207,7 +208,7 @@ class Overlays:
             self._refuse(job.asked, broken(job.overlay.name, error))
         finally:
             now = self._clock()
-            self._due = max(self._due, now + (now - began))  # the world needs the processor, too
+            self._rest = now + (now - began)  # the world needs the processor, too
             self._busy.clear()
             self._wake()
 

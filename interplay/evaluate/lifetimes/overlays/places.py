@@ -55,7 +55,7 @@ def _layer(study: Study, slot: int, expects: Expects) -> Layer:
         "diverging",
         "expected return",
         "What the agent's network would expect if it stood in the middle of a cell, all else alike; its own cell is its own place. "
-        "Clear where it has no room, and as good as the mean.",
+        "Clear: it has no room there, or expects as much as on average.",
         limits=(middle - spread, middle + spread),
         origin=grid.origin,
         cell=grid.cell,

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
 import { short } from "../src/words";
 import { json } from "./fixtures";
-import { withTab } from "./tab";
+import { openMatch, seek, withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
 
@@ -84,6 +84,38 @@ describe("overlays", () => {
       await openWorld(tab, "dilemma/fixed");
       await tab.keyboard.press("o");
       await expect.poll(() => tab.locator(".toast").textContent()).toBe("This world has no overlays.");
+    }), 60_000);
+});
+
+describe("overlays of a recording", () => {
+  const over = (tab: Tab, at: number) => tab.waitForFunction((at) => window.interplay.player.source!.lays!.overlay?.tick === at, at, { timeout: PATIENCE });
+
+  it("count from its beginning to the tick in view, on and back", () =>
+    withTab(async (tab) => {
+      await openMatch(tab, "survival.replay", 20);
+      await seek(tab, 20);
+      await tab.getByRole("tab", { name: "Overlays" }).click();
+      await tab.locator("#panel select").first().selectOption("visits");
+      // Two against two, and nobody has died: each agent has spent each tick somewhere.
+      const visits = () =>
+        tab.evaluate(() => {
+          const { cells, highest } = window.interplay.player.source!.lays!.overlay!;
+          return Math.round(cells.reduce((sum, cell) => sum + (cell ? Math.expm1(((cell - 1) / 254) * Math.log1p(highest)) : 0), 0));
+        });
+      for (const at of [20, 50, 3]) {
+        await seek(tab, at);
+        await over(tab, at);
+        const four = 4 * (at + 1);
+        expect(Math.abs((await visits()) - four)).toBeLessThanOrEqual(0.02 * four); // a byte for each cell
+        await expect.poll(() => tab.locator(".legend").textContent()).toContain(`Counted from tick 0 to ${at}.`);
+      }
+      await expect.poll(() => tab.evaluate(() => location.hash)).toContain("overlay=visits");
+      await tab.reload();
+      await tab.waitForFunction(() => window.interplay?.player.shot, null, { timeout: PATIENCE });
+      await over(tab, 3);
+      await openMatch(tab, "match.replay");
+      await tab.keyboard.press("o");
+      await expect.poll(() => tab.locator(".toast").textContent()).toContain("holds scenes alone");
     }), 60_000);
 });
 
