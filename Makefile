@@ -7,6 +7,7 @@
 #   make check   ruff (format and lint), mypy, import-linter
 #   make bench   steps per second of the survival worlds on one core
 #   make bench-viewer  what the page and its server cost, beside their bars; needs Node 20 and Chromium
+#   make stories     the viewer's user stories walked through in a browser, with a picture of each; needs Node 20 and Chromium
 #   make soak    10^8 agent-steps of the persistent world, its laws checked after every tick (4 to 8 minutes)
 #   make trust   what docs/trust.md promises, tried: wild snapshots, damaged files, planted commands, failing disks, lost workers
 #   make trust-long    a million rules of each state machine, a million ticks of determinism per family (hours)
@@ -31,7 +32,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast test-long check bench bench-viewer soak trust trust-long mutants integrations docs site page test-page wheel first-use clean
+.PHONY: help demo test test-fast test-long check bench bench-viewer stories soak trust trust-long mutants integrations docs site page test-page wheel first-use clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -91,6 +92,10 @@ bench: $(VENV)/.installed-demo
 bench-viewer: $(VENV)/.installed-demo
 	$(BIN)/python .ci/page.py
 	$(BIN)/python -m bench.viewer $(ARGS)
+
+stories: $(VENV)/.installed-all
+	$(BIN)/python .ci/page.py
+	PYTHON=$(abspath $(BIN))/python node bench/stories.mjs $(ARGS)
 
 soak: $(VENV)/.installed-demo
 	$(BIN)/python -m bench.mmo_soak $(ARGS)

@@ -18,6 +18,7 @@ from interplay.train.play.policy import load_policy
 from interplay.train.play.values import values_of
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
+from interplay.view.server.play import Cast, Play
 from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.world import MmoWorld
 
@@ -68,6 +69,43 @@ def test_every_population_has_values_of_its_own(tmp_path):
     np.testing.assert_allclose(beside(seen, 0), value(seen, 0), atol=1e-6)
     with pytest.raises(UserError, match="population 1: this run does not play it"):
         beside(seen, 1)
+
+    one = {name: array[700] for name, array in seen.items()}
+    policy.start(world)
+    for population in (0, 1):
+        look = policy.look(one, agent="slot_0", population=population)
+        assert look.value == pytest.approx(value(seen, population)[700], abs=1e-5)
+    with pytest.raises(UserError, match="who moves slot_0 changes"):
+        policy.look(one, agent="slot_0")
+    with pytest.raises(UserError, match="population 2; MmoWorld has 2"):
+        policy.look(one, agent="slot_0", population=2)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_the_page_asks_the_network_of_the_population_that_lives_in_a_slot(tmp_path, alone):
+    """Of a population that others play there is nothing to ask."""
+    train(build(TrainSettings, {**SETTINGS, "population": {"by": "world"}}, "test"), tmp_path / "run")
+    policy = load_policy(tmp_path / "run")
+    if alone:
+        policy = trained_policy.TrainedPolicy(
+            policy.settings, ["pop0"], policy.weights[:1], False, "half", {"pop1": RandomPolicy()}
+        )
+    play = Play(Cast(MmoWorld(MmoSettings(**OPTIONS)), policy, "mmo"), seed=3)
+    seen = set()
+    for _ in range(40):
+        play.step()
+        for slot in np.flatnonzero(play.world.timestep.acting[0]).tolist():
+            population, told = int(play.world.population[0, slot]), play.agent(slot, person=False)
+            seen.add(population)
+            if alone and population == 1:
+                assert told["value"] is None
+                assert {head["probabilities"] for head in told["heads"]} == {None}
+                continue
+            observation = {name: array[0, slot] for name, array in play.world.timestep.observation.items()}
+            own = {name: array[None] for name, array in observation.items() if name != "action_mask"}
+            assert told["value"] == pytest.approx(policy.values(own, np.array([population]))[0], abs=1e-5)
+            assert sum(told["heads"][0]["probabilities"]) == pytest.approx(1)
+    assert seen == {0, 1}
 
 
 def test_values_beside_are_those_of_the_newest_weights_and_leave_the_play_alone(run):

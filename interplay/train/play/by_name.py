@@ -173,9 +173,10 @@ def look(
     mask: Any = None,
     memory: np.ndarray | None = None,
     agent: str | None = None,
+    population: int | None = None,
 ) -> Look:
     """What the network of an agent makes of one observation, or of N; arguments as for `TrainedPolicy.look`."""
-    kind, population = whose(policy, agent)
+    kind, mover = whose(policy, agent, population)
     network: PolicyNetwork = policy.networks[kind.name]
     parts = kind.observation_space.spaces
     key, part = next(iter(parts.items()))
@@ -200,7 +201,7 @@ def look(
             kept[:count] = memory
     elif memory is not None:
         raise UserError(f"{policy.name}: its networks remember nothing; leave memory out")
-    said = network.answers(policy.inference[kind.name], np.int32(population), flat, legal, kept)
+    said = network.answers(policy.inference[kind.name], np.int32(mover), flat, legal, kept)
     told = {name: np.asarray(array)[:count] if lead else np.asarray(array)[0] for name, array in said.items()}
     nothing = np.zeros((count, 0) if lead else 0, np.float32)
     return Look(
@@ -362,8 +363,8 @@ def mark_of(policy: TrainedPolicy, kind: Kind, agent: str | None) -> np.ndarray 
     return mark
 
 
-def whose(policy: TrainedPolicy, agent: str | None) -> tuple[Kind, int]:
-    """The kind of an agent, and the number of who moves it.
+def whose(policy: TrainedPolicy, agent: str | None, population: int | None = None) -> tuple[Kind, int]:
+    """The kind of an agent, and the number of who moves it while it is of that population (`TrainedPolicy.mover`).
 
     Raises:
         UserError: if there is no such agent, or it has to be said who is meant.
@@ -383,4 +384,4 @@ def whose(policy: TrainedPolicy, agent: str | None) -> tuple[Kind, int]:
         raise UserError(f"{policy.name}: unknown agent {agent!r}; there are {', '.join(world.agents[:8])}")
     slot = world.agents.index(agent)
     kind = next(kind for kind in world.kinds if slot in kind.slots)
-    return kind, policy.mover(slot)
+    return kind, policy.mover(slot, population)

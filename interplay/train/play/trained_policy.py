@@ -217,7 +217,12 @@ class TrainedPolicy(Policy):
         return self._opponents.act(ours, timestep, population)
 
     def look(
-        self, observation: Any, mask: Any = None, memory: np.ndarray | None = None, agent: str | None = None
+        self,
+        observation: Any,
+        mask: Any = None,
+        memory: np.ndarray | None = None,
+        agent: str | None = None,
+        population: int | None = None,
     ) -> Look:
         """What the network makes of an observation.
 
@@ -227,12 +232,14 @@ class TrainedPolicy(Policy):
                 all where it has none.
             memory: of the agent, (size,) or (N, size), as the last look gave it; None: its life begins.
             agent: whose observation it is; needed where agents have different networks.
+            population: of the world's, that the agent lives in now; needed where lives of several follow each other in its slot.
 
         Raises:
-            UserError: for an observation or a mask of another form, an unknown agent, or an agent that is not said.
+            UserError: for an observation or a mask of another form, an unknown agent, an agent or a population that is not said,
+                or one that others play.
         """
         self.settle()
-        return look(self, observation, mask, memory, agent)
+        return look(self, observation, mask, memory, agent, population)
 
     def export(self, path: str | Path, agent: str | None = None) -> Path:
         """Writes the network of an agent for use without this package.
@@ -279,17 +286,33 @@ class TrainedPolicy(Policy):
         """Whether the world that is played says which choices of a kind's agents are legal."""
         return bool(self.world.by_kind(self.world.timestep.action_mask)[kind.name])
 
-    def mover(self, slot: int) -> int:
-        """Number of the network that moves a slot.
+    def mover(self, slot: int, population: int | None = None) -> int:
+        """Number of the network that moves a slot while one of that population lives in it.
+
+        Args:
+            slot: of the agent.
+            population: of the world's; None: the one that is always in the slot.
 
         Raises:
-            UserError: if that changes from life to life.
+            UserError: if that changes from life to life and is not said.
         """
-        if self._populations.fixed is None and len(set(self._moved_by)) > 1:
+        if self._populations.fixed is not None:
+            population = int(self._populations.fixed[slot])
+        elif population is None:
+            if len(set(self._moved_by)) > 1:
+                raise UserError(
+                    f"{self.name}: who moves {self.world.agents[slot]} changes from episode to episode; load it with populations=[NAME]"
+                )
+            population = 0
+        elif not 0 <= population < len(self._moved_by):
             raise UserError(
-                f"{self.name}: who moves {self.world.agents[slot]} changes from episode to episode; load it with populations=[NAME]"
+                f"{self.name}: population {population}; {self.world.id} has {len(self._moved_by)}, numbered from 0"
             )
-        return int(self._moved_by[self._populations.of(self.world)[0, slot]])
+        return int(self._moved_by[population])
+
+    def plays(self, slot: int) -> bool:
+        """Whether the run's networks move who is in a slot of its first world now, not one of the others."""
+        return bool(self._ours[self._populations.of(self.world)[0, slot]])
 
     def values(
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str = "agent"

@@ -299,8 +299,9 @@ class Play:
 
     def _look(self, slot: int) -> Any:
         """What a slot's network makes of its observation; None where no network plays it, or nobody can ask it so."""
-        look = getattr(self.cast.policy, "look", None)
-        if look is None or not self.acts(slot):
+        policy = self.cast.policy
+        look = getattr(policy, "look", None)
+        if look is None or not self.acts(slot) or not getattr(policy, "plays", lambda _: True)(slot):
             return None
         kind, column = place_of(self.world, slot)
         seen = self.world.by_kind(self.world.timestep.observation)[kind.name]
@@ -311,6 +312,7 @@ class Play:
                 None if mask is None else self._legal(slot),
                 self.memory_of(slot),
                 self.world.agents[slot],
+                int(self.world.population[0, slot]),
             )
         except UserError:
             return None

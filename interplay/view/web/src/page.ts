@@ -510,9 +510,10 @@ export class Page {
 
   onKey(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    const writes = target.matches?.("input:not([type=checkbox]), select, textarea, dialog *");
+    const writes = target.matches?.("input:not([type=checkbox]), textarea, dialog *");
+    const chooses = target.matches?.("select") && !/^[^\w\s]$/.test(event.key); // letters and arrows are the list's, signs ours
     this.dismiss();
-    if (writes || event.defaultPrevented) return;
+    if (writes || chooses || event.defaultPrevented) return;
     const live = this.player.live;
     const held = live?.held ?? null;
     if (live && held !== null && !event.altKey && !event.ctrlKey && !event.metaKey && this.hands.press(event, live, held)) return event.preventDefault();

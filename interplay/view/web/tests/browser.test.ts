@@ -48,6 +48,9 @@ describe("a recording", () => {
       await tab.keyboard.press("e");
       await tab.keyboard.press(".");
       await atTick(tab, 60);
+      await tab.getByLabel("Events").selectOption("birth"); // the keys that a list does not need go on
+      await tab.keyboard.press(",");
+      await atTick(tab, 35);
     }));
 
   it.each(["match", "survival", "mmo"])("of %s draws what interplay's own pictures show", (name) =>
