@@ -16,6 +16,7 @@ import numpy as np
 
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
+from interplay.core.guides import Guides
 from interplay.core.ranges import Range
 
 CALLBACKS = ("post_reset", "pre_step", "post_step", "post_spawn", "pre_despawn")
@@ -72,6 +73,10 @@ class Module:
 
     def observe(self, out: Mapping[str, np.ndarray]) -> None:
         """Fills the module's fields: name -> (W, A, *shape) float32, after every reset and step."""
+
+    def guides(self, agent: int) -> Guides:
+        """How people read the module's fields of one agent (`interplay.core.guides`)."""
+        return {}
 
     def draw(self, canvas: Any, world: int) -> None:
         """Draws the mechanic into the scene of one world."""

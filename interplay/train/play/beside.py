@@ -60,13 +60,13 @@ class ValuesBeside:
         Raises:
             UserError: as a call; from the function, if its critic sees more than an observation.
         """
-        name = world.agents[slot]
-        if int(world.population[0, slot]) in self._playing.foreign:
+        name, population = world.agents[slot], int(world.population[0, slot])
+        if population in self._playing.foreign:
             raise UserError(f"{name}: this run does not play it, so it has no values; choose another agent")
         self(world)
 
         def expects(observation: Mapping[str, np.ndarray]) -> np.ndarray:
-            value = self._own.look(observation, memory=memory, agent=name).value
+            value = self._own.look(observation, None, memory, name, population).value
             if value is None:
                 raise UserError(
                     f"{self._own.name}: its critic sees more than an agent does, so an observation alone has no value; "

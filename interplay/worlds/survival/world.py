@@ -174,7 +174,7 @@ class SurvivalWorld(ArrayWorld):
         deeds = {key: {deed: deed} for key, deed in _DEEDS.items() if deed in names}
         return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
 
-    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
+    def observation_guides(self, world: int, slot: int) -> dict[str, Sequence[Guide]]:
         """Names of the numbers, and which rows an agent sees: masked ones hold what is hidden, for networks to leave out."""
         fields = cast(
             spaces.Dict, self.kinds[0].observation_space
@@ -182,11 +182,13 @@ class SurvivalWorld(ArrayWorld):
         masked = {
             name: (Guide("rows", hidden=f"{name}_mask"),) for name in fields if f"{name}_mask" in fields
         }
-        told = {**masked, **guides_of(self.settings, slot)}
+        told: dict[str, Sequence[Guide]] = {**masked, **guides_of(self.settings, slot)}
+        for _, module in self._own:
+            told |= module.guides(slot)
         return {
-            name: (guide,)
-            for name, (guide,) in told.items()
-            if name in fields and (not guide.hidden or guide.hidden in fields)
+            name: guides
+            for name, guides in told.items()
+            if name in fields and all(not guide.hidden or guide.hidden in fields for guide in guides)
         }
 
     def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:

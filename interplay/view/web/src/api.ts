@@ -94,11 +94,13 @@ export interface Observed {
   name: string;
   shape: number[];
   values: (number | null)[] | null;
-  kind: "crop" | "rows" | "numbers";
+  kind: "crop" | "rows" | "numbers" | "rays" | "text";
   names?: string[]; // of the columns, or of the numbers
   palette?: string[]; // of a crop's numbers
   there?: boolean[]; // which rows are seen
   slots?: (number | null)[]; // whom a row tells of
+  angles?: number[]; // of rays, from the heading
+  text?: string;
   weights?: number[]; // how much a row is attended
 }
 

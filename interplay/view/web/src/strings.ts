@@ -123,6 +123,7 @@ export const T = {
   cropRange: (least: string, most: string) => `From ${least}, dark, to ${most}, light.`,
   row: "row",
   attention: "attention",
+  nothingSaid: "no words",
   nothingSeen: "nothing in view",
   rowsUnseen: (count: number) => (count === 1 ? "1 row is empty or not seen." : `${number(count)} rows are empty or not seen.`),
   // overlays

@@ -139,6 +139,33 @@ describe("what an agent sees", () => {
       await expect.poll(marked).toBe(null);
     }), 60_000);
 
+  it("has rays that are drawn in the world from the heading of who is selected", () =>
+    withTab(async (tab) => {
+      await openMatch(tab, "survival.replay", 0);
+      await seek(tab, 0);
+      const darkest = (angles: number[]) =>
+        tab.evaluate((angles) => {
+          const { player } = window.interplay;
+          player.select(0);
+          player.cast("eyes", angles.length ? { angles, lengths: angles.map(() => 4) } : null);
+          player.seek(0);
+          const { camera, agents } = player;
+          const canvas = document.querySelector<HTMLCanvasElement>("canvas[role=img]")!;
+          const ratio = canvas.width / canvas.clientWidth;
+          const [x, y, heading] = ["x", "y", "angle"].map((name) => agents!.columns.get(name)![0]!) as [number, number, number];
+          const ink = [0.5, -0.5].map((turn) => {
+            const [wx, wy] = [x + 3 * Math.cos(heading + turn), y + 3 * Math.sin(heading + turn)];
+            const { data } = canvas.getContext("2d")!.getImageData((camera.screenX(wx) - 2) * ratio, (camera.screenY(wy) - 2) * ratio, 4 * ratio, 4 * ratio);
+            return Math.min(...Array.from({ length: data.length / 4 }, (_, i) => data[4 * i]! + data[4 * i + 1]! + data[4 * i + 2]!));
+          });
+          return ink;
+        }, angles);
+      const [left, right] = await darkest([]);
+      const [one, other] = await darkest([0.5]);
+      expect(one).toBeLessThan(left! - 150);
+      expect(other).toBe(right);
+    }), 60_000);
+
   it("of a battle is a table of enemies and one of allies", () =>
     withTab(async (tab) => {
       await openWorld(tab, "battle/3m");
