@@ -258,7 +258,10 @@ def serve_page(
     make = None if players is None else partial(players.cast, player=opened.player, warn=warn)
     seed = 0 if players is None else players.seed
     try:
-        app = make_app(opened, make, address.port, address.token, host, seed, ticket=address.ticket)
+        trust = players is not None and players.trust
+        app = make_app(
+            opened, make, address.port, address.token, host, seed, ticket=address.ticket, trust=trust
+        )
     except BaseException:
         listening.close()
         raise

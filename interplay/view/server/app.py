@@ -48,6 +48,7 @@ def make_app(
     seed: int = 0,
     static: Path = STATIC,
     ticket: str = "",
+    trust: bool = False,
 ) -> Guard:
     """The whole server as an ASGI application, behind its guard.
 
@@ -57,10 +58,15 @@ def make_app(
         port, token, host, ticket: see `Guard`.
         seed: of worlds and policies.
         static: folder of the page.
+        trust: of runs whose networks are asked about recordings.
     """
     sources = Sources(opened)
     return Guard(
-        Routes(sources, Sessions(sources, make, seed), make is None, static).app(), port, token, host, ticket
+        Routes(sources, Sessions(sources, make, seed), make is None, static, trust).app(),
+        port,
+        token,
+        host,
+        ticket,
     )
 
 
@@ -72,11 +78,19 @@ class Routes:
         sessions: worlds that are played.
         read_only: whether there are none.
         static: folder of the page.
+        trust: of runs whose networks are asked about recordings.
     """
 
-    def __init__(self, sources: Sources, sessions: Sessions, read_only: bool, static: Path = STATIC) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        sessions: Sessions,
+        read_only: bool,
+        static: Path = STATIC,
+        trust: bool = False,
+    ) -> None:
         self._sources, self._sessions, self._read_only = sources, sessions, read_only
-        self._recordings, self._logs, self._page = Recordings(sources), Logs(), Page(static)
+        self._recordings, self._logs, self._page = Recordings(sources, trust), Logs(), Page(static)
         self._overlays, self._watching = RecordedOverlays(sources), Watching()
 
     def app(self) -> Starlette:

@@ -19,6 +19,7 @@ from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
 from interplay.view.server.heads import heads_of, place_of, writable
 from interplay.view.server.keeping import Keeper
+from interplay.view.server.networks import look_at
 
 HUMAN = "a person"
 NOBODY = -1  # no slot: who watches while several play under fog
@@ -299,20 +300,6 @@ class Play:
 
     def _look(self, slot: int) -> Any:
         """What a slot's network makes of its observation; None where no network plays it, or nobody can ask it so."""
-        policy = self.cast.policy
-        look = getattr(policy, "look", None)
-        if look is None or not self.acts(slot) or not getattr(policy, "plays", lambda _: True)(slot):
+        if not self.acts(slot):
             return None
-        kind, column = place_of(self.world, slot)
-        seen = self.world.by_kind(self.world.timestep.observation)[kind.name]
-        mask = self.world.by_kind(self.world.timestep.action_mask)[kind.name]
-        try:
-            return look(
-                {name: np.asarray(array)[0, column] for name, array in seen.items()},
-                None if mask is None else self._legal(slot),
-                self.memory_of(slot),
-                self.world.agents[slot],
-                int(self.world.population[0, slot]),
-            )
-        except UserError:
-            return None
+        return look_at(self.cast.policy, self.world, slot, self._legal(slot), self.memory_of(slot))

@@ -112,6 +112,7 @@ export interface Agent {
   acting: boolean;
   team: number | null;
   policy: string;
+  note?: string | null; // why something is missing
   reward: number | null;
   return: number | null;
   value: number | null;
