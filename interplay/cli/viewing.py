@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from interplay.cli.options import Trust
+from interplay.cli.stopping import leave
 
+WORKERS = ("session", "overlay")  # threads of the server that may be inside compiled code
 VIEW_EXAMPLE = (
     "interplay view runs/first\n"
     "interplay view match.replay\n"
@@ -68,6 +70,7 @@ def view(
     own = tuple(overlay or ())
     players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust, own)
     serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn, compress)
+    leave(WORKERS)
 
 
 def play(
@@ -97,6 +100,7 @@ def play(
 
     players = Players(opponent, parse_overrides(option or []), seed, trust, fog=not see_all, out=out)
     serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
+    leave(WORKERS)
 
 
 def _warn(line: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -55,3 +56,18 @@ def test_both_streams_are_let_go(monkeypatch, tmp_path):
         print("said to nobody", file=stream, flush=True)
         assert (tmp_path / name).read_text() == ""
         stream.close()
+
+
+@pytest.mark.parametrize(("name", "words"), [("session world:0", ""), ("another", "in order\n")])
+def test_a_thread_that_computes_at_the_end_is_not_taken_away_inside_compiled_code(name, words):
+    """Python would run what is registered for its end, and then abort where such a thread is in C++."""
+    script = (
+        "import atexit, threading, time\n"
+        "from interplay.cli.stopping import leave\n"
+        "atexit.register(print, 'in order')\n"
+        f"threading.Thread(target=time.sleep, args=(60,), name={name!r}, daemon=True).start()\n"
+        "leave(('session', 'overlay'), 0.1)\n"
+        "raise SystemExit(0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (0, words, "")
