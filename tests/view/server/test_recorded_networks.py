@@ -78,6 +78,11 @@ def test_another_checkpoint_is_not_asked(played, tmp_path):
     assert (found["value"], found["note"]) == (None, NOT_HERE)
     shutil.copytree(played / "run", tmp_path / "run")
     assert told(tmp_path, 0, 2)["value"] is not None
+    world = make_world(WORLD)
+    world.reset(seeds=1)
+    with WorldRecorder(tmp_path / "other.replay", world, header={"checkpoint": "a" * 64}) as recorder:
+        recorder.begin()
+    assert told(tmp_path, 0, 0, number=1)["note"] == NOT_HERE
     (file,) = list_checkpoints(tmp_path / "run")[-1].glob("policy*.safetensors")
     data = bytearray(file.read_bytes())
     data[-1] ^= 1
