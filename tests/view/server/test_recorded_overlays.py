@@ -88,7 +88,7 @@ def test_visits_of_any_tick_are_those_of_a_play_that_was_looked_on(played):
     app = app_of(beneath(root))
     listed = ask(app, "/api/recordings/1/overlays").json
     assert [one["name"] for one in listed["overlays"]] == ["visits"]  # a recording expects nothing
-    for tick in (0, 17, 18, 60, 9, 16, TICKS, 33):  # on and back, over states and the ends of episodes
+    for tick in (0, 17, 18, 60, 9, 10, 9, 16, TICKS, 33):  # on and back, over states and the ends of episodes
         told, cells = shown(app, "survival", "visits", tick)
         expected = counts["survival"][tick].sum(axis=0)
         assert (told["tick"], told["since"]) == (tick, 0)

@@ -82,11 +82,9 @@ export class Flat {
     this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
     this.glides.forEach((glide, place) => {
       if (shown.overlay?.form === "map" && place === over) this.overlay(shown.overlay);
+      if (place === agents && shown.selected !== null) for (const rays of shown.rays ?? []) this.rays(glide, shown.selected, rays);
       this.layer(glide);
-      if (place === agents && shown.selected !== null) {
-        for (const rays of shown.rays ?? []) this.rays(glide, shown.selected, rays);
-        this.selection(glide, shown.selected);
-      }
+      if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
       if (place === agents && (shown.marked ?? null) !== null) this.selection(glide, shown.marked!, true);
     });
     for (const words of this.texts) this.write(words);
