@@ -97,7 +97,7 @@ def test_visits_of_any_tick_are_those_of_a_play_that_was_looked_on(played):
     for tick in (0, 17, 18, 60, 9, 10, 9, 16, TICKS, 33):  # on and back, over states and the ends of episodes
         told, cells = shown(app, "survival", "visits", tick)
         expected = counts["survival"][tick].sum(axis=0)
-        assert (told["tick"], told["since"]) == (tick, 0)
+        assert (told["tick"], told["since"], told["seen"][1]) == (tick, 0, expected.max())
         assert np.array_equal(cells, encoded(expected))
     told, cells = shown(app, "survival", "visits", 30, agent=2, options={"whose": "selected agent"})
     assert np.array_equal(cells, encoded(counts["survival"][30][2]))
