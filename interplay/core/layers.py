@@ -106,7 +106,7 @@ class LayerBuilder:
         array = np.asarray(ids)
         if array.ndim != 2 or not array.size or array.dtype.kind not in "iub":
             raise self.wrong(f"ids has shape {array.shape} and dtype {array.dtype}; pass integers (H, L)")
-        if array.min() < 0 or array.max() > 255:
+        if array.dtype != np.uint8 and (array.min() < 0 or array.max() > 255):
             raise self.wrong(f"ids run from {array.min()} to {array.max()}; tiles are numbered 0..255")
         self.columns["tile"] = array.astype(np.uint8)
         self.rows = array.size
@@ -233,11 +233,19 @@ def is_hex(colour: str) -> bool:
 
 def strings(name: str, texts: Sequence[str], rows: int) -> tuple[str, ...]:
     """Checked texts, one per row."""
-    if isinstance(texts, str) or len(texts) != rows or not all(isinstance(text, str) for text in texts):
+    if isinstance(texts, str) or len(texts) != rows or (length := _length(texts)) < 0:
         raise UserError(f'canvas layer "{name}": texts = {texts!r:.60}; pass {rows} strings, one per row')
-    if any(len(text) > MAX_TEXT for text in texts):
+    if length > MAX_TEXT and any(len(text) > MAX_TEXT for text in texts):
         raise UserError(f'canvas layer "{name}": a text has more than {MAX_TEXT} characters; shorten it')
     return tuple(texts)
+
+
+def _length(texts: Sequence[str]) -> int:
+    """Characters of all; -1 where one is no text. Told in one go, since most of thousands of labels are empty."""
+    try:
+        return len("".join(texts))
+    except TypeError:
+        return -1
 
 
 def cells(name: str, rows: Sequence[Sequence[Any]], width: int) -> tuple[tuple[Any, ...], ...]:

@@ -87,12 +87,14 @@ class Layout:
 
     def changed(self, old: Raw, new: Raw) -> Array:
         """The rows (k,) that differ; both have the same number of rows and the same columns widened."""
-        found = np.zeros(new.rows, bool)
+        found: Array | None = None
         for run, was, now in zip(self.runs(new.wide), old.blocks, new.blocks, strict=True):
             differs = (was != now)[:, : new.rows * run.values]
-            if len(differs) > 1:
-                differs = differs.any(axis=0)
-            found |= differs.reshape(new.rows, run.values).any(axis=1) if run.values > 1 else differs.ravel()
+            differs = differs.any(axis=0) if len(differs) > 1 else differs[0]
+            if run.values > 1:
+                differs = differs.reshape(new.rows, run.values).any(axis=1)
+            found = differs if found is None else found | differs
+        assert found is not None  # a layer without columns is text
         return found.nonzero()[0]
 
     def write_full(self, new: Raw) -> bytes:

@@ -66,7 +66,8 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
     if not 0 <= port < 2**16:
         raise UserError(f"--port {port}: ports are 0 (any free one) to 65535; give one of those")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Named, because asyncio turns off waiting for more to send (TCP_NODELAY) only then: a frame behind a short message came 40 ms late.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it would let two processes take one port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -56,14 +56,17 @@ def places(world: MmoWorld, w: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     agent, side = world.state.agent[w], world.settings.side
     alive = agent["alive"]
     tile = np.where(alive, agent["row"].astype(np.int64) * side + agent["col"], -1 - np.arange(len(agent)))
-    _, group, number = np.unique(tile, return_inverse=True, return_counts=True)
-    order = np.argsort(group, kind="stable")
-    rank = np.zeros(len(agent), np.int64)
-    rank[order] = np.arange(len(agent)) - np.repeat(np.cumsum(number) - number, number)
-    several = number[group] > 1
-    turn = 2 * np.pi * rank / number[group] - np.pi / 4
-    x = agent["col"] + 0.5 + APART * several * np.cos(turn)
-    y = agent["row"] + 0.5 + APART * several * np.sin(turn)
+    order = np.argsort(tile, kind="stable")
+    begins = np.flatnonzero(np.diff(tile[order], prepend=-1 - len(agent)))  # of each tile, in order
+    counts = np.diff(begins, append=len(agent))
+    rank, number = np.empty(len(agent), np.int64), np.empty(len(agent), np.int64)
+    rank[order] = np.arange(len(agent)) - np.repeat(begins, counts)
+    number[order] = np.repeat(counts, counts)
+    several = number > 1
+    turn = 2 * np.pi * rank[several] / number[several] - np.pi / 4
+    x, y = agent["col"] + 0.5, agent["row"] + 0.5
+    x[several] += APART * np.cos(turn)
+    y[several] += APART * np.sin(turn)
     size = np.where(several, 0.55, 1.0) * RADIUS
     return x, y, size
 
@@ -133,7 +136,9 @@ def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> N
             absent=~gone,
             jump=np.ones(len(agent), bool),
         )
-    texts = [CAUSES[number] if told else "" for number, told in zip(cause, gone, strict=True)]
+    texts = [""] * len(agent)
+    for row in np.flatnonzero(gone):
+        texts[row] = CAUSES[cause[row]]
     canvas.labels("causes", x, y + 0.9, texts, colour=DEATH, absent=~gone)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -127,6 +128,24 @@ def test_a_port_in_use_is_one_line(capsys):
             bind(port=address.port)
     finally:
         listening.close()
+
+
+def test_what_is_sent_does_not_wait_for_more():
+    listening, address = bind()
+
+    async def accepted() -> int:
+        line: asyncio.Future[socket.socket] = asyncio.get_running_loop().create_future()
+        server = await asyncio.start_server(
+            lambda _, writer: line.set_result(writer.get_extra_info("socket")), sock=listening
+        )
+        async with server:
+            _, writer = await asyncio.open_connection("127.0.0.1", address.port)
+            found = (await line).getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            writer.close()
+            return found
+
+    # A frame behind a short message would be kept until the page has told that this came, which takes 40 ms.
+    assert asyncio.run(accepted()) != 0
 
 
 def test_addresses():

@@ -11,12 +11,16 @@ import { RGB, hex, mix, rgb, shapeOf } from "./palette";
 import { Layer, Numbers, Scene, flag, number, numbers } from "./scene";
 import { names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
+import { Squares } from "./squares";
 
 const GLYPH_FROM = 4; // pixels of radius below which signs inside a disc are left out
 export const LEAST = 2.5; // pixels of radius: on large maps agents are drawn larger than they are
 const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
 const THIN = 1.25; // pixels, a line of width 0
+const THIN_TO = 2; // pixels of width to which the ends of lines are not rounded, which takes twice as long, but as much longer
+const BLUNT = Math.PI / 8; // of the width: half a disc has the area of an end that is longer by so much
+const DASHES = [7, 5]; // pixels
 const FONT = 0.69; // of a text's height: the size of the letters, as in interplay's pictures
 const PALE = 0.55; // of white over the ground below an overlay, so that its greys are lighter than those of a scale
 const INK = rgb(palette.INK);
@@ -52,6 +56,7 @@ interface Words {
 
 export class Flat {
   private readonly ground = new Ground();
+  private readonly small = new Squares();
   private texts: Words[] = [];
   private glides: Glide[] = [];
   private pen: CanvasRenderingContext2D;
@@ -159,7 +164,8 @@ export class Flat {
     if (!rows.length) return;
     if (!filled && isBare(layer)) return this.rings(glide, rows);
     const radius = numbers(layer, "radius");
-    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(radius(row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
+    const dimmed = layer.columns.get("dimmed");
+    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(radius(row)) < SQUARE_TO && !dimmed?.[row]) : [];
     this.squares(glide, small);
     if (small.length === rows.length) return;
     const drawn = new Set(small);
@@ -172,52 +178,56 @@ export class Flat {
   }
 
   /** Agents of few pixels: squares on whole pixels, batched by colour, on darker ones where there is room for a rim. */
-  private squares(glide: Glide, rows: number[]): void {
+  private squares(glide: Glide, rows: readonly number[]): void {
+    if (!rows.length) return;
+    const { layer } = glide;
     const batches = new Map<number, number[]>();
     for (const row of rows) {
-      const [red, green, blue] = colourOf(glide.layer, row);
-      const key = (red << 16) | (green << 8) | blue;
+      const colour = colourOf(layer, row);
+      const key = (colour[0] << 16) | (colour[1] << 8) | colour[2];
       const batch = batches.get(key);
       if (batch) batch.push(row);
       else batches.set(key, [row]);
     }
-    const rim = glide.layer.schema.options.outline !== false;
+    const rim = layer.schema.options.outline !== false;
+    const radius = numbers(layer, "radius");
+    this.small.begin(this.pen, rows.length);
     for (const [key, batch] of batches) {
       const colour: RGB = [key >> 16, (key >> 8) & 255, key & 255];
-      const rimmed = rim ? batch.filter((row) => this.pixels(number(glide.layer, "radius", row)) >= GLYPH_FROM / 2) : [];
-      this.fillSquares(glide, rimmed, hex(mix(colour, INK, 0.55)), 1);
-      this.fillSquares(glide, batch, hex(colour), 0);
+      const rimmed = rim ? batch.filter((row) => this.pixels(radius(row)) >= GLYPH_FROM / 2) : [];
+      this.fillSquares(glide, rimmed, mix(colour, INK, 0.55), 1);
+      this.fillSquares(glide, batch, colour, 0);
     }
+    this.small.end();
   }
 
-  private fillSquares(glide: Glide, rows: number[], colour: string, more: number): void {
-    const { pen, ratio, camera } = this;
+  private fillSquares(glide: Glide, rows: readonly number[], colour: RGB, more: number): void {
+    const { ratio, camera, small } = this;
     const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(glide.layer, "radius")];
-    pen.fillStyle = colour;
+    small.use(colour);
     const least = glide.layer.schema.name === AGENTS ? LEAST : 1;
     for (const row of rows) {
-      const size = Math.max(Math.round(2 * (Math.max(this.pixels(radius(row)), least) + more) * ratio), 2) / ratio;
-      const x = Math.round((camera.screenX(xs[row]!) - size / 2) * ratio) / ratio;
-      const y = Math.round((camera.screenY(ys[row]!) - size / 2) * ratio) / ratio;
-      pen.fillRect(x, y, size, size);
+      const side = Math.max(Math.round(2 * (Math.max(this.pixels(radius(row)), least) + more) * ratio), 2);
+      small.square(Math.round(camera.screenX(xs[row]!) * ratio - side / 2), Math.round(camera.screenY(ys[row]!) * ratio - side / 2), side);
     }
   }
 
-  /** Rings of one look, as one path. */
-  private rings(glide: Glide, rows: number[]): void {
+  /** Rings of one look: small ones are rectangles each by itself, since a path of thousands takes longer; the others one path. */
+  private rings(glide: Glide, rows: readonly number[]): void {
     const { layer } = glide;
     const { pen, camera } = this;
     const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(layer, "radius")];
+    this.pencil(hex(colourOf(layer, 0)), this.lineWidth(layer));
     pen.beginPath();
     for (const row of rows) {
       const [x, y, size] = [camera.screenX(xs[row]!), camera.screenY(ys[row]!), this.pixels(radius(row))];
-      if (size < SQUARE_TO) pen.rect(x - size, y - size, 2 * size, 2 * size);
+      if (size < SQUARE_TO) pen.strokeRect(x - size, y - size, 2 * size, 2 * size);
       else {
         pen.moveTo(x + size, y);
         pen.arc(x, y, size, 0, 2 * Math.PI);
       }
     }
-    this.strokePath(hex(colourOf(layer, 0)), this.lineWidth(layer), []);
+    pen.stroke();
   }
 
   private circle(glide: Glide, row: number): void {
@@ -375,23 +385,29 @@ export class Flat {
     const { layer } = glide;
     const { pen, camera } = this;
     const [width, opacity] = [this.lineWidth(layer), opacityOf(layer)];
-    const dashes = layer.schema.options.dashed === true ? [7, 5] : [];
+    const dashes = layer.schema.options.dashed === true ? DASHES : [];
     const together = opacity === 1 && isAlike(layer); // where lines cross, one path would be paler than several
+    const blunt = together && !dashes.length && width <= THIN_TO ? BLUNT * width : 0;
     const [fromX, fromY, toX, toY] = ["x0", "y0", "x1", "y1"].map((name) => glide.places(name)) as [Numbers, Numbers, Numbers, Numbers];
+    let longest = 0;
     pen.beginPath();
     for (const row of glide.rows()) {
       const [x0, y0, x1, y1] = [camera.screenX(fromX[row]!), camera.screenY(fromY[row]!), camera.screenX(toX[row]!), camera.screenY(toY[row]!)];
       if (Math.max(x0, x1) < -width || Math.max(y0, y1) < -width || Math.min(x0, x1) > camera.width + width || Math.min(y0, y1) > camera.height + width) continue;
       if (together) {
-        pen.moveTo(x0, y0);
-        pen.lineTo(x1, y1);
+        const length = Math.sqrt((x1 - x0) ** 2 + (y1 - y0) ** 2);
+        const [dx, dy] = length > 0 ? [(blunt * (x1 - x0)) / length, (blunt * (y1 - y0)) / length] : [blunt, 0];
+        longest = Math.max(longest, length);
+        pen.moveTo(x0 - dx, y0 - dy);
+        pen.lineTo(x1 + dx, y1 + dy);
         continue;
       }
       pen.globalAlpha = opacityOf(layer, row);
       this.stroke([x0, y0, x1, y1], hex(colourOf(layer, row)), width, dashes);
       pen.globalAlpha = 1;
     }
-    if (together) this.strokePath(hex(colourOf(layer, 0)), width, dashes);
+    // Lines that end within their first dash look the same without dashes, which take long.
+    if (together) this.strokePath(hex(colourOf(layer, 0)), width, longest < DASHES[0]! ? [] : dashes, blunt > 0 || dashes.length > 0 ? "butt" : "round");
   }
 
   private labels(glide: Glide): void {
@@ -462,13 +478,18 @@ export class Flat {
     this.strokePath(colour, width, dashes);
   }
 
-  private strokePath(colour: string, width: number, dashes: number[]): void {
-    this.pen.setLineDash(dashes);
-    this.pen.lineCap = dashes.length ? "butt" : "round";
+  private strokePath(colour: string, width: number, dashes: number[], cap: CanvasLineCap = dashes.length ? "butt" : "round"): void {
+    const { pen } = this;
+    pen.setLineDash(dashes);
+    pen.lineCap = cap;
+    this.pencil(colour, width);
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+
+  private pencil(colour: string, width: number): void {
     this.pen.strokeStyle = colour;
     this.pen.lineWidth = this.thick ? width + 1 : width;
-    this.pen.stroke();
-    this.pen.setLineDash([]);
   }
 
   private write({ text, x, y, size, colour, align, halo }: Words): void {
@@ -488,7 +509,7 @@ export class Flat {
 
   // -- places ---------------------------------------------------------------------------------------------------
 
-  private inView(glide: Glide): number[] {
+  private inView(glide: Glide): readonly number[] {
     const { camera } = this;
     const rows = glide.rows();
     if (!rows.length) return rows;

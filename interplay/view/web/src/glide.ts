@@ -2,13 +2,30 @@
 
 import { Layer, Numbers, number } from "./scene";
 
+/** How much of the way to a frame that came at a time is gone; a picture whose time is earlier shows none of it. */
+export function shareAt(now: number, came: number, span: number): number {
+  return Math.max((now - came) / span, 0);
+}
+
+const drawn = new WeakMap<Layer, readonly number[]>(); // layers do not change
+
+/** Rows of a layer that are drawn. */
+function rowsOf(layer: Layer): readonly number[] {
+  let found = drawn.get(layer) as number[] | undefined;
+  if (found) return found;
+  const absent = layer.columns.get("absent");
+  found = [];
+  for (let row = 0; row < layer.rows; row++) if (!absent?.[row]) found.push(row);
+  drawn.set(layer, found);
+  return found;
+}
+
 /** Two frames of a layer and how much of the way from one to the other is gone. */
 export class Glide {
   private readonly share: number;
   private readonly to: Layer | null;
   private readonly columns = new Map<string, Numbers>();
-  private drawn: number[] | null = null;
-  private kept: Uint8Array | null = null;
+  private readonly stay: readonly Numbers[]; // flags of rows that do not glide
 
   constructor(
     readonly layer: Layer,
@@ -18,6 +35,8 @@ export class Glide {
     const moves = next !== null && share > 0 && next !== layer && next.rows === layer.rows;
     this.to = moves ? next : null;
     this.share = moves ? share : 0;
+    const flags = moves ? [next.columns.get("absent"), next.columns.get("jump"), layer.columns.get("absent")] : [];
+    this.stay = flags.filter((flag) => flag !== undefined);
   }
 
   /** Whether anything may be elsewhere than the layer says. */
@@ -44,38 +63,25 @@ export class Glide {
   }
 
   /** Rows that are drawn. */
-  rows(): number[] {
-    if (this.drawn) return this.drawn;
-    const absent = this.layer.columns.get("absent");
-    this.drawn = [];
-    for (let row = 0; row < this.layer.rows; row++) if (!absent?.[row]) this.drawn.push(row);
-    return this.drawn;
+  rows(): readonly number[] {
+    return rowsOf(this.layer);
   }
 
   /** Rows that go, come or jump do not glide. */
   private still(row: number): boolean {
-    this.kept ??= this.findKept();
-    return this.kept[row] !== 0;
-  }
-
-  private findKept(): Uint8Array {
-    const found = new Uint8Array(this.layer.rows);
-    const next = this.to!.columns;
-    for (const flags of [next.get("absent"), next.get("jump"), this.layer.columns.get("absent")]) {
-      if (flags) for (let row = 0; row < found.length; row++) found[row]! |= flags[row]!;
-    }
-    return found;
+    for (const flags of this.stay) if (flags[row]) return true;
+    return false;
   }
 
   private column(key: string): Numbers {
     const from = this.layer.columns.get(key)!;
-    let found: Numbers = from;
+    let found = from;
     if (this.to) {
       const to = this.to.columns.get(key)!;
       const values = from.length / this.layer.rows;
-      found = Float32Array.from(from);
-      for (let row = 0; row < this.layer.rows; row++) {
+      for (const row of this.rows()) {
         if (this.still(row)) continue;
+        if (found === from) found = new Float32Array(from);
         for (let i = row * values; i < (row + 1) * values; i++) found[i] = from[i]! + (to[i]! - from[i]!) * this.share;
       }
     }

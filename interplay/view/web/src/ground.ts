@@ -71,7 +71,7 @@ function fresh(layer: Layer, wide: number, high: number, key: string): Kept {
 }
 
 /** Little-endian red, green, blue, opaque. */
-function pixel([red, green, blue]: RGB): number {
+export function pixel([red, green, blue]: RGB): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 

@@ -4,7 +4,7 @@ import { agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
 import { Clock, SPEEDS } from "./clock";
 import { Flat, type Rays } from "./flat";
-import { Glide } from "./glide";
+import { Glide, shareAt } from "./glide";
 import { Live } from "./live";
 import { Shot } from "./reel";
 import { Layer } from "./scene";
@@ -326,14 +326,14 @@ export class Player {
   private paint(now: number): void {
     const { source } = this;
     if (!source) return;
-    const gliding = this.live && this.atPresent && now - this.arrival.at <= this.arrival.span + 50;
-    if (!this.dirty && !gliding) return;
-    const { shot, next, share } = this.live && this.atPresent ? this.newest(now) : this.recorded();
+    if (!this.dirty) return;
+    const present = this.live && this.atPresent;
+    const { shot, next, share } = present ? this.newest(now) : this.recorded();
     this.acknowledge();
     if (!shot) return;
     const fresh = shot !== this.shot;
     this.shot = shot;
-    this.dirty = false;
+    this.dirty = !!present && next !== null; // until it has arrived, however late the pictures come
     const glides = next && !this.reducedMotion ? share : 0;
     if (this.following) this.centre(shot, next, glides);
     const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;
@@ -377,7 +377,7 @@ export class Player {
     const { reel } = this.source!;
     if (to === null) return { shot: null, next: null, share: 0 };
     const newest = reel.at(to);
-    const share = span > 20 && !this.reducedMotion ? (now - at) / span : 1;
+    const share = span > 20 && !this.reducedMotion ? shareAt(now, at, span) : 1;
     const old = from === null || share >= 1 || !newest || newest.first ? null : reel.at(from);
     this.clock.seek(old ? from! : to);
     return old ? { shot: old, next: newest, share } : { shot: newest, next: null, share: 0 };

@@ -205,13 +205,14 @@ function putPatch(list: Place[], rows: number, data: Uint8Array, payload: Uint8A
   for (const row of changed) if (row >= rows) throw damaged();
   let [at, from] = [0, 4 + 4 * count];
   for (const { column, size } of list) {
-    const wide = column.values * size;
-    for (let i = 0; i < count; i++) {
-      const row = at + changed[i]! * wide;
-      for (let b = 0; b < wide; b++) data[row + b] = payload[from + i * wide + b]!;
-    }
-    at += words(rows * wide);
-    from += words(count * wide);
+    const [room, more] = [words(rows * column.values * size), words(count * column.values * size)];
+    const into = numbersIn(data, at, room, size);
+    const fresh = numbersIn(payload, from, more, size);
+    const wide = column.values;
+    if (wide === 1) for (let i = 0; i < count; i++) into[changed[i]!] = fresh[i]!;
+    else for (let i = 0; i < count; i++) for (let k = 0; k < wide; k++) into[changed[i]! * wide + k] = fresh[i * wide + k]!;
+    at += room;
+    from += more;
   }
 }
 
@@ -232,7 +233,7 @@ function unpack(layer: LayerSchema, raw: Raw): Map<string, Numbers> {
     at += words(count * size);
     if (column.bits.length) {
       const packed = new Uint8Array(raw.data.buffer, start, count);
-      column.bits.forEach((name, bit) => name && found.set(name, packed.map((flags) => (flags >> bit) & 1)));
+      column.bits.forEach((name, bit) => name && found.set(name, bitOf(packed, bit)));
       continue;
     }
     if (!float && column.scale === null) {
@@ -244,7 +245,13 @@ function unpack(layer: LayerSchema, raw: Raw): Map<string, Numbers> {
     floats.push([values, column.values]);
   }
   const absent = found.get("absent");
-  if (absent) for (const [values, wide] of floats) for (let row = 0; row < raw.rows; row++) if (absent[row]) values.fill(0, row * wide, (row + 1) * wide);
+  if (absent) for (const [values, wide] of floats) for (let i = 0; i < values.length; i++) if (absent[wide === 1 ? i : Math.floor(i / wide)]) values[i] = 0;
+  return found;
+}
+
+function bitOf(packed: Uint8Array, bit: number): Uint8Array {
+  const found = new Uint8Array(packed.length);
+  for (let i = 0; i < packed.length; i++) found[i] = (packed[i]! >> bit) & 1;
   return found;
 }
 

@@ -81,6 +81,31 @@ describe("a recording", () => {
       expect(apart.filter((one) => one > 40).length / apart.length).toBeLessThan(0.05);
     }));
 
+  it.each([1, 1.5])("draws thousands of small agents as one picture that is the same, at %f pixels for one", (deviceScaleFactor) =>
+    withTab(
+      async (tab) => {
+        await openMatch(tab);
+        await tab.waitForFunction(() => window.interplay.player["drawn"] !== "");
+        const found = await tab.evaluate(() => {
+          const { player } = window.interplay;
+          const [{ camera, shot, agents }, flat, canvas] = [player, player["flat"]!, document.querySelector<HTMLCanvasElement>("canvas[role=img]")!];
+          const reach = (agents!.schema.options.radius as number | undefined) ?? agents!.columns.get("radius")![0]!;
+          [camera.scale, camera.x, camera.y] = [2.4 / reach, 0, 0]; // some lie across the edge
+          const drawn = (from: number, layers = shot!.scene.layers) => {
+            flat["small"].from = from;
+            flat.draw({ scene: { layers }, next: null, share: 0, selected: null, thick: false }, camera);
+            return canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height).data;
+          };
+          const [each, together, none] = [drawn(Infinity), drawn(0), drawn(0, shot!.scene.layers.filter(({ schema }) => schema.name !== "agents"))];
+          const apart = (other: Uint8ClampedArray) => each.reduce((sum, part, i) => sum + Number(part !== other[i]), 0);
+          return [apart(together), apart(none)];
+        });
+        expect(found[0]).toBe(0);
+        expect(found[1]).toBeGreaterThan(500);
+      },
+      { deviceScaleFactor },
+    ));
+
   it("tells of an agent that was clicked, and never takes text for HTML", () =>
     withTab(async (tab) => {
       await openMatch(tab);
