@@ -7,7 +7,7 @@ from collections.abc import Collection
 from interplay.checker.bench import Bench
 from interplay.core.controls import controls_of, names_of
 from interplay.core.errors import UserError
-from interplay.core.fog import OBSERVATION, Visible, fogged, hideable
+from interplay.core.fog import fogged, hideable
 from interplay.core.guides import Guides
 from interplay.core.scene import scene_of
 
@@ -24,18 +24,10 @@ def check_people(bench: Bench) -> None:
             visible = world.visible(0, slot)
             if visible is not None:
                 fogged(hideable(scene_of(world)), visible)
-                _check_fields(visible, kind.observation_space.spaces)
         except UserError as error:
             bench.note("people", str(error), agent=world.agents[slot])
         except Exception as error:
             bench.note("people", f"it raised {type(error).__name__}: {error}", agent=world.agents[slot])
-
-
-def _check_fields(visible: Visible, fields: Collection[str]) -> None:
-    for key in visible:
-        part, _, name = key.partition("/")
-        if part == OBSERVATION and name not in fields:
-            raise UserError(f"visible: {key} is no field of the observation; name one that is")
 
 
 def _check_guides(guides: Guides, fields: Collection[str]) -> None:

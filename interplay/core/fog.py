@@ -16,12 +16,10 @@ from interplay.core.layers import Array, Layer
 from interplay.core.scene import Scene
 
 # Layer -> True (all of it), (N,) bool (these rows; of tiles (H, L)), or (K,) int (these rows, packed at the front where others'
-# places would tell how many there are). ``"layer/column"`` -> (N,) bool: of other rows this column is 0. ``"observation/field"`` ->
-# (N,) bool: of other rows the field of the agent's observation holds what it may not see, and is not told.
+# places would tell how many there are). ``"layer/column"`` -> (N,) bool: of other rows this column is 0.
 Visible = Mapping[str, Any]
 EVERYTHING: Visible = MappingProxyType({"*": True})  # of worlds that hide nothing
 UNSEEN = 255  # number of a tile that is hidden
-OBSERVATION = "observation"
 _TILED = ("tiles", "picture")
 
 
@@ -49,14 +47,14 @@ def fogged(scene: Scene, visible: Visible) -> Scene:
     """
     if visible.get("*") is True:
         return scene
-    names = {layer.name for layer in scene.layers} | {"picture", OBSERVATION}
+    names = {layer.name for layer in scene.layers} | {"picture"}
     unknown = sorted({key.partition("/")[0] for key in visible} - names)
     if unknown:
         raise UserError(f"visible: {', '.join(unknown)} is no layer; name those that draw declares")
     columns = {f"{layer.name}/{name}" for layer in scene.layers for name in layer.columns}
     for key in visible:
         layer, _, column = key.partition("/")
-        if column and layer != OBSERVATION and key not in columns:  # it would hide nothing
+        if column and key not in columns:  # it would hide nothing
             raise UserError(f"visible: {layer} has no column {column}; name one that draw gives by row")
     picture = scene.picture
     if picture is not None and visible.get("picture") is not True:

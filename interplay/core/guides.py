@@ -12,17 +12,20 @@ class Guide(NamedTuple):
     """A part of an observation's field, or all of it.
 
     Attributes:
-        kind: ``crop`` a picture with a cell for each number; ``rows`` a table, one thing in each row; ``numbers`` one after another.
+        kind: ``crop`` a picture with a cell for each number; ``rows`` a table, one thing in each row; ``numbers`` one after another;
+            ``rays`` how far the agent sees into each of some directions; ``text`` words.
         title: of the part, where a field has several; parts stand one after another in the flat field.
-        names: of the columns of rows, or of the numbers.
-        rows: how many rows the part has; 0: as the field's shape says, or it has none.
+        names: of the columns of rows, or of the numbers; of a text the word of each number, empty: the numbers are bytes of UTF-8, up to a 0.
+        rows: how many rows the part has, of a text how many numbers; 0: as the field's shape says, or it has none.
         palette: of a crop, as for `Canvas.tiles`: ``"terrain"`` or the colour of each number; empty: greys from its lowest to its highest.
         slots: of the agent whom each row tells of, `NOBODY` where none is meant; empty: nothing is said.
         shown: how many of the rows count, the others are padding; None: all.
+        angles: of rays, radians from the agent's heading as it is drawn, in the sense of `Canvas.circles`; from the axis of x where it has none.
+        unit: of rays, the world's units of a 1.
         hidden: a field with 1 for each row that the agent does not see; empty: it sees all.
     """
 
-    kind: Literal["crop", "rows", "numbers"] = "numbers"
+    kind: Literal["crop", "rows", "numbers", "rays", "text"] = "numbers"
     title: str = ""
     names: Sequence[str] = ()
     rows: int = 0
@@ -30,6 +33,8 @@ class Guide(NamedTuple):
     slots: Sequence[int] = ()
     shown: int | None = None
     hidden: str = ""
+    angles: Sequence[float] = ()
+    unit: float = 1.0
 
 
 Guides = Mapping[str, Sequence[Guide]]  # field -> its parts

@@ -359,6 +359,19 @@ class World(Remakable, ABC):
         """What a click at a place of the scene means for a slot: head -> choice, by name; None: nothing."""
         return None
 
+    def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
+        """Sets an agent down elsewhere, all else alike, and makes anew what it observes: for questions about places, asked of a copy.
+
+        Args:
+            world: number in the batch.
+            slot: of the agent.
+            x, y: the place, in the units of `draw`.
+
+        Returns:
+            Whether it stands there; False where it has no room or does not live, and nothing has changed.
+        """
+        raise UserError(f"{self.id}: it sets nobody down elsewhere; write stand_at for your world")
+
     def visible(self, world: int, slot: int) -> Visible | None:
         """What of the layers that `draw` declares a slot observes, for people who play it (`interplay.core.fog`).
 

@@ -12,7 +12,8 @@ Units: metres, kilograms, seconds, radians; angles counter-clockwise, 0 = facing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,18 +79,22 @@ def allocate_bodies(num_worlds: int, num_bodies: int, record: np.dtype | None = 
     return table
 
 
+@cache
+def _pairs_of(record: np.dtype) -> np.dtype:
+    """The record's fields that are two numbers beside each other; made once, since views are taken many times in a picture."""
+    fields: Any = record.fields
+    return np.dtype(
+        {
+            "names": list(_PAIRS),
+            "formats": [(np.float64, 2)] * len(_PAIRS),
+            "offsets": [fields[first][1] for first in _PAIRS.values()],
+            "itemsize": record.itemsize,
+        }
+    )
+
+
 def view_bodies(table: np.ndarray) -> Bodies:
     """The table's arrays; writing to them writes to it."""
     plain = table.view(np.ndarray)
-    record = plain.dtype
-    pairs = plain.view(
-        np.dtype(
-            {
-                "names": list(_PAIRS),
-                "formats": [(np.float64, 2)] * len(_PAIRS),
-                "offsets": [record.fields[first][1] for first in _PAIRS.values()],
-                "itemsize": record.itemsize,
-            }
-        )
-    )
+    pairs = plain.view(_pairs_of(plain.dtype))
     return Bodies(*(pairs[name] if name in _PAIRS else plain[name] for name in Bodies._fields))

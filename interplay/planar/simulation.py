@@ -16,6 +16,7 @@ import numpy as np
 
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
+from interplay.core.guides import Guides
 from interplay.core.ranges import Range
 
 CALLBACKS = ("post_reset", "pre_step", "post_step", "post_spawn", "pre_despawn")
@@ -72,6 +73,10 @@ class Module:
 
     def observe(self, out: Mapping[str, np.ndarray]) -> None:
         """Fills the module's fields: name -> (W, A, *shape) float32, after every reset and step."""
+
+    def guides(self, agent: int) -> Guides:
+        """How people read the module's fields of one agent (`interplay.core.guides`)."""
+        return {}
 
     def draw(self, canvas: Any, world: int) -> None:
         """Draws the mechanic into the scene of one world."""
@@ -229,10 +234,16 @@ class Simulation:
         self.active = active
         self._carry_out(self._step_plan)
 
-    def run(self, numbers: Sequence[int]) -> None:
-        """Runs phases by themselves in all worlds: those that only look, after the state was written from outside."""
+    def run(self, numbers: Sequence[int], group: Group | None = None) -> None:
+        """Runs phases by themselves in all worlds: those that only look, after the state was written from outside.
+
+        Args:
+            numbers: of the phases.
+            group: whose bodies they are about; None: nobody's in particular.
+        """
         self.active = np.ones(self.num_worlds, bool)
-        self._carry_out(self._merge(_alone(numbers)))
+        rows = (0, 0) if group is None else (group.first, group.end)
+        self._carry_out(self._merge([np.array([[number, *rows]]) for number in numbers]))
 
     def compose(self, callback: str) -> Plan:
         """The callback of every module, group by group, as phases and Python calls in the order they run."""

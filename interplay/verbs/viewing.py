@@ -306,7 +306,10 @@ def serve_page(
     )
     seed = 0 if players is None else players.seed
     try:
-        app = make_app(opened, make, address.port, address.token, host, seed, ticket=address.ticket)
+        trust = players is not None and players.trust
+        app = make_app(
+            opened, make, address.port, address.token, host, seed, ticket=address.ticket, trust=trust
+        )
     except BaseException:
         listening.close()
         raise

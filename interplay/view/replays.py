@@ -24,6 +24,7 @@ def keep(
     seed: int,
     player: str,
     options: Mapping[str, Any] | None,
+    checkpoint: str = "",
 ) -> None:
     """Records one world of a batch while it is played.
 
@@ -32,11 +33,13 @@ def keep(
         target: the file, which appears when it is complete.
         played: what `interplay.view.stepping.stands` yields; nobody else steps the world.
         seed, player, options: of the play; the file says them.
+        checkpoint: of the player's networks, see `interplay.core.replay.layout.Header`.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     header = {
         "seed": seed,
         "policy": player,
+        "checkpoint": checkpoint,
         "options": dict(options or {}),
         "started": started,
         "interplay": __version__,

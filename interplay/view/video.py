@@ -86,7 +86,8 @@ def record(
         plain = {"every": None if every == 1 else every, "legend": None if legend else legend}
         refuse_looks(size=size, frames=frames, step=step, focus=focus, zoom=zoom, **plain)
         kept = stands(world, policy, episodes, max_steps, seed, index)
-        keep(world, index, target, _told(kept, progress), seed, policy.name, options)
+        checkpoint = getattr(policy, "checkpoint", "")
+        keep(world, index, target, _told(kept, progress), seed, policy.name, options, checkpoint)
         return target
     look = check_looks(target, size, frames, focus, zoom, legend)
     if step is not None:

@@ -48,6 +48,8 @@ class Header(Settings):
         agents: names of the slots.
         policy: who played, in words.
         players: who played each slot when the recording began, in words, `HUMAN` of people; empty: `policy` played all.
+        checkpoint: whose networks `policy` was, the SHA-256 that its manifest ends in, of a league with ``@`` and the player; empty:
+            no checkpoint's, or nobody knows.
         interplay: version of the package that wrote it.
         started: when, ISO 8601; may be empty.
         exact: whether there are states and actions, so that it can be played on.
@@ -64,6 +66,7 @@ class Header(Settings):
     agents: tuple[str, ...] = ()
     policy: str = ""
     players: tuple[str, ...] = ()
+    checkpoint: str = ""
     interplay: str = ""
     started: str = ""
     exact: bool = False

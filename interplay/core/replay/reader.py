@@ -34,7 +34,7 @@ from interplay.core.replay.layout import (
     read_header,
 )
 from interplay.core.replay.marks import Mark, read_marks
-from interplay.core.replay.resuming import world_at
+from interplay.core.replay.resuming import play_on, world_at
 from interplay.core.world import World
 
 _ANY_SIZE = 2**63
@@ -194,6 +194,22 @@ class ReplayReader:
                 more than `most` ticks from one.
         """
         return world_at(self, tick, world, start, most)
+
+    def play_on(self, world: World, tick: int, most: int) -> Iterator[tuple[int, bool]]:
+        """Plays a world on as it was recorded, one tick after the other, up to the last one.
+
+        Args:
+            world: that `world_at` brought to a tick.
+            tick: that it stands at.
+            most: ticks that a chunk of actions may have.
+
+        Yields:
+            Each tick at which it stands then, and whether it was reset there.
+
+        Raises:
+            UserError: if actions are missing or damaged, or it comes to another state than the recorded one.
+        """
+        return play_on(self, world, tick, most)
 
     def inflated(self, chunk: Chunk) -> bytes | None:
         """What a chunk holds; None, and a line in `troubles`, if it is damaged."""

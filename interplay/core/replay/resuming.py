@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -68,10 +69,28 @@ def _load_last(reader: ReplayReader, world: World, states: list[Chunk]) -> int:
     raise ValueError("its states are damaged")
 
 
+def play_on(reader: ReplayReader, world: World, now: int, most: int) -> Iterator[tuple[int, bool]]:
+    """See `ReplayReader.play_on`."""
+    states = {chunk.first: chunk for chunk in reader.of(SNAPSHOT)}
+    try:
+        yield from _steps(reader, world, now, reader.ticks - 1, states, most)
+    except ValueError as error:
+        raise UserError(
+            f"{reader.path}: it cannot be played on with this version of {world.id} ({error}); watching works"
+        ) from None
+
+
 def _play(
     reader: ReplayReader, world: World, now: int, tick: int, states: dict[int, Chunk], most: int | None
 ) -> None:
-    """Plays the actions from one tick to another and holds the world against the states that it passes."""
+    """Plays the actions from one tick to another."""
+    deque(_steps(reader, world, now, tick, states, most), maxlen=0)
+
+
+def _steps(
+    reader: ReplayReader, world: World, now: int, tick: int, states: dict[int, Chunk], most: int | None
+) -> Iterator[tuple[int, bool]]:
+    """Plays the actions from one tick to another and holds the world against the states that it passes; each tick, and whether it is a reset."""
     for chunk in reader.of(ACTIONS):
         if chunk.first + chunk.ticks <= now + 1 or now == tick:
             continue
@@ -87,6 +106,7 @@ def _play(
             state = reader.inflated(states[now]) if now in states else None
             if state is not None:
                 check_hash(world, state)
+            yield now, action is None
     if now < tick:
         raise ValueError(f"actions of tick {now + 1} are missing")
 

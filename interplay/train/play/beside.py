@@ -12,6 +12,7 @@ from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.play.values import values_of
 
 Value = Callable[[Mapping[str, np.ndarray], int], np.ndarray]
+Expects = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
 class ValuesBeside:
@@ -47,3 +48,30 @@ class ValuesBeside:
             return value(observation, population)
 
         return checked
+
+    def of_agent(self, world: World, slot: int, memory: np.ndarray | None) -> Expects:
+        """What the network of one agent expects of observations of that agent, as a function.
+
+        Args:
+            world: as for a call.
+            slot: of the agent.
+            memory: (size,) that it has now; None: its network remembers nothing.
+
+        Raises:
+            UserError: as a call; from the function, if its critic sees more than an observation.
+        """
+        name, population = world.agents[slot], int(world.population[0, slot])
+        if population in self._playing.foreign:
+            raise UserError(f"{name}: this run does not play it, so it has no values; choose another agent")
+        self(world)
+
+        def expects(observation: Mapping[str, np.ndarray]) -> np.ndarray:
+            value = self._own.look(observation, None, memory, name, population).value
+            if value is None:
+                raise UserError(
+                    f"{self._own.name}: its critic sees more than an agent does, so an observation alone has no value; "
+                    "train with network.critic=own"
+                )
+            return value
+
+        return expects

@@ -49,10 +49,14 @@ def load_policy(
         )
     names, tensors = read_populations(path, populations)
     of = "" if player is None else f" {player}"
-    name = f"{settings.world.id}{of} {read_manifest(path)['agent_steps']:,}"
+    manifest = read_manifest(path)
+    name = f"{settings.world.id}{of} {manifest['agent_steps']:,}"
     foreign = {} if populations is not None else settings.foreign
     others = {population: find_opponent(settings, population) for population in foreign}
-    return seen(TrainedPolicy(settings, names, tensors, greedy, name, others))
+    policy = TrainedPolicy(settings, names, tensors, greedy, name, others)
+    if populations is None or len(populations) == 1:
+        policy.checkpoint = "@".join((manifest["checksum"], *(populations or ())))
+    return seen(policy)
 
 
 def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:

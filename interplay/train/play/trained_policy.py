@@ -43,7 +43,12 @@ class TrainedPolicy(Policy):
         greedy: take the likeliest action instead of sampling.
         name: what tables call it.
         others: population -> who plays it where none of the Q has its name: those whom the run was trained against.
+
+    Attributes:
+        checkpoint: that the weights are of, the checksum of its manifest, of a league with ``@`` and the player; empty: of none.
     """
+
+    checkpoint: str = ""
 
     # How its world is made where nobody has started it; None: by the run's settings.
     make_world: Callable[..., World] | None = None
@@ -51,6 +56,7 @@ class TrainedPolicy(Policy):
     # The checkpoint's, and the others, who are asked themselves.
     no_memory = (
         *Policy.no_memory,
+        "checkpoint",
         "make_world",
         "networks",
         "inference",
@@ -78,7 +84,7 @@ class TrainedPolicy(Policy):
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
         """Plays with other weights of the same networks from the next `start` on."""
-        self._tensors = tensors
+        self._tensors, self.checkpoint = tensors, ""
 
     @property
     def weights(self) -> Sequence[Mapping[str, np.ndarray]]:

@@ -23,6 +23,7 @@ def tell_agent(
     look: Any = None,
     chosen: Any = None,
     present: bool | None = None,
+    note: str | None = None,
 ) -> dict[str, Any]:
     """An agent of a batch of one, at the world's latest time step.
 
@@ -36,6 +37,7 @@ def tell_agent(
         look: what its network makes of its observation (`interplay.train.play.by_name.Look`); None where nobody can say.
         chosen: the actions of its kind in the last step, (1, A, ...); None: there was none.
         present: whether somebody lives in the slot; None: what the world says of now alone counts.
+        note: a sentence for people, why something is missing.
     """
     step = world.timestep
     kind, column = place_of(world, slot)
@@ -57,6 +59,7 @@ def tell_agent(
         "acting": acting,
         "team": team,
         "policy": one_line(policy),
+        "note": note,
         "reward": _number(step.reward[0, slot]),
         "return": _number(earned),
         "value": value[0] if value else None,

@@ -26,8 +26,10 @@ from interplay.view.server.config import POINTS, PROTOCOL
 from interplay.view.server.curves import Asked, Logs
 from interplay.view.server.guard import Guard
 from interplay.view.server.live import Live
+from interplay.view.server.messages import Overlay, read_message
 from interplay.view.server.page import STATIC, Page
 from interplay.view.server.ratings import ratings_of
+from interplay.view.server.recorded_overlays import RecordedOverlays
 from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import NotThere, status_of
 from interplay.view.server.rosters import Rosters
@@ -48,6 +50,7 @@ def make_app(
     seed: int = 0,
     static: Path = STATIC,
     ticket: str = "",
+    trust: bool = False,
 ) -> Guard:
     """The whole server as an ASGI application, behind its guard.
 
@@ -57,11 +60,13 @@ def make_app(
         port, token, host, ticket: see `Guard`.
         seed: of worlds and policies.
         static: folder of the page.
+        trust: of runs whose networks are asked about recordings.
     """
     sources = Sources(opened)
     rosters = Rosters(sources)
     sessions = Sessions(sources, make, seed, rosters)
-    return Guard(Routes(sources, sessions, make is None, static, rosters).app(), port, token, host, ticket)
+    routes = Routes(sources, sessions, make is None, static, rosters, trust)
+    return Guard(routes.app(), port, token, host, ticket)
 
 
 class Routes:
@@ -73,6 +78,7 @@ class Routes:
         read_only: whether there are none.
         static: folder of the page.
         rosters: that number players.
+        trust: of runs whose networks are asked about recordings.
     """
 
     def __init__(
@@ -82,10 +88,12 @@ class Routes:
         read_only: bool,
         static: Path = STATIC,
         rosters: Rosters | None = None,
+        trust: bool = False,
     ) -> None:
         self._sources, self._sessions, self._read_only = sources, sessions, read_only
-        self._recordings, self._logs, self._page = Recordings(sources), Logs(), Page(static)
-        self._watching, self._rosters = Watching(), rosters or Rosters(sources)
+        self._recordings, self._logs, self._page = Recordings(sources, trust), Logs(), Page(static)
+        self._overlays, self._watching = RecordedOverlays(sources), Watching()
+        self._rosters = rosters or Rosters(sources)
 
     def app(self) -> Starlette:
         """The application; everything that reads files runs in threads."""
@@ -99,6 +107,8 @@ class Routes:
             Route(f"{of_recording}/chunks/{{chunk}}", self._chunk),
             Route(f"{of_recording}/events", self._events),
             Route(f"{of_recording}/agent/{{slot}}", self._agent),
+            Route(f"{of_recording}/overlays", self._overlays_of),
+            Route(f"{of_recording}/overlay", self._overlay),
             Route(f"{of_recording}/file", self._file),
             Route("/api/runs/{id}/curves", self._curves),
             Route("/api/runs/{id}/ratings", self._ratings),
@@ -138,12 +148,32 @@ class Routes:
         return _json({"events": self._recordings.events(_id(request))})
 
     def _agent(self, request: Request) -> Response:
-        if self._read_only:
-            raise NotThere("agents: the world is not stepped again with --read-only; open the viewer without")
+        self._check_steps("agents")
         slot = _number(request.path_params["slot"], "slot")
         return _json(
             self._recordings.agent(_id(request), slot, _number(request.query_params.get("tick", ""), "tick"))
         )
+
+    def _overlays_of(self, request: Request) -> Response:
+        self._check_steps("overlays")
+        return _json(self._overlays.listed(_id(request)))
+
+    def _overlay(self, request: Request) -> Response:
+        self._check_steps("overlays")
+        tick = _number(request.query_params.get("tick", ""), "tick")
+        try:
+            asked = read_message(request.query_params.get("asked", ""))
+        except ValueError:
+            asked = None
+        if not isinstance(asked, Overlay) or asked.name is None:
+            raise NotThere("asked: it names no overlay; /api/recordings/ID/overlays lists all")
+        return _json(self._overlays.show(_id(request), asked, tick))
+
+    def _check_steps(self, what: str) -> None:
+        if self._read_only:
+            raise NotThere(
+                f"{what}: the world is not stepped again with --read-only; open the viewer without"
+            )
 
     def _file(self, request: Request) -> Response:
         path = self._recordings.path(_id(request))

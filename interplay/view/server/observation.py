@@ -50,13 +50,20 @@ def _parts(guides: Sequence[Guide], array: Array) -> Iterator[tuple[Guide, Array
         return
     flat, at = array.reshape(-1), 0
     for guide in guides:
-        count = len(guide.names) * max(guide.rows, 1)
+        count = _size(guide)
         part = flat[at : at + count]
         if count and part.size == count:
-            yield guide, part.reshape(guide.rows, -1) if guide.rows else part
+            yield guide, part.reshape(guide.rows, -1) if guide.kind == "rows" and guide.rows else part
         at += count
     if flat[at:].any():
         yield Guide(title="others"), flat[at:]
+
+
+def _size(guide: Guide) -> int:
+    """How many numbers a part has that others follow."""
+    if guide.kind == "text":
+        return guide.rows
+    return len(guide.angles) or len(guide.names) * max(guide.rows, 1)
 
 
 def _guess(array: Array) -> Guide:
@@ -78,24 +85,43 @@ def _tell(
         "values": numbers(part) if few else None,
         "kind": guide.kind,
     }
-    if guide.names:
+    if guide.names and guide.kind != "text":
         told["names"] = [one_line(str(one)) for one in guide.names]
     if guide.kind == "crop":
         told["palette"] = list(TERRAIN if guide.palette == "terrain" else guide.palette)
-    if guide.kind != "rows" or part.ndim != 2:
-        return told
+    part = np.atleast_1d(part)
     there = np.arange(len(part)) < (len(part) if guide.shown is None else guide.shown)
     if guide.hidden:
         there &= own[guide.hidden].reshape(-1)[: len(part)] == 0
+    if few and not there.all():  # what is hidden from the agent is hidden from who plays it
+        told["values"] = numbers(
+            np.where(there.reshape(-1, *[1] * (part.ndim - 1)), part.astype(float), np.nan)
+        )
+    if guide.kind == "text" and few:
+        return {**told, "values": [], "text": _text(guide, part[there])}
+    if guide.kind == "rays" and part.shape == (len(guide.angles),):
+        lengths = np.where(there, part.astype(float) * guide.unit, np.nan)
+        return {**told, "values": numbers(lengths), "angles": np.asarray(guide.angles, float).tolist()}
+    if guide.kind in ("rays", "text"):
+        return {**told, "kind": "numbers"}  # too many, or not as many as there are directions
+    if guide.kind != "rows" or part.ndim != 2:
+        return told
     if not there.all():
         told["there"] = there.tolist()
-        if few:  # what is hidden from the agent is hidden from who plays it
-            told["values"] = numbers(np.where(there[:, None], part.astype(float), np.nan))
     if len(guide.slots):
         told["slots"] = [int(one) if one >= 0 else None for one in guide.slots][: len(part)]
     if len(weights) == len(part):
         told["weights"] = list(weights)
     return told
+
+
+def _text(guide: Guide, letters: Array) -> str:
+    """Words, or bytes up to the first 0; what is neither is left out."""
+    numbers = np.nan_to_num(letters.astype(float).reshape(-1), nan=-1.0, posinf=-1.0, neginf=-1.0)
+    if guide.names:
+        return " ".join(str(guide.names[int(n)]) for n in numbers if 0 <= n < len(guide.names))
+    data = bytes(int(n) for n in numbers if 0 <= n < 256)
+    return data.partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def _attention(look: Any, name: str) -> list[float]:

@@ -1,7 +1,7 @@
 """Overlays of a world in play: what pages ask for, counters that see every tick, and the thread that computes (docs/specs/viewer.md 8).
 
 All but `_compute` belongs to the session's thread. The thread beside it works on a copy of the world and of the counters, one overlay at
-a time; while it works nothing else is begun, so a slow overlay is seldom and the world keeps its pace.
+a time; while it works nothing else is begun, and afterwards it rests as long, so a slow overlay is seldom and the world keeps its pace.
 """
 
 from __future__ import annotations
@@ -14,15 +14,23 @@ from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.world import World
-from interplay.evaluate.lifetimes.overlays import Layer, Overlay, Study, list_overlays
+from interplay.evaluate.lifetimes.overlays import Layer, Overlay, Study
 from interplay.view.run_log import one_line
 from interplay.view.server import messages as said
-from interplay.view.server.config import MOST_OVERLAYS, OVERLAY_SECONDS
-from interplay.view.server.overlay_frames import Cells, cells_of, describe_cells, encode_cells
+from interplay.view.server.config import COUNTING_SECONDS, OVERLAY_SECONDS
+from interplay.view.server.counting import (
+    Asked,
+    Counter,
+    broken,
+    describe_overlays,
+    find_asked,
+    fitting,
+    key_of,
+    tell_cells,
+)
+from interplay.view.server.overlay_frames import Cells, cells_of, encode_cells
 from interplay.view.server.play import Play
 from interplay.view.server.visitor import Visitor
-
-Asked = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]  # name, population, agent, options
 
 
 class Job(NamedTuple):
@@ -33,7 +41,9 @@ class Job(NamedTuple):
         number: of it in the list.
         asked: by the pages.
         tick: of the world.
+        agent: the slot that it is of; None: nobody's in particular.
         snapshot: of the world; None where no copy is needed.
+        memory: of the agent's network.
         recorders: copies of them.
         since: the tick at which they began; None where there are none.
     """
@@ -42,7 +52,9 @@ class Job(NamedTuple):
     number: int
     asked: Asked
     tick: int
+    agent: int | None
     snapshot: Any
+    memory: Any
     recorders: dict[str, Any]
     since: int | None
 
@@ -65,33 +77,21 @@ class Overlays:
         words: Callable[[Exception], str],
     ) -> None:
         self._play, self._clock, self._wake, self._words = play, clock, wake, words
-        self._offered = tuple(_fitting(play.world))[:MOST_OVERLAYS]
+        self._offered = fitting(play.world)
         self._asked: dict[Visitor, Asked] = {}
-        self._recorders: dict[
-            tuple[str, str], tuple[int, Any]
-        ] = {}  # of overlay and name: since when, and it
-        self._readers: dict[str, Callable[[World], Any]] = {}
+        self._counters: dict[str, Counter] = {}  # by the overlay's name
+        self._last_asked: dict[str, float] = {}  # overlay -> when a page asked for it or still did
         self._done: dict[Asked, tuple[int, float]] = {}  # tick and time of the last one begun
         self._twin: World | None = None
         self._values: Any = None
-        self._due = -math.inf
+        self._due = self._rest = -math.inf  # before neither of them something is begun
         self._busy = threading.Event()
 
     # -- the session's thread -----------------------------------------------------------------------------------------
 
     def describe(self) -> list[dict[str, Any]]:
         """What there is, for the page."""
-        return [
-            {
-                "name": one_line(overlay.name),
-                "meaning": one_line(overlay.meaning),
-                "together": live.together,
-                "by_agent": live.by_agent,
-                "options": {name: list(choices) for name, choices in live.options.items()},
-            }
-            for overlay in self._offered
-            if (live := overlay.live) is not None
-        ]
+        return describe_overlays(self._offered)
 
     def ask(self, visitor: Visitor, job: said.Overlay) -> None:
         """Shows a page an overlay from now on, or none.
@@ -102,61 +102,47 @@ class Overlays:
         self._asked.pop(visitor, None)
         if job.name is None:
             return
-        overlay = next((one for one in self._offered if one.name == job.name), None)
-        if overlay is None or overlay.live is None:
-            names = ", ".join(one.name for one in self._offered) or "none"
-            raise UserError(
-                f"overlay {job.name[:60]!r}: there is none of that name here; choose from {names}"
-            )
-        world = self._play.world
-        if job.population is not None and job.population >= world.num_populations:
-            raise UserError(
-                f"population {job.population}: the world has {world.num_populations}; choose one of those"
-            )
-        if job.agent is not None and job.agent >= len(world.agents):
-            raise UserError(f"slot {job.agent}: the world has {len(world.agents)}; choose one of those")
-        for name, choice in job.options.items():
-            if choice not in overlay.live.options.get(name, ()):
-                raise UserError(f"{job.name}: {name[:40]} = {choice[:40]!r} is no choice of it")
+        overlay = find_asked(self._offered, self._play.world, job)
         if overlay.asks_values and self._play.cast.values is None:
             raise UserError(
                 f"{overlay.name}: {one_line(self._play.cast.words)} expects nothing, so there are no values; "
                 "watch a run with trained networks"
             )
-        self._asked[visitor] = (job.name, job.population, job.agent, tuple(sorted(job.options.items())))
-        self._begin_counting(overlay)
+        if overlay.name not in self._counters:
+            try:
+                self._counters[overlay.name] = Counter(overlay, self._play.world, self._play.tick)
+            except UserError:
+                raise
+            except Exception as error:  # of an overlay of somebody's own; the world plays on
+                raise broken(overlay.name, error) from error
+        self._asked[visitor] = key_of(job)
+        self._rest = -math.inf  # somebody waits for something new
 
     def leave(self, visitor: Visitor) -> bool:
         """A page has gone, or may not see any now; whether it saw one."""
         return self._asked.pop(visitor, None) is not None
 
     def note(self) -> None:
-        """The world has made a tick: what counts takes it in, or begins anew with the episode."""
-        ticks: dict[str, Any] = {}
-        for (owner, name), (_, recorder) in list(self._recorders.items()):
+        """The world has made a tick: what counts takes it in, or begins anew with the episode; what nobody asks for ends."""
+        self._end_counting()
+        for name, counter in list(self._counters.items()):
             try:
-                overlay = next(one for one in self._offered if one.name == owner)
-                if self._play.begins and overlay.live is not None and not overlay.live.goes_on:
-                    recorder = overlay.needs[name](self._play.world)
-                    self._recorders[owner, name] = (self._play.tick, recorder)
-                if owner not in ticks:
-                    ticks[owner] = self._readers[owner](self._play.world)
-                recorder.note(ticks[owner])
+                counter.note(self._play.world, self._play.tick, self._play.begins)
             except Exception as error:  # of an overlay of somebody's own; the world plays on
-                del self._recorders[owner, name]
-                for asked in {asked for asked in self._asked.values() if asked[0] == owner}:
-                    self._refuse(asked, _broken(owner, error))
+                del self._counters[name]
+                for asked in {asked for asked in self._asked.values() if asked[0] == name}:
+                    self._refuse(asked, broken(name, error))
 
     def wait(self) -> float:
         """Seconds until something can be begun; infinite where nothing is to be done."""
         if self._busy.is_set() or not any(self._news()):
             return math.inf
-        return max(self._due - self._clock(), 0.0)
+        return max(max(self._due, self._rest) - self._clock(), 0.0)
 
     def show(self) -> None:
         """Begins a computation, if one is due and none is going on."""
         now = self._clock()
-        if self._busy.is_set() or now < self._due:
+        if self._busy.is_set() or now < max(self._due, self._rest):
             return
         news = list(self._news())
         if not news:
@@ -180,20 +166,18 @@ class Overlays:
             if visitor.draws() and self._done.get(asked, (-1, 0.0))[0] != tick:
                 yield asked
 
-    def _begin_counting(self, overlay: Overlay) -> None:
-        world = self._play.world
-        for name in overlay.live.needs if overlay.live else ():
-            key = (overlay.name, name)
-            if key not in self._recorders:
-                reader = self._readers.setdefault(overlay.name, overlay.reader(world))
-                recorder = overlay.needs[name](world)
-                recorder.note(reader(world))
-                self._recorders[key] = (self._play.tick, recorder)
+    def _end_counting(self) -> None:
+        """Forgets what was counted for pages that have gone for good; who comes back soon finds it."""
+        now = self._clock()
+        self._last_asked |= dict.fromkeys((asked[0] for asked in self._asked.values()), now)
+        for name in [
+            one for one in self._counters if now - self._last_asked.get(one, now) > COUNTING_SECONDS
+        ]:
+            del self._counters[name]
 
     def _glance(self, asked: Asked) -> Job:
         """Copies what the computation reads."""
         number, overlay = next((n, one) for n, one in enumerate(self._offered) if one.name == asked[0])
-        own = {name: found for (owner, name), found in self._recorders.items() if owner == overlay.name}
         snapshot = None
         if overlay.live is not None and overlay.live.copies:
             if self._twin is None:
@@ -202,13 +186,18 @@ class Overlays:
         if overlay.asks_values and self._values is None:
             make = self._play.cast.values
             self._values = None if make is None else make()
-        recorders = {name: copy.deepcopy(recorder) for name, (_, recorder) in own.items()}
-        since = min((tick for tick, _ in own.values()), default=None)
-        return Job(overlay, number, asked, self._play.tick, snapshot, recorders, since)
+        agent, memory = asked[2], None
+        if overlay.live is not None and overlay.live.of_one:
+            agent = self._play.somebody() if agent is None else agent
+            memory = self._play.memory_of(agent)
+        counter = self._counters[overlay.name]
+        recorders, tick = counter.copied(), self._play.tick
+        return Job(overlay, number, asked, tick, agent, snapshot, memory, recorders, counter.since)
 
     # -- the thread beside it -----------------------------------------------------------------------------------------
 
     def _compute(self, job: Job) -> None:
+        began = self._clock()
         try:
             layer = self._panel(job)
             cells = cells_of(layer)
@@ -216,35 +205,29 @@ class Overlays:
         except UserError as error:
             self._refuse(job.asked, error)
         except Exception as error:  # of an overlay of somebody's own; the world plays on
-            self._refuse(job.asked, _broken(job.overlay.name, error))
+            self._refuse(job.asked, broken(job.overlay.name, error))
         finally:
+            now = self._clock()
+            self._rest = now + (now - began)  # the world needs the processor, too
             self._busy.clear()
             self._wake()
 
     def _panel(self, job: Job) -> Layer:
-        _, population, agent, options = job.asked
-        world = self._play.world
+        _, population, _, options = job.asked
+        world, agent, expects = self._play.world, job.agent, None
+        assert job.overlay.live is not None
         if job.snapshot is not None and self._twin is not None:
             world = self._twin
             world.load(job.snapshot)
         values = self._values(world) if job.overlay.asks_values else None
+        if job.overlay.asks_values and job.overlay.live.of_one:
+            expects = self._values.of_agent(world, agent, job.memory)
         ticks = 0 if job.since is None else job.tick - job.since
-        study = Study(world, population, 0, ticks, job.recorders, values, agent=agent)
-        assert job.overlay.live is not None
+        study = Study(world, population, 0, ticks, job.recorders, values, agent=agent, expects=expects)
         return job.overlay.live.show(study, dict(options))
 
     def _hand_out(self, job: Job, layer: Layer, cells: Cells) -> None:
-        name, population, agent, options = job.asked
-        told = {
-            "type": "overlay",
-            "id": job.number,
-            "name": name,
-            "population": population,
-            "agent": agent,
-            "options": dict(options),
-            "since": job.since,
-            **describe_cells(layer, cells),
-        }
+        told = tell_cells(job.number, job.asked, job.since, layer, cells)
         frame = encode_cells(job.number, job.tick, cells)
         for visitor, asked in list(self._asked.items()):
             if asked == job.asked:
@@ -255,20 +238,3 @@ class Overlays:
             if own == asked:
                 self._asked.pop(visitor, None)
                 visitor.post({"type": "refused", "what": "overlay", "reason": self._words(error)})
-
-
-def _fitting(world: World) -> Iterator[Overlay]:
-    """The overlays that can be shown of a world in play."""
-    for overlay in list_overlays(world):
-        if overlay.live is None:
-            continue
-        try:
-            overlay.reader(world)(world)
-        except UserError:
-            continue
-        yield overlay
-
-
-def _broken(name: str, error: Exception) -> UserError:
-    words = one_line(" ".join(str(error).split()))[:200]
-    return UserError(f"overlay {name} broke: {type(error).__name__}: {words}; mend it")

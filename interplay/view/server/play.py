@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.controls import controls_of
 from interplay.core.errors import UserError
-from interplay.core.fog import OBSERVATION, fogged, hideable
+from interplay.core.fog import fogged, hideable
 from interplay.core.policy import Policy
 from interplay.core.replay import Mark
 from interplay.core.replay.marks import Marks
@@ -20,7 +20,7 @@ from interplay.view.server.agent import tell_agent
 from interplay.view.server.config import SPEEDS, TICK_SECONDS, VIDEO_FRAMES
 from interplay.view.server.heads import heads_of, place_of, writable
 from interplay.view.server.keeping import Keeper
-from interplay.view.server.observation import PIECE
+from interplay.view.server.networks import look_at
 
 HUMAN = "a person"
 NOBODY = -1  # no slot: who watches while several play under fog
@@ -113,6 +113,10 @@ class Play:
     def acts(self, slot: int) -> bool:
         """Whether the next step reads a slot's action."""
         return bool(self.world.timestep.acting[0, slot])
+
+    def somebody(self) -> int:
+        """A slot that acts now, the first; where nobody does, the first slot."""
+        return int(self.world.timestep.acting[0].argmax())
 
     def turn(self) -> int | None:
         """The slot whose turn it is; None where several act at once, or nobody."""
@@ -224,24 +228,9 @@ class Play:
         return None if named is None else self.read(slot, self._heads[kind.name].numbered(named))
 
     def agent_under_fog(self, slot: int) -> dict[str, Any]:
-        """What may be told to the person who plays a slot: not what the world counts, nor what an observation holds behind a mask."""
-        visible, told = self.world.visible(0, slot), self.agent(slot, person=True)
-        if visible is None:
-            return told
-        for field in told["observation"]:
-            rows = visible.get(f"{OBSERVATION}/{field['name'].partition(PIECE)[0]}")
-            values = field["values"]
-            if rows is None or values is None:
-                continue
-            each, rest = divmod(len(values), max(len(rows), 1))
-            kept = np.repeat(np.asarray(rows, bool), each)
-            # A piece of a field has not its rows; whoever cannot tell which are hidden tells none.
-            field["values"] = (
-                None
-                if rest or PIECE in field["name"]
-                else [v if k else None for v, k in zip(values, kept, strict=True)]
-            )
-        return {**told, "metrics": {}}
+        """What may be told to the person who plays a slot: not what the world counts. What an observation hides is told to nobody."""
+        told = self.agent(slot, person=True)
+        return told if self.world.visible(0, slot) is None else {**told, "metrics": {}}
 
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
         """All that can be told of a slot now; `person`: somebody holds it."""
@@ -258,6 +247,13 @@ class Play:
             chosen,
             bool(self._present[slot]),
         )
+
+    def memory_of(self, slot: int) -> Array | None:
+        """What a slot's network remembers now, (size,) float32; None where it remembers nothing."""
+        kind, column = place_of(self.world, slot)
+        policy, _ = self.cast.player(slot)
+        memory = policy.save().get(f"memory/{kind.name}")
+        return None if memory is None else memory[0, column] * (not self._ended[slot])
 
     def take(self, slot: int) -> None:
         """A person plays a slot from now on.
@@ -319,23 +315,7 @@ class Play:
 
     def _look(self, slot: int) -> Any:
         """What a slot's network makes of its observation; None where no network plays it, or nobody can ask it so."""
+        if not self.acts(slot):
+            return None
         policy, _ = self.cast.player(slot)
-        look = getattr(policy, "look", None)
-        if look is None or not self.acts(slot) or not getattr(policy, "plays", lambda _: True)(slot):
-            return None
-        kind, column = place_of(self.world, slot)
-        seen = self.world.by_kind(self.world.timestep.observation)[kind.name]
-        mask = self.world.by_kind(self.world.timestep.action_mask)[kind.name]
-        memory = policy.save().get(f"memory/{kind.name}")
-        if memory is not None:
-            memory = memory[0, column] * (not self._ended[slot])
-        try:
-            return look(
-                {name: np.asarray(array)[0, column] for name, array in seen.items()},
-                None if mask is None else self._legal(slot),
-                memory,
-                self.world.agents[slot],
-                int(self.world.population[0, slot]),
-            )
-        except UserError:
-            return None
+        return look_at(policy, self.world, slot, self._legal(slot), self.memory_of(slot))

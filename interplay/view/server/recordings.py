@@ -27,6 +27,7 @@ from interplay.view.server.config import (
     WALK_SECONDS,
 )
 from interplay.view.server.keeping import GIVEN, TAKEN
+from interplay.view.server.networks import Networks
 from interplay.view.server.play import HUMAN as PERSON
 from interplay.view.server.refusals import Busy, NotThere, Unreadable
 from interplay.view.server.sources import Sources
@@ -48,10 +49,11 @@ class Recordings:
 
     Args:
         sources: that number them.
+        trust: of the runs whose networks are asked, see `Networks`.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, sources: Sources, trust: bool = False) -> None:
+        self._sources, self._networks = sources, Networks(sources, trust)
         self._lock = threading.Lock()  # of everything below: a reader is for one thread at a time
         self._open: OrderedDict[Path, _Open] = OrderedDict()
         self._stepping = threading.Lock()  # of the world in which agents are looked at
@@ -137,7 +139,7 @@ class Recordings:
             held, self._world = self._world, None
             try:
                 with ReplayReader(path, links=False, patience=WALK_SECONDS) as reader:
-                    agents = reader.header.agents
+                    header, agents = reader.header, reader.header.agents
                     if not 0 <= slot < len(agents):
                         raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
                     known = held[1] if held is not None and held[0] == path else None
@@ -146,7 +148,8 @@ class Recordings:
             except UserError as error:
                 raise NotThere(self._plain(str(error), path)) from None
             self._world = (path, world)
-            return tell_agent(world, slot, tick, player)
+            look, note = (None, None) if player == PERSON else self._networks.look(header, world, slot)
+            return tell_agent(world, slot, tick, player, look=look, note=note)
         finally:
             if held is not None and (self._world is None or self._world[1] is not held[1]):
                 held[1].close()

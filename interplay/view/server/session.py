@@ -27,6 +27,7 @@ from interplay.view.server.config import (
     RENEW_SECONDS,
     TICK_SECONDS,
 )
+from interplay.view.server.counting import names_of_populations
 from interplay.view.server.eyes import FOG, NO_OVERLAYS, Eyes
 from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play, tick_seconds
@@ -385,9 +386,7 @@ class Session:
             "controls": play.controls(0),
             "heads": play.heads(0),
             "overlays": self._overlays.describe(),
-            "populations": [
-                one_line(str(name)) for name in world.population_names or range(world.num_populations)
-            ],
+            "populations": names_of_populations(world),
         }
         visitor.welcome(hello, encoder)
         visitor.post({**status, "tick": play.tick})

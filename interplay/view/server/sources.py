@@ -84,6 +84,12 @@ class Sources:
         """
         return self._own(_at(self._runs, number, "run"))
 
+    def runs(self) -> list[Path]:
+        """The folders of all runs; those where a link stands now are left out."""
+        with self._lock:
+            every = list(self._runs)
+        return [path for path in every if Path(os.path.realpath(path)) == path]
+
     def recording(self, number: int) -> Path:
         """The file of a recording; errors as of `run`."""
         return self._own(_at(self._recordings, number, "recording").path)

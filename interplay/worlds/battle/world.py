@@ -171,6 +171,15 @@ class BattleWorld(ArrayWorld):
         """The unit's vector in its parts, those of others as rows."""
         return guides_of(self.table[0], action_names(self.table[0]), slot)
 
+    def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
+        """Anywhere on the field, also in others: units begin there, too. Whom it has noticed stays."""
+        unit, rules = self.state.unit[world, slot], self.table[0]
+        if not unit["alive"] or abs(x) > rules["half_x"] or abs(y) > rules["half_y"]:
+            return False
+        unit["x"], unit["y"] = x, y
+        self.refresh()
+        return True
+
     def visible(self, world: int, slot: int) -> Visible:
         """The field, and the units in sight as far as they are told; with `see_field` all units."""
         return visible(self, world, slot)

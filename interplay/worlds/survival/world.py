@@ -18,16 +18,17 @@ from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.planar.bodies import Physics
-from interplay.planar.phases import CLEAR_ROOM, MOVE_BODIES, SHUFFLE_CELLS
+from interplay.planar.phases import CLEAR_ROOM, LOOK_AROUND, MOVE_BODIES, SHUFFLE_CELLS
 from interplay.planar.scratch import allocate_scratch
 from interplay.planar.simulation import Group, Module, Simulation, lay_out
 from interplay.worlds.survival import global_state
 from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.guides import guides_of
 from interplay.worlds.survival.modules import build_groups
-from interplay.worlds.survival.observe import SHOWN, fields_of
+from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
 from interplay.worlds.survival.render import VIEWS, visible
+from interplay.worlds.survival.room import has_room
 from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
@@ -174,26 +175,37 @@ class SurvivalWorld(ArrayWorld):
         deeds = {key: {deed: deed} for key, deed in _DEEDS.items() if deed in names}
         return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
 
-    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
-        """Names of the numbers, and which rows an agent sees."""
+    def observation_guides(self, world: int, slot: int) -> dict[str, Sequence[Guide]]:
+        """Names of the numbers, and which rows an agent sees: masked ones hold what is hidden, for networks to leave out."""
         fields = cast(
             spaces.Dict, self.kinds[0].observation_space
         ).spaces  # of this variant, and of views of somebody's own
-        told = guides_of(self.settings, slot)
-        return {
-            name: (guide,)
-            for name, (guide,) in told.items()
-            if name in fields and (not guide.hidden or guide.hidden in fields)
+        masked = {
+            name: (Guide("rows", hidden=f"{name}_mask"),) for name in fields if f"{name}_mask" in fields
         }
+        told: dict[str, Sequence[Guide]] = {**masked, **guides_of(self.settings, slot)}
+        for _, module in self._own:
+            told |= module.guides(slot)
+        return {
+            name: guides
+            for name, guides in told.items()
+            if name in fields and all(not guide.hidden or guide.hidden in fields for guide in guides)
+        }
+
+    def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
+        """Its speed, its heading and what it holds stay; rays and fields of your own modules are not cast anew."""
+        if not has_room(self.state, self.rules, world, slot, x, y):
+            return False
+        body = self.state.body[world, slot]
+        body["x"], body["y"] = x, y
+        if self.rules.cameras:
+            self.simulation.run((LOOK_AROUND,), self.simulation.group("agents"))
+        self.refresh()
+        return True
 
     def visible(self, world: int, slot: int) -> Visible | None:
         """What the cone of sight leaves; None where the world draws with views of somebody's own."""
-        if tuple(self.views) != VIEWS:
-            return None
-        seen = self.timestep.observation  # masked rows hold what is hidden: networks are to leave them out
-        names = [name for name in seen if f"{name}_mask" in seen]
-        rows = {f"observation/{name}": seen[f"{name}_mask"][world, slot] == SHOWN for name in names}
-        return {**visible(self.state, self.rules, world, slot), **rows}
+        return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
         for view in self.views:

@@ -9,9 +9,11 @@ import pytest
 
 from interplay.core.guides import Guide
 from interplay.core.policy import RandomPolicy
+from interplay.planar.modules import Lidars
 from interplay.registry import make_world
 from interplay.view.server.agent import tell_agent
 from interplay.view.server.observation import tell_observation
+from interplay.worlds.survival.world import SurvivalWorld
 from tests.evaluate.commons import lawn
 from tests.view.server.tables import TableWorld
 
@@ -136,6 +138,62 @@ def test_parts_stand_one_after_another_and_what_is_left_over_is_told(monkeypatch
         ("all · b", [2, 2], [1.0, 2.0, 3.0, 4.0]),
         ("all · others", [2], [5.0, 6.0]),
     ]
+
+
+class Eyes(Lidars):
+    """Rays that agents observe in tens of metres, and what a guide says of them."""
+
+    def fields(self):
+        return {"rays": (self.rays,)}
+
+    def observe(self, out):
+        out["rays"][...] = self.distance / 10.0
+
+    def guides(self, agent):
+        angles = np.linspace(-self.span / 2, self.span / 2, self.rays)
+        return {"rays": (Guide("rays", angles=angles, unit=10.0),)}
+
+
+def test_rays_of_a_module_are_told_in_metres_with_their_angles():
+    eyes = Eyes(rays=5, span=2.0, depth=8.0)
+    world = SurvivalWorld(make_world("survival/2v2-all-low").settings, extra_modules={"agents": [eyes]})
+    world.reset(seeds=3)
+    told = parts(world, 1)["rays"]
+    assert told["kind"] == "rays"
+    assert told["angles"] == [-1.0, -0.5, 0.0, 0.5, 1.0]
+    np.testing.assert_allclose(told["values"], eyes.distance[0, 1], rtol=1e-6)
+    assert max(told["values"]) > 1.0
+
+
+def test_rays_that_are_not_as_many_as_their_angles_are_numbers(monkeypatch):
+    monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": (Guide("rays", angles=(0.0,)),)})
+    (told,) = tell_observation(TableWorld(), 0, {"all": np.ones((1, 1, 2))}, 0)
+    assert (told["kind"], "angles" in told) == ("numbers", False)
+
+
+@pytest.mark.parametrize(
+    ("guide", "numbers", "said"),
+    [
+        (Guide("text"), [*"<b>é".encode(), 0, 65], "<b>é"),
+        (Guide("text"), [255, 104, 105], "\ufffdhi"),
+        (Guide("text", names=("north", "run")), [1, 0, 7, -1], "run north"),
+    ],
+)
+def test_texts_are_told_as_words(monkeypatch, guide, numbers, said):
+    monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": (guide,)})
+    (told,) = tell_observation(TableWorld(), 0, {"all": np.array([[numbers]])}, 0)
+    assert (told["kind"], told["text"], told["values"]) == ("text", said, [])
+
+
+def test_hidden_words_are_not_told_and_others_follow_a_text(monkeypatch):
+    guides = (
+        Guide("text", "heard", names=("a", "b"), rows=3, hidden="deaf"),
+        Guide(title="own", names=("x",)),
+    )
+    monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": guides})
+    fields = {"all": np.array([[[0, 1, 1, 9]]]), "deaf": np.array([[[0, 1, 0]]])}
+    heard, own = tell_observation(TableWorld(), 0, fields, 0)
+    assert (heard["text"], own["name"], own["values"]) == ("a b", "all · own", [9.0])
 
 
 def test_attention_stands_beside_its_rows():

@@ -22,6 +22,7 @@ from interplay.evaluate.lifetimes.overlays import (
 )
 from interplay.evaluate.lifetimes.places import PlaceRecorder, read_places
 from interplay.evaluate.lifetimes.watching import watch
+from interplay.view.server.config import COUNTING_SECONDS
 from interplay.view.server.messages import read_message
 from interplay.view.server.overlay_frames import HEAD, LEVELS, Cells, cells_of, encode_cells
 from interplay.view.server.overlays import Overlays
@@ -290,7 +291,24 @@ def test_while_one_is_computed_no_other_is_begun(monkeypatch):
     assert ready.woken.acquire(timeout=20)
     assert len(begun) == 1
     assert begun[0].world is not ready.play.world  # a copy, which stood still
-    assert ready.overlays.wait() == 0
+    assert ready.overlays.wait() == 3.0  # as long as it worked
+
+
+def test_what_nobody_asks_for_stops_counting_and_begins_anew():
+    ready = Ready()
+    ready.ask("exploration")
+    ready.step()
+    ready.overlays.leave(ready.page)
+    ready.now += COUNTING_SECONDS - 1.0
+    ready.step()
+    ready.ask("exploration")  # who comes back soon finds it
+    assert ready.came()[0]["since"] == 0
+    ready.overlays.leave(ready.page)
+    ready.now += COUNTING_SECONDS + 1.0
+    ready.step()
+    ready.step()
+    ready.ask("exploration")
+    assert ready.came()[0]["since"] == ready.play.tick == 4
 
 
 def check_it_is_refused_and_the_world_plays_on():

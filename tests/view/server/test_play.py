@@ -103,7 +103,7 @@ def test_what_is_told_of_an_agent():
     told = play.agent(0, True)
     assert told == {
         "slot": 0, "tick": 2, "name": "seat_0", "present": True, "acting": True, "team": None, "policy": "a person",
-        "reward": 1.0, "return": 3.0, "value": None, "metrics": {"last": 1.0, "share": None},
+        "reward": 1.0, "return": 3.0, "value": None, "note": None, "metrics": {"last": 1.0, "share": None},
         "heads": [{"name": "action", "kind": "discrete", "n": 3, "labels": None, "probabilities": None, "legal": [True, True, True]}],
         "observation": [{"name": "secret", "shape": [1], "values": [50.0], "kind": "numbers"}], "chosen": {"action": 1},
     }  # fmt: skip

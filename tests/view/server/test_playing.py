@@ -214,20 +214,15 @@ def test_what_an_observation_holds_behind_its_mask_is_not_told_under_fog():
     play.close()
 
 
-def test_a_piece_of_a_field_with_hidden_rows_is_not_told_under_fog(monkeypatch):
+def test_pieces_of_a_field_that_are_no_table_hide_what_their_guide_hides(monkeypatch):
     world = make_world("survival/2v2-all-low", num_worlds=1, seed=4)
     play = Play(Cast(world, RandomPolicy(), "random", fog=True), seed=4)
-    monkeypatch.setattr(
-        world,
-        "observation_guides",
-        lambda w, slot: {"heals": (Guide(title="all", names=("x", "y"), rows=1),)},
-    )
+    seen = world.timestep.observation
+    hidden = seen["heals_mask"][0, 0] > 0
+    guide = Guide(title="places", names=["x"] * len(hidden), hidden="heals_mask")
+    monkeypatch.setattr(world, "observation_guides", lambda w, slot: {"heals": (guide, Guide(names=["y"]))})
     told = {part["name"]: part["values"] for part in play.agent_under_fog(0)["observation"]}
-    assert told["heals · all"] is None
-    assert (
-        None
-        not in {part["name"]: part["values"] for part in play.agent(0, True)["observation"]}["heals · all"]
-    )
+    assert [value is None for value in told["heals · places"]] == hidden.tolist()
     play.close()
 
 

@@ -21,6 +21,7 @@ class Live:
         options: name -> what may be chosen; the first is taken where nothing is said.
         together: whether all populations can be looked at at once.
         by_agent: whether an option makes it one of the agent that is looked at.
+        of_one: whether it is of one agent in any case: of one that acts where nobody is looked at.
         goes_on: whether its recorders go on from episode to episode; else they begin anew with each, which may be on another map.
         copies: whether the panel reads the world's state, so that it needs a copy of the world; without, the study has the world itself,
             which goes on.
@@ -31,6 +32,7 @@ class Live:
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     together: bool = True
     by_agent: bool = False
+    of_one: bool = False
     goes_on: bool = False
     copies: bool = True
 

@@ -69,6 +69,7 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.survival_world.overlays:ITEMS",
     "interplay.evaluate.lifetimes.survival_world.overlays:DEATHS",
     "interplay.evaluate.lifetimes.survival_world.overlays:ZONE",
+    "interplay.evaluate.lifetimes.overlays.places:PLACE_VALUES",
     "interplay.evaluate.lifetimes.overlays.visits:VISITS",
 )
 _own: dict[str, Overlay] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.core.errors import UserError
+from interplay.evaluate.lifetimes.elsewhere import Expects
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.tick import Recorder
 from interplay.evaluate.progress import Progress, no_progress
@@ -25,6 +26,7 @@ class Study:
         networks: values of a checkpoint, or None for a scripted policy.
         progress: hears of progress.
         agent: the slot that somebody looks at, or None.
+        expects: what the network of `agent` expects of observations of that agent, with what it remembers now; None as `networks`.
     """
 
     world: Any
@@ -35,6 +37,7 @@ class Study:
     networks: Value | None = None
     progress: Progress = no_progress
     agent: int | None = None
+    expects: Expects | None = None
 
     def require_values(self) -> Value:
         """Values of the checkpoint's networks.
@@ -45,6 +48,12 @@ class Study:
         if self.networks is None:
             raise UserError("a scripted policy has no values to show; name the run folder of a trained one")
         return self.networks
+
+    def require_expects(self) -> Expects:
+        """Values of the agent that is looked at; errors as of `require_values`."""
+        self.require_values()
+        assert self.expects is not None
+        return self.expects
 
     @property
     def populations(self) -> tuple[int, ...]:

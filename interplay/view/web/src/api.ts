@@ -1,5 +1,6 @@
 /** What the server is asked, and the shapes of its answers. */
 
+import type { OverlayListed, OverlayTold } from "./overlay";
 import { T } from "./strings";
 
 export const PROTOCOL = 1;
@@ -93,11 +94,13 @@ export interface Observed {
   name: string;
   shape: number[];
   values: (number | null)[] | null;
-  kind: "crop" | "rows" | "numbers";
+  kind: "crop" | "rows" | "numbers" | "rays" | "text";
   names?: string[]; // of the columns, or of the numbers
   palette?: string[]; // of a crop's numbers
   there?: boolean[]; // which rows are seen
   slots?: (number | null)[]; // whom a row tells of
+  angles?: number[]; // of rays, from the heading
+  text?: string;
   weights?: number[]; // how much a row is attended
 }
 
@@ -109,6 +112,7 @@ export interface Agent {
   acting: boolean;
   team: number | null;
   policy: string;
+  note?: string | null; // why something is missing
   reward: number | null;
   return: number | null;
   value: number | null;
@@ -181,6 +185,8 @@ export class Api {
   recording = (id: number) => this.json<RecordingTold>(`/api/recordings/${id}`);
   events = (id: number) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events`);
   agent = (id: number, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}`);
+  overlays = (id: number) => this.json<{ overlays: OverlayListed[]; populations: string[] }>(`/api/recordings/${id}/overlays`);
+  overlay = (id: number, tick: number, asked: string) => this.json<OverlayTold & { frame: string }>(`/api/recordings/${id}/overlay?tick=${tick}&asked=${encodeURIComponent(asked)}`);
   matches = (run: number) => this.json<{ matches: RecordingListed[] }>(`/api/runs/${run}/matches`);
   players = (run: number) => this.json<{ players: PlayerListed[] }>(`/api/runs/${run}/players`);
   ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);

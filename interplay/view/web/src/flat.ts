@@ -35,6 +35,13 @@ export interface Shown {
   thick: boolean; // people asked for more contrast
   overlay?: Overlay | null; // over the ground
   marked?: number | null; // row of that layer, pointed at elsewhere
+  rays?: Rays[]; // of who is selected
+}
+
+/** How far somebody sees: angles from its heading, and lengths in the world's units; null where nothing is told. */
+export interface Rays {
+  angles: number[];
+  lengths: (number | null)[];
 }
 
 interface Words {
@@ -80,11 +87,31 @@ export class Flat {
     this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
     this.glides.forEach((glide, place) => {
       if (shown.overlay?.form === "map" && place === over) this.overlay(shown.overlay);
+      if (place === agents && shown.selected !== null) for (const rays of shown.rays ?? []) this.rays(glide, shown.selected, rays);
       this.layer(glide);
       if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
       if (place === agents && (shown.marked ?? null) !== null) this.selection(glide, shown.marked!, true);
     });
     for (const words of this.texts) this.write(words);
+  }
+
+  /** Lines from an agent's middle. */
+  private rays(glide: Glide, row: number, { angles, lengths }: Rays): void {
+    const { pen, camera } = this;
+    if (!isThere(glide.layer, row)) return;
+    const [x, y] = middle(glide, row);
+    const [px, py] = [camera.screenX(x), camera.screenY(y)];
+    const heading = glide.layer.columns.has("angle") ? glide.angle("angle", row) : 0;
+    pen.beginPath();
+    angles.forEach((angle, i) => {
+      const length = (lengths[i] ?? 0) * camera.scale;
+      pen.moveTo(px, py);
+      pen.lineTo(px + Math.cos(heading + angle) * length, py + Math.sin(heading + angle) * length * camera.flip);
+    });
+    for (const [width, colour] of [[3, palette.PAPER], [this.thick ? 2 : 1, palette.INK]] as const) {
+      [pen.lineWidth, pen.strokeStyle] = [width, colour];
+      pen.stroke();
+    }
   }
 
   private page(): void {

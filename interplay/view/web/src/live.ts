@@ -2,7 +2,7 @@
 
 import { Agent, Api, HeadTold, PROTOCOL, Unwilling } from "./api";
 import { Controls } from "./keys";
-import { OVERLAY, Overlay, OverlayListed, OverlayTold, Wanted, readOverlay } from "./overlay";
+import { Lays, OVERLAY, Overlay, OverlayListed, OverlayTold, Wanted, readOverlay } from "./overlay";
 import { Reel } from "./reel";
 import { Mark, readMark } from "./replay";
 import { Refused, Schema, readSchema } from "./schema";
@@ -66,7 +66,7 @@ export interface LiveListener {
   said(line: string): void;
 }
 
-export class Live implements Source {
+export class Live implements Source, Lays {
   readonly live = true;
   world = "";
   agents: string[] = [];
@@ -87,7 +87,6 @@ export class Live implements Source {
   populations: string[] = [];
   wanted: Wanted | null = null;
   overlay: Overlay | null = null;
-  /** Why there is no overlay, where one was asked for. */
   refusal: string | null = null;
   interplay = "";
   status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null, fog: false };
@@ -155,7 +154,14 @@ export class Live implements Source {
     if (this.overlays.find(({ name }) => name === this.wanted?.name)?.by_agent) this.lay(this.wanted);
   }
 
-  /** Asks for an overlay, or for none. */
+  get lays(): Lays {
+    return this;
+  }
+
+  get listed(): boolean {
+    return this.connection === "open";
+  }
+
   lay(wanted: Wanted | null): void {
     if (wanted?.name !== this.wanted?.name) this.overlay = null;
     this.wanted = wanted;

@@ -22,6 +22,20 @@ export interface Wanted {
   options: Record<string, string>;
 }
 
+/** What may lie over the world of a source, and what does. */
+export interface Lays {
+  readonly overlays: OverlayListed[];
+  readonly populations: string[];
+  wanted: Wanted | null;
+  readonly overlay: Overlay | null;
+  /** Why there is no overlay, where one was asked for. */
+  readonly refusal: string | null;
+  /** Whether it was asked which there are. */
+  readonly listed: boolean;
+  /** Asks for an overlay, or for none. */
+  lay(wanted: Wanted | null): void;
+}
+
 /** What the bytes of a frame mean. */
 export interface OverlayTold {
   id: number;

@@ -8,6 +8,7 @@ import { Command, commandOf } from "./keys";
 import { Live } from "./live";
 import { Matches } from "./matches";
 import { Player } from "./player";
+import { Recorded } from "./recorded";
 import { Mark } from "./replay";
 import { Refused } from "./schema";
 import { Source, openFile, openServed } from "./source";
@@ -97,7 +98,8 @@ export class Page {
     else if (recordings.length === 1 && !runs.length) await this.openMatch(recordings[0]!.id);
     else if (runs.length === 1 && recordings.every((one) => one.run === runs[0]!.id)) await this.openRun(runs[0]!.id);
     else if (!runs.length && !recordings.length && worlds.length === 1) this.openLive(`world:${worlds[0]!.id}`);
-    if (overlay && this.player.live) this.player.live.wanted = { name: overlay, population: null, options: {} };
+    const lays = this.player.source?.lays;
+    if (overlay && lays) lays.wanted = { name: overlay, population: null, options: {} };
     if (agent !== null && this.player.source) this.select(agent);
   }
 
@@ -124,6 +126,7 @@ export class Page {
       if (turn !== this.opening) return source.close();
       this.forget();
       then();
+      if (source.lays instanceof Recorded) source.lays.laid = () => (this.player.redraw(), this.changed());
       this.player.open(source, at);
       this.say(T.opened(title, source.reel.last - source.reel.first + 1));
       if (source.problems[0]) this.tell(source.problems[0]);
@@ -250,6 +253,7 @@ export class Page {
   private changed(): void {
     this.tellHeld();
     this.tellFollowed();
+    this.look();
     this.ask();
     if (this.solidAsked && this.player.shot) ((this.solidAsked = false), void this.setSolid(true));
     this.remember();
@@ -266,13 +270,21 @@ export class Page {
     if (told.length) this.say(told.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
   }
 
+  /** Overlays of recordings are of the tick in view. */
+  private look(): void {
+    const { source, tick, selected } = this.player;
+    if (!(source?.lays instanceof Recorded)) return;
+    if (this.tab === "overlays") void source.lays.list();
+    source.lays.look(tick, selected);
+  }
+
   /** Writes the address, while nothing moves. */
   private remember(): void {
     const { player } = this;
     if (player.running || player.loading) return;
     const at = player.source && !player.live ? player.tick : null;
     const tab = player.source || this.runId !== null ? this.tab : null;
-    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.live?.wanted?.name ?? null, view: player.makeSolid || this.solidAsked ? "solid" : null });
+    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.source?.lays?.wanted?.name ?? null, view: player.makeSolid || this.solidAsked ? "solid" : null });
     if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
   }
 
@@ -388,7 +400,7 @@ export class Page {
       turnRight: () => player.turn(TURN, 0),
       tiltUp: () => player.turn(0, TURN),
       tiltDown: () => player.turn(0, -TURN),
-      overlay: () => this.nextOverlay(),
+      overlay: () => void this.nextOverlay(),
       population: () => this.nextPopulation(),
       take: () => this.take(),
       picture: () => void this.savePicture(),
@@ -399,27 +411,28 @@ export class Page {
 
   /** Lays an overlay over the world, or takes it away. */
   setOverlay(name: string | null): void {
-    const { live } = this.player;
-    if (!live?.overlays.length) return this.tell(live ? T.noOverlays : T.overlaysLive);
-    const listed = live.overlays.find((one) => one.name === name);
-    live.lay(listed ? { name: listed.name, population: listed.together ? null : (live.wanted?.population ?? 0), options: {} } : null);
+    const lays = this.player.source?.lays;
+    if (!lays?.overlays.length) return this.tell(lays ? (lays.refusal ?? T.noOverlays) : T.overlaysServed);
+    const listed = lays.overlays.find((one) => one.name === name);
+    lays.lay(listed ? { name: listed.name, population: listed.together ? null : (lays.wanted?.population ?? 0), options: {} } : null);
     this.say(listed ? T.overlayNow(listed.name, listed.meaning) : T.noOverlayNow);
   }
 
-  private nextOverlay(): void {
-    const { live } = this.player;
-    const names = [null, ...(live?.overlays.map(({ name }) => name) ?? [])];
-    this.setOverlay(names[(names.indexOf(live?.wanted?.name ?? null) + 1) % names.length]!);
+  private async nextOverlay(): Promise<void> {
+    const lays = this.player.source?.lays;
+    if (lays instanceof Recorded) await lays.list();
+    const names = [null, ...(lays?.overlays.map(({ name }) => name) ?? [])];
+    this.setOverlay(names[(names.indexOf(lays?.wanted?.name ?? null) + 1) % names.length]!);
   }
 
   private nextPopulation(): void {
-    const { live } = this.player;
-    if (!live?.wanted) return this.tell(T.overlayFirst);
-    const together = live.overlays.find(({ name }) => name === live.wanted!.name)?.together;
-    const choices = [...(together ? [null] : []), ...live.populations.keys()];
-    const population = choices[(choices.indexOf(live.wanted.population) + 1) % choices.length]!;
-    live.lay({ ...live.wanted, population });
-    this.say(T.populationNow(population === null ? T.allPopulations : live.populations[population]!));
+    const lays = this.player.source?.lays;
+    if (!lays?.wanted) return this.tell(T.overlayFirst);
+    const together = lays.overlays.find(({ name }) => name === lays.wanted!.name)?.together;
+    const choices = [...(together ? [null] : []), ...lays.populations.keys()];
+    const population = choices[(choices.indexOf(lays.wanted.population) + 1) % choices.length]!;
+    lays.lay({ ...lays.wanted, population });
+    this.say(T.populationNow(population === null ? T.allPopulations : lays.populations[population]!));
   }
 
   private said(): void {

@@ -3,7 +3,7 @@
 import { agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
 import { Clock, SPEEDS } from "./clock";
-import { Flat } from "./flat";
+import { Flat, type Rays } from "./flat";
 import { Glide, shareAt } from "./glide";
 import { seenShare } from "./ground";
 import { Live } from "./live";
@@ -28,6 +28,7 @@ export class Player {
   selected: number | null = null;
   following = false;
   private marked: number | null = null;
+  private readonly rays = new Map<string, Rays>();
   /** Live: the newest frame is shown, not one of those that are held. */
   atPresent = true;
   shot: Shot | null = null;
@@ -228,6 +229,13 @@ export class Player {
     this.touch();
   }
 
+  /** Draws rays of the selected agent; null: those of that name no more. */
+  cast(name: string, rays: Rays | null): void {
+    if (rays) this.rays.set(name, rays);
+    else this.rays.delete(name);
+    this.redraw();
+  }
+
   /** Marks an agent in the world; null: nobody. */
   mark(slot: number | null): void {
     if (slot === this.marked) return;
@@ -365,10 +373,10 @@ export class Player {
     const glides = next && !this.reducedMotion ? share : 0;
     if (this.following) this.centre(shot, next, glides);
     const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;
-    const overlay = this.live?.overlay ?? null;
+    const overlay = source.lays?.overlay ?? null;
     const view = this.solid ?? this.flat;
     if (view && (fresh || state !== this.drawn)) {
-      view.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay, marked: this.marked }, this.camera);
+      view.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay, marked: this.marked, rays: [...this.rays.values()] }, this.camera);
       this.drawn = state;
       this.count(now);
     }

@@ -2,7 +2,9 @@
 
 import { Agent, Api, Unwilling } from "./api";
 import { inflate } from "./inflate";
+import type { Lays } from "./overlay";
 import { Reel } from "./reel";
+import { Recorded } from "./recorded";
 import { Header, Mark, ReplayFile, readHeader, readMark } from "./replay";
 import { Refused, Schema, readSchema } from "./schema";
 import { T } from "./strings";
@@ -20,6 +22,8 @@ export interface Source {
   readonly tickSeconds: number;
   /** What the server knows of an agent at a tick; an error says why it knows nothing. */
   agent(slot: number, tick: number): Promise<Agent>;
+  /** What may lie over it; null where nobody can count. */
+  readonly lays: Lays | null;
   /** Looks whether a recording that is still written has more to show. */
   grow?(): Promise<boolean>;
   close(): void;
@@ -38,6 +42,7 @@ class Recording implements Source {
     readonly problems: string[],
     readonly agent: (slot: number, tick: number) => Promise<Agent>,
     readonly grow?: () => Promise<boolean>,
+    readonly lays: Recorded | null = null,
   ) {}
 
   get world() {
@@ -78,7 +83,7 @@ export async function openServed(api: Api, id: number, title: string): Promise<S
     marks.splice(0, marks.length, ...events.map(readMark));
     return true;
   };
-  return new Recording(title, header, schema, reel, marks, problems, (slot, tick) => api.agent(id, slot, tick), grow);
+  return new Recording(title, header, schema, reel, marks, problems, (slot, tick) => api.agent(id, slot, tick), grow, new Recorded(api, id));
 }
 
 /** A file from this machine; nothing of it leaves the browser. */

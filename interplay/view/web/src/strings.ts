@@ -124,6 +124,7 @@ export const T = {
   cropRange: (least: string, most: string) => `From ${least}, dark, to ${most}, light.`,
   row: "row",
   attention: "attention",
+  nothingSaid: "no words",
   nothingSeen: "nothing in view",
   rowsUnseen: (count: number) => (count === 1 ? "1 row is empty or not seen." : `${number(count)} rows are empty or not seen.`),
   // overlays
@@ -132,7 +133,7 @@ export const T = {
   population: "Population",
   allPopulations: "all",
   noOverlays: "This world has no overlays.",
-  overlaysLive: "Overlays are of worlds in play: open a run or a world.",
+  overlaysServed: "Overlays are counted by the server: open this file with `interplay view FILE`.",
   overlayFirst: "Choose an overlay first: press O.",
   overlayNow: (name: string, meaning: string) => `Overlay ${name}: ${meaning}.`,
   noOverlayNow: "No overlay.",
@@ -142,6 +143,7 @@ export const T = {
   nothingYet: "nothing yet",
   overlayAt: (tick: number) => `At tick ${number(tick)}.`,
   overlaySince: (since: number, tick: number) => `From tick ${number(since)} to ${number(tick)}; what was before nobody counted.`,
+  overlayUpTo: (since: number, tick: number, wanted: number) => `Counted from tick ${number(since)} to ${number(tick)}${tick < wanted ? ", and the server goes on" : ""}.`,
   around: (title: string) => `${title}: cells around an agent, who stands in the middle`,
   badOverlay: "The server sent an overlay that this page cannot read; reload the page.",
   // playing

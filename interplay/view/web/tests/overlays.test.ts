@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
 import { short } from "../src/words";
 import { json } from "./fixtures";
-import { withTab } from "./tab";
+import { openMatch, seek, withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
 
@@ -87,6 +87,38 @@ describe("overlays", () => {
     }), 60_000);
 });
 
+describe("overlays of a recording", () => {
+  const over = (tab: Tab, at: number) => tab.waitForFunction((at) => window.interplay.player.source!.lays!.overlay?.tick === at, at, { timeout: PATIENCE });
+
+  it("count from its beginning to the tick in view, on and back", () =>
+    withTab(async (tab) => {
+      await openMatch(tab, "survival.replay", 20);
+      await seek(tab, 20);
+      await tab.getByRole("tab", { name: "Overlays" }).click();
+      await tab.locator("#panel select").first().selectOption("visits");
+      // Two against two, and nobody has died: each agent has spent each tick somewhere.
+      const visits = () =>
+        tab.evaluate(() => {
+          const { cells, highest } = window.interplay.player.source!.lays!.overlay!;
+          return Math.round(cells.reduce((sum, cell) => sum + (cell ? Math.expm1(((cell - 1) / 254) * Math.log1p(highest)) : 0), 0));
+        });
+      for (const at of [20, 50, 3]) {
+        await seek(tab, at);
+        await over(tab, at);
+        const four = 4 * (at + 1);
+        expect(Math.abs((await visits()) - four)).toBeLessThanOrEqual(0.02 * four); // a byte for each cell
+        await expect.poll(() => tab.locator(".legend").textContent()).toContain(`Counted from tick 0 to ${at}.`);
+      }
+      await expect.poll(() => tab.evaluate(() => location.hash)).toContain("overlay=visits");
+      await tab.reload();
+      await tab.waitForFunction(() => window.interplay?.player.shot, null, { timeout: PATIENCE });
+      await over(tab, 3);
+      await openMatch(tab, "match.replay");
+      await tab.keyboard.press("o");
+      await expect.poll(() => tab.locator(".toast").textContent()).toContain("holds scenes alone");
+    }), 60_000);
+});
+
 describe("what an agent sees", () => {
   it("is a picture of tiles and rows that are marked in the world", () =>
     withTab(async (tab) => {
@@ -105,6 +137,33 @@ describe("what an agent sees", () => {
       await expect.poll(marked).toBe(await tab.evaluate(() => window.interplay.player.selected));
       await tab.getByRole("tab", { name: "Table" }).click();
       await expect.poll(marked).toBe(null);
+    }), 60_000);
+
+  it("has rays that are drawn in the world from the heading of who is selected", () =>
+    withTab(async (tab) => {
+      await openMatch(tab, "survival.replay", 0);
+      await seek(tab, 0);
+      const darkest = (angles: number[]) =>
+        tab.evaluate((angles) => {
+          const { player } = window.interplay;
+          player.select(0);
+          player.cast("eyes", angles.length ? { angles, lengths: angles.map(() => 4) } : null);
+          player.seek(0);
+          const { camera, agents } = player;
+          const canvas = document.querySelector<HTMLCanvasElement>("canvas[role=img]")!;
+          const ratio = canvas.width / canvas.clientWidth;
+          const [x, y, heading] = ["x", "y", "angle"].map((name) => agents!.columns.get(name)![0]!) as [number, number, number];
+          const ink = [0.5, -0.5].map((turn) => {
+            const [wx, wy] = [x + 3 * Math.cos(heading + turn), y + 3 * Math.sin(heading + turn)];
+            const { data } = canvas.getContext("2d")!.getImageData((camera.screenX(wx) - 2) * ratio, (camera.screenY(wy) - 2) * ratio, 4 * ratio, 4 * ratio);
+            return Math.min(...Array.from({ length: data.length / 4 }, (_, i) => data[4 * i]! + data[4 * i + 1]! + data[4 * i + 2]!));
+          });
+          return ink;
+        }, angles);
+      const [left, right] = await darkest([]);
+      const [one, other] = await darkest([0.5]);
+      expect(one).toBeLessThan(left! - 150);
+      expect(other).toBe(right);
     }), 60_000);
 
   it("of a battle is a table of enemies and one of allies", () =>

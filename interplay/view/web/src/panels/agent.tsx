@@ -141,6 +141,7 @@ function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boo
             </>
           ))}
       </dl>
+      {agent.note && <p class="quiet">{agent.note}</p>}
       {heads.length > 0 && <h3>{T.nextMove}</h3>}
       {heads.map((head) => (
         <Head head={head} chosen={agent.chosen?.[head.name]} alone={heads.length === 1} />

@@ -33,6 +33,8 @@ const count = ({ shape }: Observed) => shape.reduce((product, side) => product *
 function Part({ page, part }: { page: Page; part: Observed }) {
   if (part.values === null) return <p class="quiet">{T.tooMany(count(part))}</p>;
   if (part.kind === "crop") return <Crop part={part} values={part.values} />;
+  if (part.text !== undefined) return <p class="said">{part.text || T.nothingSaid}</p>;
+  if (part.angles) return <Rays page={page} part={part} angles={part.angles} lengths={part.values} />;
   if (part.kind === "rows") return <Rows page={page} part={part} values={part.values} />;
   return part.names ? <Named names={part.names} values={part.values} /> : <Grid name={part.name} shape={part.shape} values={part.values} />;
 }
@@ -122,6 +124,13 @@ function Rows({ page, part, values }: { page: Page; part: Observed; values: Valu
       {there.length > listed.length && <p class="quiet">{T.more(there.length - listed.length)}</p>}
     </div>
   );
+}
+
+/** How far it sees; the lines are drawn in the world while this is shown. */
+function Rays({ page, part, angles, lengths }: { page: Page; part: Observed; angles: number[]; lengths: Values }) {
+  useEffect(() => page.player.cast(part.name, { angles, lengths }));
+  useEffect(() => () => page.player.cast(part.name, null), []);
+  return <Named names={angles.map((angle) => `${Math.round((180 / Math.PI) * angle)}°`)} values={lengths} />;
 }
 
 /** Numbers with names, as bars beside each other. */

@@ -1,49 +1,48 @@
 /** What lies over the world: which, of whom, and what its colours mean. */
 
 import { useEffect, useRef } from "preact/hooks";
-import type { Live } from "../live";
-import { Overlay, fill, gradient, valueAt } from "../overlay";
+import { Lays, Overlay, fill, gradient, valueAt } from "../overlay";
 import type { Page } from "../page";
 import { T } from "../strings";
 import { short } from "../words";
 
 export function OverlayPanel({ page }: { page: Page }) {
-  const { live } = page.player;
-  if (!live) return <p class="quiet">{T.overlaysLive}</p>;
-  if (!live.overlays.length) return <p class="quiet">{live.connection === "open" ? T.noOverlays : T.loading}</p>;
-  const { wanted, overlay } = live;
-  const listed = live.overlays.find((one) => one.name === wanted?.name);
+  const lays = page.player.source?.lays;
+  if (!lays) return <p class="quiet">{T.overlaysServed}</p>;
+  if (!lays.overlays.length) return <p class="quiet">{lays.refusal ?? (lays.listed ? T.noOverlays : T.loading)}</p>;
+  const { wanted, overlay } = lays;
+  const listed = lays.overlays.find((one) => one.name === wanted?.name);
   return (
     <div>
       <label class="row">
         <span>{T.overlay}</span>
         <select value={wanted?.name ?? ""} onChange={(event) => page.setOverlay(event.currentTarget.value || null)}>
           <option value="">{T.noOverlay}</option>
-          {live.overlays.map(({ name }) => (
+          {lays.overlays.map(({ name }) => (
             <option value={name}>{name}</option>
           ))}
         </select>
       </label>
       {listed && wanted && (
         <>
-          {live.populations.length > 1 && <Population live={live} together={listed.together} />}
+          {lays.populations.length > 1 && <Population lays={lays} together={listed.together} />}
           {Object.entries(listed.options).map(([name, choices]) => (
             <label class="row">
               <span>{name}</span>
-              <select value={wanted.options[name] ?? choices[0]} onChange={(event) => live.lay({ ...wanted, options: { ...wanted.options, [name]: event.currentTarget.value } })}>
+              <select value={wanted.options[name] ?? choices[0]} onChange={(event) => lays.lay({ ...wanted, options: { ...wanted.options, [name]: event.currentTarget.value } })}>
                 {choices.map((choice) => (
                   <option value={choice}>{choice}</option>
                 ))}
               </select>
             </label>
           ))}
-          {overlay ? <Legend overlay={overlay} /> : <p class="quiet">{T.computing}</p>}
+          {overlay ? <Legend overlay={overlay} at={page.player.live ? null : page.player.tick} /> : <p class="quiet">{T.computing}</p>}
         </>
       )}
-      {live.refusal && <p class="error">{live.refusal}</p>}
+      {lays.refusal && <p class="error">{lays.refusal}</p>}
       {!wanted && (
         <dl class="wide meanings">
-          {live.overlays.map(({ name, meaning }) => (
+          {lays.overlays.map(({ name, meaning }) => (
             <>
               <dt>{name}</dt>
               <dd>{meaning}</dd>
@@ -55,17 +54,17 @@ export function OverlayPanel({ page }: { page: Page }) {
   );
 }
 
-function Population({ live, together }: { live: Live; together: boolean }) {
-  const wanted = live.wanted!;
+function Population({ lays, together }: { lays: Lays; together: boolean }) {
+  const wanted = lays.wanted!;
   return (
     <label class="row">
       <span>{T.population}</span>
       <select
         value={wanted.population ?? (together ? "" : 0)}
-        onChange={(event) => live.lay({ ...wanted, population: event.currentTarget.value === "" ? null : Number(event.currentTarget.value) })}
+        onChange={(event) => lays.lay({ ...wanted, population: event.currentTarget.value === "" ? null : Number(event.currentTarget.value) })}
       >
         {together && <option value="">{T.allPopulations}</option>}
-        {live.populations.map((name, number) => (
+        {lays.populations.map((name, number) => (
           <option value={number}>{name}</option>
         ))}
       </select>
@@ -73,7 +72,7 @@ function Population({ live, together }: { live: Live; together: boolean }) {
   );
 }
 
-function Legend({ overlay }: { overlay: Overlay }) {
+function Legend({ overlay, at }: { overlay: Overlay; at: number | null }) {
   const { title, unit, meaning, seen, since, form, diverging, tick } = overlay;
   return (
     <section class="legend">
@@ -90,7 +89,7 @@ function Legend({ overlay }: { overlay: Overlay }) {
         {seen ? `, ${T.seen(short(seen[0]), short(seen[1]))}` : `: ${T.nothingYet}`}
       </p>
       <p class="quiet">
-        {meaning} {since === null ? T.overlayAt(tick) : T.overlaySince(since, tick)}
+        {meaning} {since === null ? T.overlayAt(tick) : at === null ? T.overlaySince(since, tick) : T.overlayUpTo(since, tick, at)}
       </p>
     </section>
   );

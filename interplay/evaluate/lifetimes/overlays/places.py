@@ -1,0 +1,72 @@
+"""Overlay: what one agent's network expects of every place of a plane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.evaluate.lifetimes.elsewhere import Expects, standing_reader, values_elsewhere
+from interplay.evaluate.lifetimes.mmo.ghosts import Value
+from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays.live import Live
+from interplay.evaluate.lifetimes.overlays.registry import Overlay
+from interplay.evaluate.lifetimes.overlays.study import Study
+
+
+def place_values(study: Study) -> OverlayData:
+    """The values of every agent of the first world that acts, one map for each."""
+    value, world = study.require_values(), study.world
+    of = world.population[0]
+    slots = [
+        slot
+        for slot in world.kinds[0].slots
+        if world.timestep.acting[0, slot] and of[slot] in study.populations
+    ]
+    layers = []
+    for done, slot in enumerate(slots):
+        layers.append(_layer(study, slot, _as_of(value, int(of[slot]))))
+        study.progress("agents", done + 1, len(slots))
+    rows = [
+        (world.agents[slot], float(np.nanmin(layer.values)), float(np.nanmax(layer.values)))
+        for slot, layer in zip(slots, layers, strict=True)
+    ]
+    title = f"Value of each agent by its place, tick {study.ticks:,}"
+    return OverlayData("place_values", title, tuple(layers), {}, ("agent", "lowest", "highest"), tuple(rows))
+
+
+def place_values_now(study: Study) -> Layer:
+    """The same of the agent that is looked at."""
+    return _layer(study, study.agent or 0, study.require_expects())
+
+
+def _as_of(value: Value, population: int) -> Expects:
+    return lambda seen: value(seen, population)
+
+
+def _layer(study: Study, slot: int, expects: Expects) -> Layer:
+    found, grid = values_elsewhere(study.world, slot, expects)
+    known = found[np.isfinite(found)]
+    middle = float(known.mean()) if len(known) else 0.0
+    spread = max(float(np.abs(known - middle).max()), 1e-12) if len(known) else 1.0
+    return Layer(
+        f"slot_{slot}",
+        f"value of {study.world.agents[slot]} by its place",
+        found,
+        "map",
+        "diverging",
+        "expected return",
+        "What the agent's network would expect if it stood in the middle of a cell, all else alike; its own cell is its own place. "
+        "Clear: it has no room there, or expects as much as on average.",
+        limits=(middle - spread, middle + spread),
+        origin=grid.origin,
+        cell=grid.cell,
+    )
+
+
+PLACE_VALUES = Overlay(
+    "place_values",
+    "what one agent's network expects of every place",
+    place_values,
+    asks_values=True,
+    reader=standing_reader,
+    live=Live(place_values_now, by_agent=True, of_one=True),
+)

@@ -1,0 +1,124 @@
+"""What a network makes of an agent: of one in play, and of one in a recording that names its checkpoint (docs/specs/viewer.md 6)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.replay.layout import Header
+from interplay.core.world import Array, World
+from interplay.view.run_log import one_line
+from interplay.view.server.config import MANIFESTS
+from interplay.view.server.heads import heads_of, place_of
+from interplay.view.server.sources import Sources
+
+_NAMED = re.compile(r"([0-9a-f]{64})(?:@([A-Za-z0-9._-]{1,100}))?")  # as `TrainedPolicy.checkpoint`
+NOT_HERE = "Its checkpoint is in no run of the folder that is opened, so its network is not asked."
+REMEMBERS = "Its network remembers what came before, which was not recorded, so it is not asked."
+
+
+def look_at(policy: Policy, world: World, slot: int, legal: Array, memory: Array | None) -> Any:
+    """What the network of a slot makes of its observation; None where no network plays it, or nobody can ask it so.
+
+    Args:
+        policy: that plays.
+        world: a batch of one.
+        slot: of the agent, who acts now.
+        legal: (choices,) bool.
+        memory: (size,) of its network, None where it remembers nothing.
+    """
+    look = getattr(policy, "look", None)
+    if look is None or not getattr(policy, "plays", lambda _: True)(slot):
+        return None
+    kind, column = place_of(world, slot)
+    seen = world.by_kind(world.timestep.observation)[kind.name]
+    mask = world.by_kind(world.timestep.action_mask)[kind.name]
+    try:
+        return look(
+            {name: np.asarray(array)[0, column] for name, array in seen.items()},
+            None if mask is None else legal,
+            memory,
+            world.agents[slot],
+            int(world.population[0, slot]),
+        )
+    except UserError:
+        return None
+
+
+class Networks:
+    """Policies of the checkpoints that recordings name. For one thread at a time.
+
+    Args:
+        sources: whose runs have checkpoints.
+        trust: runs may name programs of their own, see `interplay.core.trust`.
+    """
+
+    def __init__(self, sources: Sources, trust: bool = False) -> None:
+        self._sources, self._trust = sources, trust
+        self._sums: dict[Path, str] = {}  # checkpoint -> the checksum of its manifest, which never changes
+        self._loaded: tuple[str, Any] | None = None
+
+    def look(self, header: Header, world: World, slot: int) -> tuple[Any, str | None]:
+        """What the network that played a slot makes of it now, and why nobody can say, in a sentence; both may be None.
+
+        Args:
+            header: of the recording.
+            world: as it stood at the tick.
+            slot: of the agent.
+        """
+        named = _NAMED.fullmatch(header.checkpoint)
+        if named is None or not world.timestep.acting[0, slot]:
+            return None, None
+        try:
+            policy = self._policy(header.checkpoint, named[1], named[2])
+            if policy is None:
+                return None, NOT_HERE
+            if not hasattr(policy, "look") or policy.settings.network.remembers:
+                return None, REMEMBERS if hasattr(policy, "look") else None
+            if getattr(policy, "world", None) is not world:
+                policy.start(world)
+            kind, column = place_of(world, slot)
+            masks = world.by_kind(world.timestep.action_mask)
+            legal = heads_of(world)[kind.name].legal(masks[kind.name], len(kind.slots))[column]
+            return look_at(policy, world, slot, legal, None), None
+        except UserError as error:
+            return None, one_line(self._sources.plain(str(error)))
+
+    def _policy(self, key: str, checksum: str, player: str | None) -> Any:
+        if self._loaded is not None and self._loaded[0] == key:
+            return self._loaded[1]
+        path = self._find(checksum)
+        if path is None:
+            return None
+        from interplay.train.play.policy import load_policy
+
+        policy = load_policy(path, populations=None if player is None else [player], trust=self._trust)
+        self._loaded = (key, policy)
+        return policy
+
+    def _find(self, checksum: str) -> Path | None:
+        """The checkpoint whose manifest has this checksum."""
+        from interplay.train.run.checkpoint import list_checkpoints
+        from interplay.train.run.manifest import read_manifest
+
+        looked = 0
+        for run in self._sources.runs():
+            try:
+                checkpoints = list_checkpoints(run)
+            except UserError:
+                continue  # who opens it is told
+            for path in reversed(checkpoints):
+                if path not in self._sums and looked < MANIFESTS:
+                    looked += 1
+                    try:
+                        self._sums[path] = str(read_manifest(path)["checksum"])
+                    except UserError:
+                        self._sums[path] = ""
+                if self._sums.get(path) == checksum:
+                    return path
+        return None

@@ -1,0 +1,207 @@
+"""Overlays of recordings: what agents did from the recording's beginning to the tick in view (docs/specs/viewer.md 8).
+
+A world is played again as it was recorded, and what counts looks on. Sums are kept at recorded states, so that going back costs little. An
+answer takes about a second at most: where that is not enough it tells how far it came, and the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.files import told_plainly
+from interplay.core.replay import ReplayReader
+from interplay.core.replay.layout import SNAPSHOT
+from interplay.core.world import World
+from interplay.evaluate.lifetimes.overlays import Overlay, Study
+from interplay.view.server import messages as said
+from interplay.view.server.config import (
+    COUNTED,
+    COUNTED_SECONDS,
+    STEPPED,
+    STEPPING_SECONDS,
+    SUMS,
+    WALK_SECONDS,
+)
+from interplay.view.server.counting import (
+    Counter,
+    broken,
+    describe_overlays,
+    find_asked,
+    fitting,
+    key_of,
+    names_of_populations,
+    tell_cells,
+)
+from interplay.view.server.overlay_frames import cells_of, encode_cells
+from interplay.view.server.refusals import Busy, NotThere
+from interplay.view.server.sources import Sources
+
+File = tuple[int, int]  # device and inode: a file that grew is the same one
+
+
+class Sum(NamedTuple):
+    """What was counted up to a tick."""
+
+    tick: int
+    since: int | None
+    recorders: dict[str, Any]
+
+
+class Counting:
+    """A recorded world, its overlays, and one of them that counts.
+
+    Args:
+        reader: of the recording.
+        seconds: a clock.
+    """
+
+    def __init__(self, reader: ReplayReader, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        states = reader.of(SNAPSHOT)
+        self._first = states[0].first if states else 0
+        self.world: World = reader.world_at(self._first, most=STEPPED)
+        self.offered = tuple(one for one in fitting(self.world) if not one.asks_values)
+        self.tick = self._first
+        self._counter: Counter | None = None
+        self._sums: list[Sum] = []
+        self._apart = 1  # recorded states between two sums
+
+    def count(self, reader: ReplayReader, overlay: Overlay, tick: int) -> Counter:
+        """Counts up to a tick, or as far as the time goes: `tick` says how far.
+
+        Args:
+            reader: of the recording, which may have grown.
+            overlay: one of those that are offered.
+            tick: in the recording.
+
+        Raises:
+            UserError: if the recording cannot be played again to that tick.
+        """
+        until = self._seconds() + COUNTED_SECONDS
+        counter = self._go_back(reader, overlay, tick)
+        states = {chunk.first: place for place, chunk in enumerate(reader.of(SNAPSHOT))}
+        if self.tick < tick:
+            for now, begins in reader.play_on(self.world, self.tick, STEPPED):
+                self.tick = now
+                counter.note(self.world, self.tick, begins)
+                if self.tick in states and states[self.tick] % self._apart == 0:
+                    self._keep(counter, states)
+                if self.tick == tick or self._seconds() >= until:
+                    break
+        return counter
+
+    def _go_back(self, reader: ReplayReader, overlay: Overlay, tick: int) -> Counter:
+        """The counter at the last tick before, or at, the one that is asked for which something is known."""
+        counter = self._counter
+        if counter is None or counter.overlay is not overlay:
+            self._sums, self._apart, counter = [], 1, None
+        if (
+            counter is not None
+            and self.tick <= tick
+            and not any(self.tick < one.tick <= tick for one in self._sums)
+        ):
+            return counter
+        self._counter = None  # until it is whole again
+        known = [one for one in self._sums if one.tick <= tick]
+        self.tick = known[-1].tick if known else self._first
+        reader.world_at(self.tick, self.world, most=STEPPED)
+        if counter is None or not known:
+            counter = Counter(overlay, self.world, self.tick)
+        else:
+            counter.since, counter.recorders = known[-1].since, known[-1].recorders
+            counter.recorders = counter.copied()
+        self._counter = counter
+        return counter
+
+    def _keep(self, counter: Counter, states: dict[int, int]) -> None:
+        if any(one.tick == self.tick for one in self._sums):
+            return
+        self._sums.append(Sum(self.tick, counter.since, counter.copied()))
+        if len(self._sums) > SUMS:
+            self._apart *= 2
+            self._sums = [one for one in self._sums if states[one.tick] % self._apart == 0]
+
+
+class RecordedOverlays:
+    """The overlays of a folder's recordings.
+
+    Args:
+        sources: that number them.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._lock = threading.Lock()  # of everything below
+        self._open: OrderedDict[tuple[File, str], Counting] = OrderedDict()
+
+    def listed(self, number: int) -> dict[str, Any]:
+        """What there is of a recording, for the page; errors as of `show`."""
+
+        def describe(reader: ReplayReader, found: Counting) -> dict[str, Any]:
+            return {
+                "overlays": describe_overlays(found.offered),
+                "populations": names_of_populations(found.world),
+            }
+
+        return self._with(number, "", describe)
+
+    def show(self, number: int, job: said.Overlay, tick: int) -> dict[str, Any]:
+        """An overlay up to a tick: what it means, and the frame (`overlay_frames`) in base64, whose tick says how far it counts.
+
+        Raises:
+            NotThere: where the recording holds no states, or has no such overlay, population, agent or tick.
+            Busy: while another one is counted.
+        """
+
+        def answer(reader: ReplayReader, found: Counting) -> dict[str, Any]:
+            overlay = find_asked(found.offered, found.world, job)
+            if not 0 <= tick < reader.ticks:
+                raise UserError(f"tick {tick}: the recording has 0..{reader.ticks - 1}; ask for one of those")
+            place = found.offered.index(overlay)
+            try:
+                counter = found.count(reader, overlay, tick)
+                assert overlay.live is not None
+                ticks = 0 if counter.since is None else found.tick - counter.since
+                study = Study(found.world, job.population, 0, ticks, counter.recorders, agent=job.agent)
+                layer = overlay.live.show(study, job.options)
+                cells = cells_of(layer)
+            except UserError:
+                raise
+            except Exception as error:  # of an overlay of somebody's own
+                raise broken(overlay.name, error) from error
+            told = tell_cells(place, key_of(job), counter.since, layer, cells)
+            frame = base64.b64encode(encode_cells(place, found.tick, cells)).decode()
+            return {**told, "frame": frame}
+
+        return self._with(number, job.name or "", answer)
+
+    def _with(
+        self, number: int, name: str, ask: Callable[[ReplayReader, Counting], dict[str, Any]]
+    ) -> dict[str, Any]:
+        path = self._sources.recording(number)
+        if not self._lock.acquire(timeout=STEPPING_SECONDS):
+            raise Busy("overlays: another one is still counted; ask again in a moment")
+        try:
+            with told_plainly("reading", path), ReplayReader(path, links=False, patience=WALK_SECONDS) as reader:
+                file = path.stat(follow_symlinks=False)
+                key = ((file.st_dev, file.st_ino), name)
+                found = self._open.pop(key, None) or self._open.pop((key[0], ""), None) or Counting(reader)
+                try:
+                    answer = ask(reader, found)
+                except BaseException:
+                    found.world.close()
+                    raise
+                self._open[key] = found
+                while len(self._open) > COUNTED:
+                    self._open.popitem(last=False)[1].world.close()
+                return answer
+        except UserError as error:
+            raise NotThere(str(error).replace(str(path), self._sources.name_of(path))) from None
+        finally:
+            self._lock.release()

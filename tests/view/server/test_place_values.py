@@ -1,0 +1,99 @@
+"""Specification viewer 8: the value of one agent over the plane, as a page gets it of a world in play."""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+
+from interplay.train.play.beside import ValuesBeside
+from interplay.train.play.trained_policy import TrainedPolicy
+from interplay.view.server.messages import read_message
+from interplay.view.server.overlays import Overlays
+from interplay.view.server.play import Cast, Play
+from interplay.view.server.visitor import Visitor
+from tests.train.test_exporting import made
+
+WORLD, TICKS = "survival/2v2-all-low", 4
+
+
+class Watched:
+    """A world played by a network that remembers, and one page that asks for the overlay."""
+
+    def __init__(self, agent: int | None = None) -> None:
+        policy, world = made(
+            WORLD, {"kind": "mlp", "hidden": [32], "memory": "gru", "memory_size": 8, "input_scale": True}
+        )
+        self.play = Play(Cast(world, policy, "a run", values=partial(ValuesBeside, policy)), seed=3)
+        self.now, self.woken, self.page = 0.0, threading.Semaphore(0), Visitor(lambda: None)
+        self.overlays = Overlays(self.play, lambda: self.now, self.woken.release, str)
+        self.agent = agent
+
+    def ask(self) -> None:
+        asked = {"type": "overlay", "name": "place_values", "agent": self.agent}
+        self.overlays.ask(self.page, read_message(json.dumps(asked)))
+
+    def shown(self):
+        self.overlays.show()
+        assert self.woken.acquire(timeout=60)
+        return self.page.fetch_overlay()
+
+    def step(self) -> None:
+        self.now += 0.5
+        self.play.step()
+        self.overlays.note()
+
+
+@pytest.fixture(scope="module")
+def watched():
+    return Watched(agent=2)
+
+
+def test_the_agents_own_cell_has_its_value_and_the_world_plays_as_without(watched):
+    watched.ask()
+    hashes = []
+    for _ in range(TICKS):
+        told, _ = watched.shown()
+        (asked,) = watched.overlays._asked.values()
+        layer = watched.overlays._panel(watched.overlays._glance(asked))
+        place = watched.play.world.state.body[0, 2]
+        row, col = (
+            int((place[axis] - edge) // layer.cell)
+            for axis, edge in zip("yx", layer.origin[::-1], strict=True)
+        )
+        value = watched.play.agent(2, person=False)["value"]
+        assert layer.values[row, col] == pytest.approx(value, abs=1e-5)
+        known = layer.values[np.isfinite(layer.values)]
+        assert np.ptp(known) > 0.05  # of networks that know nothing
+        assert told["seen"] == pytest.approx([known.min(), known.max()])
+        assert told["title"] == "value of agent_2 by its place"
+        watched.step()
+        hashes.append(int(watched.play.world.hash()[0]))
+    alone = Watched()
+    for expected in hashes:
+        alone.step()
+        assert int(alone.play.world.hash()[0]) == expected
+
+
+def test_where_nobody_is_looked_at_it_is_of_one_who_acts(watched):
+    watched.agent = None
+    watched.ask()
+    watched.now += 10
+    told, _ = watched.shown()
+    assert (told["agent"], told["title"]) == (None, "value of agent_0 by its place")
+
+
+def test_critics_that_see_more_are_refused_in_words(watched, monkeypatch):
+    look = TrainedPolicy.look
+    monkeypatch.setattr(TrainedPolicy, "look", lambda *a, **k: look(*a, **k)._replace(value=None))
+    watched.step()
+    watched.now += 10
+    watched.page.fetch()
+    watched.ask()
+    watched.overlays.show()
+    assert watched.woken.acquire(timeout=60)
+    (said,), _ = watched.page.fetch()
+    assert "train with network.critic=own" in said["reason"]
