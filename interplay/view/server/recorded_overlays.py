@@ -188,7 +188,10 @@ class RecordedOverlays:
         if not self._lock.acquire(timeout=STEPPING_SECONDS):
             raise Busy("overlays: another one is still counted; ask again in a moment")
         try:
-            with told_plainly("reading", path), ReplayReader(path, links=False, patience=WALK_SECONDS) as reader:
+            with (
+                told_plainly("reading", path),
+                ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
+            ):
                 file = path.stat(follow_symlinks=False)
                 key = ((file.st_dev, file.st_ino), name)
                 found = self._open.pop(key, None) or self._open.pop((key[0], ""), None) or Counting(reader)
