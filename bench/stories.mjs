@@ -82,7 +82,7 @@ async function withTab(address, use, options = {}) {
     await tab.goto(address);
     await tab.waitForFunction(() => window.interplay?.sources || window.interplay?.error);
     await use(tab).catch(async (problem) => {
-      await picture(tab, "failed");
+      await tab.screenshot({ path: join(tmpdir(), `story-failed-${steps.length}.png`) });
       throw problem;
     });
     holds("no error in the console", !wrong.length, wrong.join("; "));
@@ -202,6 +202,7 @@ const STORIES = {
   4: ["Why did it do that?", async () => {
     await serving(["view", "runs/mmo"], (address) => withTab(address, async (tab) => {
       await shown(tab);
+      for (let i = 0; i < 4; i++) await tab.keyboard.press("+");
       await tab.waitForFunction(() => window.interplay.player.tick > 60);
       await tab.keyboard.press("Space");
       await tab.waitForFunction(() => !window.interplay.player.live.status.running);
@@ -254,6 +255,7 @@ const STORIES = {
   6: ["What does it value, where does it go, whom does it fear?", async () => {
     await serving(["view", "runs/mmo"], (address) => withTab(address, async (tab) => {
       await shown(tab);
+      for (let i = 0; i < 5; i++) await tab.keyboard.press("+");
       await tab.waitForFunction(() => window.interplay.player.tick > 100);
       await choose(tab, "Overlays");
       const listed = await tab.evaluate(() => window.interplay.player.source.lays.overlays.map((one) => one.name));
