@@ -1,6 +1,6 @@
 /** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
 
-import { readAddress, writeAddress } from "./address";
+import { readAddress, readLive, writeAddress } from "./address";
 import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, Sources, Unwilling, takeToken } from "./api";
 import { focusWorld } from "./focus";
 import { Hands } from "./hands";
@@ -178,12 +178,12 @@ export class Page {
 
   openLive(source: string): void {
     this.opening++;
-    const [kind, id] = source.split(/[:@]/) as [string, string];
-    const list = kind === "run" ? this.sources?.runs : this.sources?.worlds;
-    const title = list?.find((one) => one.id === Number(id))?.name ?? source;
+    const said = readLive(source);
+    const list = said?.kind === "run" ? this.sources?.runs : this.sources?.worlds;
+    const title = list?.find((one) => one.id === said?.id)?.name ?? source;
     this.forget();
     this.live = source;
-    if (kind === "run") this.belongsTo(Number(id));
+    if (said?.kind === "run") this.belongsTo(said.id);
     const session: Live = new Live(this.api, source, title, {
       changed: () => this.changed(),
       frame: () => this.frame(session),
