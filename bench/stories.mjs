@@ -26,7 +26,7 @@ const VIEW = "canvas[role=img]";
 const MADE = {
   "runs/survival": ["train", "survival/1v1-heals-low", "--steps", "800000", "record.every=5"],
   "runs/mmo": ["train", "mmo/combat", "--steps", "1500000", "record.every=10", "record.ticks=100"],
-  cup: ["tournament", "runs/survival", "hunter", "random", "--matches", "10",],
+  cup: ["tournament", "runs/survival", "hunter", "random", "--matches", "10", "--record", "1"],
   "long.replay": ["record", "random", "--world", "mmo/combat", "--max-steps", "10000"],
   "street.replay": ["record", "random", "--world", OWN, "--max-steps", "200"],
 };
@@ -122,7 +122,8 @@ const STORIES = {
       await tab.waitForFunction(() => window.interplay.player.tick > 30);
       holds("its world is in play, by its newest checkpoint", (await tab.evaluate(() => window.interplay.player.live.policy)).includes("runs/mmo") || (await tab.evaluate(() => window.interplay.player.live.policy)).includes("mmo"), await tab.evaluate(() => window.interplay.player.live.policy));
       await tab.locator(".uplot canvas").first().waitFor();
-      holds("curves are there", true, await tab.locator("aside select").first().evaluate((select) => select.value));
+      const curve = await tab.locator("aside select").first().evaluate((select) => select.value);
+      holds("curves are there, first what was learnt", !/per_s$/.test(curve), curve);
       const matches = await tab.getByLabel("Match", { exact: true }).locator("option").count();
       holds("recorded matches are there", matches > 2, `${matches} choices`);
       await picture(tab, "01-run");
@@ -255,13 +256,13 @@ const STORIES = {
       await shown(tab);
       await tab.waitForFunction(() => window.interplay.player.tick > 100);
       await choose(tab, "Overlays");
-      const listed = await tab.evaluate(() => window.interplay.player.live.overlays.map((one) => one.name));
+      const listed = await tab.evaluate(() => window.interplay.player.source.lays.overlays.map((one) => one.name));
       for (const name of listed) {
         await list(tab, "Overlay").selectOption(name);
-        await tab.waitForFunction((name) => window.interplay.player.live.overlay?.name === name, name);
+        await tab.waitForFunction((name) => window.interplay.player.source.lays.overlay?.name === name, name);
         if (name === "values") await list(tab, "Population").selectOption({ index: 2 });
         await wait(3);
-        const range = await tab.evaluate(() => [window.interplay.player.live.overlay.lowest, window.interplay.player.live.overlay.highest]);
+        const range = await tab.evaluate(() => [window.interplay.player.source.lays.overlay.lowest, window.interplay.player.source.lays.overlay.highest]);
         holds(`${name} lies over the running world`, range.every(Number.isFinite), range.map((one) => one.toPrecision(3)).join(" to "));
         await picture(tab, `06-${name.replaceAll(" ", "-")}`);
       }
@@ -271,14 +272,33 @@ const STORIES = {
       await goes(tab);
       await tab.evaluate(() => window.interplay.select(0));
       await choose(tab, "Overlays");
-      const listed = await tab.evaluate(() => window.interplay.player.live.overlays.map((one) => one.name));
+      const listed = await tab.evaluate(() => window.interplay.player.source.lays.overlays.map((one) => one.name));
       const value = listed.find((name) => name.includes("value"));
       holds("of a world of places without tiles: the value of one agent over the plane", value, listed.join(", "));
       if (!value) return;
       await list(tab, "Overlay").selectOption(value);
-      await tab.waitForFunction((name) => window.interplay.player.live.overlay?.name === name, value);
+      await tab.waitForFunction((name) => window.interplay.player.source.lays.overlay?.name === name, value);
       await wait(1);
       await picture(tab, "06-plane");
+    }));
+  }],
+  7: ["Who is best?", async () => {
+    await serving(["view", "cup"], (address) => withTab(address, async (tab) => {
+      await tab.locator(".payoff button").first().waitFor();
+      const told = await tab.locator(".ratings tbody tr").allInnerTexts();
+      holds("a table has ratings, intervals and games", told.length === 3, told.map((row) => row.replace(/\s+/g, " ")).join("; "));
+      await tab.locator(".payoff button").first().click();
+      await tab.locator(".behind li button").first().waitFor();
+      await picture(tab, "07-who-is-best");
+      await tab.locator(".behind li button").first().click();
+      await shown(tab);
+      await tab.waitForFunction(() => window.interplay.player.tick > 20);
+      holds("a cell opens the matches behind it", true, await tab.locator("header .policy").textContent());
+      await picture(tab, "07-match");
+      await tab.getByRole("button", { name: "Play this match" }).click();
+      await tab.waitForFunction(() => window.interplay.player.live);
+      await shown(tab);
+      holds("and lets the two meet live", true, await tab.locator("header .policy").textContent());
     }));
   }],
   8: ["I wrote my own world.", async () => {
@@ -332,7 +352,7 @@ const STORIES = {
       await tab.keyboard.press("Enter");
       await shown(tab);
       holds("a recording is opened by Tab and Enter", true, await aloud(tab));
-      for (const key of ["Space", "Shift+ArrowRight", "ArrowRight", ".", "]", "f"]) await tab.keyboard.press(key);
+      for (const key of ["Space", ...Array(5).fill("Shift+ArrowRight"), "ArrowRight", ".", "]", "f"]) await tab.keyboard.press(key);
       await tab.waitForFunction(() => window.interplay.player.following);
       holds("it is stepped, and an agent is selected and followed by keys; commands are told aloud", (await aloud(tab)).includes("Following"), await aloud(tab));
       await reach("Agent");

@@ -470,7 +470,8 @@ export class Page {
   private event(by: 1 | -1): void {
     const { player } = this;
     const marks = this.wanted(player.source!.marks);
-    const mark = by > 0 ? marks.find(({ tick }) => tick > player.tick) : marks.findLast(({ tick }) => tick < player.tick);
+    const at = player.live && player.atPresent ? player.tick : player.clock.tick; // what is on its way counts
+    const mark = by > 0 ? marks.find(({ tick }) => tick > at) : marks.findLast(({ tick }) => tick < at);
     if (!mark) return this.tell(T.noMoreEvents);
     player.clock.playing = false;
     player.seek(mark.tick);

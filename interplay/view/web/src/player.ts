@@ -20,6 +20,7 @@ export const SLOW_PICTURES = 20; // one after another, until the flat view is of
 const SPECK = 0.5; // of the ground's longer side: what is seen under fog and less is looked at from near
 const ROOM = 0.7; // of the picture, for what is seen then
 const FOLLOWED = 3; // times nearer than the whole world, when following begins
+const READABLE = 7; // pixels of whoever is followed then, at least, from the middle to the rim
 
 export class Player {
   readonly clock = new Clock();
@@ -256,7 +257,10 @@ export class Player {
 
   follow(on = !this.following): void {
     this.following = on && this.selected !== null;
-    if (this.following && this.camera.fitted) this.camera.zoom(FOLLOWED);
+    if (this.following && this.camera.fitted) {
+      const size = this.agents && this.selected! < this.agents.rows ? reach(this.agents, this.selected!) : 0;
+      this.camera.zoom(Math.max(FOLLOWED, size && READABLE / (size * this.camera.scale)));
+    }
     this.touch();
   }
 

@@ -40,6 +40,10 @@ describe("a recording", () => {
       await tab.waitForTimeout(200);
       expect(Math.abs((await tick(tab)) - paused)).toBeLessThanOrEqual(1);
       await seek(tab, 0);
+      const marks = await tab.evaluate(() => window.interplay.player.source!.marks.map(({ tick }) => tick));
+      for (const key of ["Shift+ArrowRight", ",", ","]) await tab.keyboard.press(key); // none of them is in view yet
+      await atTick(tab, [...new Set(marks)].filter((one) => one < 100).at(-2)!);
+      await seek(tab, 0);
       for (const [key, wanted] of [[".", 20], [".", 35], [".", 60], [",", 35]] as const) {
         await tab.keyboard.press(key);
         await atTick(tab, wanted);
@@ -235,7 +239,7 @@ describe("a page for everybody", () => {
   it("is walked through with Tab, and everything has a name", () =>
     withTab(async (tab) => {
       await openMatch(tab);
-      await tab.evaluate(() => (document.activeElement as HTMLElement).blur());
+      await tab.evaluate(() => ((document.activeElement as HTMLElement).blur(), getSelection()!.collapse(document.body, 0))); // Tab begins at the top
       const seen: string[] = [];
       for (let i = 0; i < 60; i++) {
         await tab.keyboard.press("Tab");
