@@ -1,4 +1,4 @@
-/** The pictures of docs/watching.md, docs/images/watching-*.png, taken from the page as it is.
+/** The pictures of docs/watching.md, docs/images/watching-*.png, taken from the page as it is; that of ratings is not among them.
  *
  * Run from the repository root, after `make page`; needs Node 20 and Chromium:
  *

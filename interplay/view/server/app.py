@@ -32,7 +32,6 @@ from interplay.view.server.ratings import ratings_of
 from interplay.view.server.recorded_overlays import RecordedOverlays
 from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import NotThere, status_of
-from interplay.view.server.rosters import Rosters
 from interplay.view.server.sessions import MakeCast, Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.watching import Watching
@@ -63,9 +62,7 @@ def make_app(
         trust: of runs whose networks are asked about recordings.
     """
     sources = Sources(opened)
-    rosters = Rosters(sources)
-    sessions = Sessions(sources, make, seed, rosters)
-    routes = Routes(sources, sessions, make is None, static, rosters, trust)
+    routes = Routes(sources, Sessions(sources, make, seed), make is None, static, trust)
     return Guard(routes.app(), port, token, host, ticket)
 
 
@@ -77,7 +74,6 @@ class Routes:
         sessions: worlds that are played.
         read_only: whether there are none.
         static: folder of the page.
-        rosters: that number players.
         trust: of runs whose networks are asked about recordings.
     """
 
@@ -87,13 +83,11 @@ class Routes:
         sessions: Sessions,
         read_only: bool,
         static: Path = STATIC,
-        rosters: Rosters | None = None,
         trust: bool = False,
     ) -> None:
         self._sources, self._sessions, self._read_only = sources, sessions, read_only
         self._recordings, self._logs, self._page = Recordings(sources, trust), Logs(), Page(static)
         self._overlays, self._watching = RecordedOverlays(sources), Watching()
-        self._rosters = rosters or Rosters(sources)
 
     def app(self) -> Starlette:
         """The application; everything that reads files runs in threads."""
@@ -198,10 +192,10 @@ class Routes:
         files = {
             path.name: place for place, path in self._sources.matches(number) if path.parent == run / MATCHES
         }
-        return _json(ratings_of(run, lambda name: self._rosters.number(run, name), files))
+        return _json(ratings_of(run, lambda name: self._sessions.rosters.number(run, name), files))
 
     def _players(self, request: Request) -> Response:
-        return _json({"players": self._rosters.players(_id(request))})
+        return _json({"players": self._sessions.rosters.players(_id(request))})
 
     def _matches(self, request: Request) -> Response:
         """What a page that has a run open asks for every few seconds; so its trainer is told."""

@@ -41,12 +41,12 @@ CLOSING_SECONDS = 60.0  # that a recording of what people played has to be compl
 AGENT_SECONDS = 0.1  # between two accounts of a selected agent
 RENEW_SECONDS = 2.0  # between two looks for a newer checkpoint
 OBSERVED = 4_096  # numbers of a part of an observation that are told
+CELLS = 16_384  # of a picture among them
 OVERLAY_SECONDS = 0.5  # between two overlays that are begun
 COUNTING_SECONDS = 60.0  # for which an overlay that no page asks for any more goes on counting
 MOST_OVERLAYS = 64  # that a page is told of
-CELLS = 16_384  # of a picture among them
 MANIFESTS = 1_000  # of checkpoints that are read for one look at a recorded agent
-STEPPED = 4_096  # ticks that a recorded world is played again for one look at an agent; states are 256 apart
+STEPPED = 4_096  # ticks from a recorded state on, or of a chunk of actions, that are played again at most; states are 256 apart
 COUNTED_SECONDS = (
     1.0  # for which a recording is played again to answer for an overlay; then it tells how far it came
 )

@@ -78,8 +78,10 @@ class Networks:
             policy = self._policy(header.checkpoint, named[1], named[2])
             if policy is None:
                 return None, NOT_HERE
-            if not hasattr(policy, "look") or policy.settings.network.remembers:
-                return None, REMEMBERS if hasattr(policy, "look") else None
+            if not hasattr(policy, "look"):
+                return None, None
+            if policy.settings.network.remembers:
+                return None, REMEMBERS
             if getattr(policy, "world", None) is not world:
                 policy.start(world)
             kind, column = place_of(world, slot)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def has_ratings(run: Path) -> bool:
     Raises:
         UserError: if its settings cannot be read.
     """
-    return os.path.lexists(run / RATINGS) or (os.path.lexists(run / "settings.toml") and has_league(run))
+    return os.path.lexists(run / RATINGS) or has_league(run)
 
 
 def ratings_of(
@@ -46,7 +47,7 @@ def ratings_of(
     """
     if os.path.lexists(run / RATINGS):
         return _of_tournament(run, number, files or {})
-    if os.path.lexists(run / "settings.toml") and has_league(run):
+    if has_league(run):
         return _of_league(run, number)
     raise NotThere(
         f"{run.name}: neither a tournament nor a league was played there; `interplay tournament` rates players"
@@ -54,10 +55,7 @@ def ratings_of(
 
 
 def _of_tournament(folder: Path, number: Callable[[str], int], files: Mapping[str, int]) -> dict[str, Any]:
-    try:
-        told = read_json(folder / RATINGS, links=False)
-    except UserError as error:
-        raise Unreadable(str(error).replace(str(folder), folder.name)) from None
+    told = read_ratings(folder)
     try:
         names = [one_line(str(name)) for name in told["names"]]
         players = {str(row["player"]): row for row in told["players"]}
@@ -91,14 +89,8 @@ def _of_tournament(folder: Path, number: Callable[[str], int], files: Mapping[st
 def _of_league(run: Path, number: Callable[[str], int]) -> dict[str, Any]:
     from interplay.train.selfplay.league.reading import read_league
 
-    try:
+    with reading_league(run):
         table = read_league(run)
-    except ModuleNotFoundError as error:
-        raise NotThere(
-            f'{run.name}: a league needs {error.name}; install it with pip install "interplay[train]"'
-        ) from None
-    except UserError as error:
-        raise NotThere(one_line(str(error).replace(str(run), run.name))) from None
     met = table.payoff.met
     return {
         "players": [
@@ -167,8 +159,43 @@ def _player(name: str, rating: Any, interval: Sequence[Any] | None, games: Any) 
     return {"name": name, "rating": _number(rating), "low": low, "high": high, "games": _number(games)}
 
 
+def read_ratings(folder: Path) -> Any:
+    """What the ratings of a tournament's folder say, which may be anything.
+
+    Raises:
+        Unreadable: if they cannot be read.
+    """
+    try:
+        return read_json(folder / RATINGS, links=False)
+    except UserError as error:
+        raise Unreadable(str(error).replace(str(folder), folder.name)) from None
+
+
+@contextmanager
+def reading_league(run: Path) -> Iterator[None]:
+    """Tells the page why a run's league cannot be read.
+
+    Raises:
+        NotThere: if it cannot.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise NotThere(
+            f'{run.name}: a league needs {error.name}; install it with pip install "interplay[train]"'
+        ) from None
+    except UserError as error:
+        raise NotThere(one_line(str(error).replace(str(run), run.name))) from None
+
+
 def has_league(run: Path) -> bool:
-    """Whether a run's settings name a league."""
+    """Whether a folder has a run's settings, and they name a league.
+
+    Raises:
+        UserError: if they cannot be read.
+    """
+    if not os.path.lexists(run / "settings.toml"):
+        return False
     league = read_toml(run / "settings.toml", links=False).get("league", {})
     return isinstance(league, dict) and bool(league.get("learners"))
 

@@ -7,10 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from interplay.core.errors import UserError
-from interplay.core.reading import read_json
 from interplay.view.run_log import one_line
-from interplay.view.server.ratings import RATINGS, has_league
+from interplay.view.server.ratings import RATINGS, has_league, read_ratings, reading_league
 from interplay.view.server.refusals import NotThere, Unreadable
 from interplay.view.server.sources import Sources
 
@@ -71,10 +69,7 @@ class Rosters:
 
 
 def _tournament(folder: Path) -> list[str]:
-    try:
-        told = read_json(folder / RATINGS, links=False)
-    except UserError as error:
-        raise Unreadable(str(error).replace(str(folder), folder.name)) from None
+    told = read_ratings(folder)
     names = told.get("names") if isinstance(told, dict) else None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Unreadable(
@@ -84,16 +79,10 @@ def _tournament(folder: Path) -> list[str]:
 
 
 def _league(run: Path) -> list[str]:
-    if not (os.path.lexists(run / "settings.toml") and has_league(run)):
+    if not has_league(run):
         raise NotThere(f"{run.name}: nobody plays there by a name; open a tournament or a league")
-    try:
+    with reading_league(run):
         from interplay.train.play.policy import population_names
         from interplay.train.run.checkpoint import find_checkpoint
 
         return population_names(find_checkpoint(run))  # fixed players play no world of the run by themselves
-    except ModuleNotFoundError as error:
-        raise NotThere(
-            f'{run.name}: a league needs {error.name}; install it with pip install "interplay[train]"'
-        ) from None
-    except UserError as error:
-        raise NotThere(one_line(str(error).replace(str(run), run.name))) from None

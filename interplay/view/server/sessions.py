@@ -26,14 +26,14 @@ class Sessions:
         sources: that number runs and worlds.
         make: the world of a source and who plays it; None: there are no sessions (``--read-only``).
         seed: of worlds and policies.
-        rosters: that number players.
+
+    Attributes:
+        rosters: that number players, for whoever tells pages of them.
     """
 
-    def __init__(
-        self, sources: Sources, make: MakeCast | None, seed: int = 0, rosters: Rosters | None = None
-    ) -> None:
+    def __init__(self, sources: Sources, make: MakeCast | None, seed: int = 0) -> None:
         self._sources, self._make, self._seed = sources, make, seed
-        self._rosters = rosters or Rosters(sources)
+        self.rosters = Rosters(sources)
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._watched: dict[Visitor, Session] = {}
@@ -84,7 +84,7 @@ class Sessions:
         if said[1] == "world":
             return "world", self._sources.world(int(said[2]))
         run = int(said[2])
-        players = [self._rosters.name(run, int(one)) for one in said.groups()[2:] if one]
+        players = [self.rosters.name(run, int(one)) for one in said.groups()[2:] if one]
         return "run", str(self._sources.run(run)), *players
 
     def _open(self, source: str, *found: str) -> Session:

@@ -3,7 +3,7 @@
 export interface Address {
   run: number | null;
   match: number | null;
-  live: string | null; // "run:0" or "world:0"; of its players "run:0@3", or two who meet "run:0@3,1"
+  live: string | null; // see readLive
   at: number | null;
   agent: number | null;
   tab: string | null;
@@ -13,6 +13,13 @@ export interface Address {
 
 const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, view: null };
 
+/** The source of a world in play: "run:0" or "world:0"; of a run's players "run:0@3", or two who meet "run:0@3,1". */
+export function readLive(source: string): { kind: "run" | "world"; id: number; players: number[] } | null {
+  const said = /^(run|world):(\d{1,6})(?:@(\d{1,6})(?:,(\d{1,6}))?)?$/.exec(source);
+  if (!said || (said[1] === "world" && said[3])) return null;
+  return { kind: said[1] as "run" | "world", id: Number(said[2]), players: said.slice(3).filter(Boolean).map(Number) };
+}
+
 export function readAddress(hash: string): Address {
   const said = new URLSearchParams(hash.replace(/^#/, ""));
   const whole = (key: string) => (/^\d{1,10}$/.test(said.get(key) ?? "") ? Number(said.get(key)) : null);
@@ -21,7 +28,7 @@ export function readAddress(hash: string): Address {
     ...NOWHERE,
     run: whole("run"),
     match: whole("match"),
-    live: live && /^(world:\d{1,6}|run:\d{1,6}(@\d{1,6}(,\d{1,6})?)?)$/.test(live) ? live : null,
+    live: live && readLive(live) ? live : null,
     at: whole("at"),
     agent: whole("agent"),
     tab: /^[a-z]{1,20}$/.test(said.get("tab") ?? "") ? said.get("tab") : null,

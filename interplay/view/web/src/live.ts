@@ -10,7 +10,7 @@ import { Source } from "./source";
 import { T } from "./strings";
 
 const KEY_EVERY = 100; // frames: as often a key frame is asked for, so that one can go back
-const HELD_BYTES = 32 * 2 ** 20; // with 64 MiB, as the specification has it, a page of 1,024 agents took 192 MB after an hour, and its bar is 150
+const HELD_BYTES = 32 * 2 ** 20; // with twice as much a page of 1,024 agents takes 192 MB after an hour (bar: 150)
 const HELD_SECONDS = 600;
 const WAITS = [0.5, 1, 2, 4, 8]; // seconds before trying again
 const MARKS = 5_000;
@@ -75,7 +75,6 @@ export class Live implements Source, Lays {
   marks: Mark[] = [];
   problems: string[] = [];
   tickSeconds = 0.1;
-  teams: number[][] | null = null;
   turnBased = false;
   mayPlay = false;
   controls: Controls | null = null;
@@ -88,7 +87,6 @@ export class Live implements Source, Lays {
   wanted: Wanted | null = null;
   overlay: Overlay | null = null;
   refusal: string | null = null;
-  interplay = "";
   status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null, fog: false };
   /** The tick from which there is fog; nothing before it is shown meanwhile. */
   since: number | null = null;
@@ -281,13 +279,11 @@ export class Live implements Source, Lays {
     this.marks = [];
     this.world = String(hello.world);
     this.agents = (hello.agents as unknown[]).map(String);
-    this.teams = (hello.teams as number[][] | null) ?? null;
     this.tickSeconds = Number(hello.tick_seconds) || this.tickSeconds;
     this.turnBased = hello.turn_based === true;
     this.mayPlay = hello.may_play === true;
     this.controls = (hello.controls as Controls | null) ?? null;
     this.heads = (hello.heads as HeadTold[]) ?? [];
-    this.interplay = String(hello.interplay);
     const { running, speed, tick, holders, policy } = hello as unknown as Status;
     this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, waits: false, preparing: false, note: null, fog: false };
     this.since = null;

@@ -1,6 +1,6 @@
 /** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
 
-import { readAddress, writeAddress } from "./address";
+import { readAddress, readLive, writeAddress } from "./address";
 import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, Sources, Unwilling, takeToken } from "./api";
 import { focusWorld } from "./focus";
 import { Hands } from "./hands";
@@ -126,7 +126,7 @@ export class Page {
       if (turn !== this.opening) return source.close();
       this.forget();
       then();
-      if (source.lays instanceof Recorded) source.lays.laid = () => (this.player.redraw(), this.changed());
+      if (source.lays instanceof Recorded) source.lays.laid = () => this.laid();
       this.player.open(source, at);
       this.say(T.opened(title, source.reel.last - source.reel.first + 1));
       if (source.problems[0]) this.tell(source.problems[0]);
@@ -178,16 +178,16 @@ export class Page {
 
   openLive(source: string): void {
     this.opening++;
-    const [kind, id] = source.split(/[:@]/) as [string, string];
-    const list = kind === "run" ? this.sources?.runs : this.sources?.worlds;
-    const title = list?.find((one) => one.id === Number(id))?.name ?? source;
+    const said = readLive(source);
+    const list = said?.kind === "run" ? this.sources?.runs : this.sources?.worlds;
+    const title = list?.find((one) => one.id === said?.id)?.name ?? source;
     this.forget();
     this.live = source;
-    if (kind === "run") this.belongsTo(Number(id));
+    if (said?.kind === "run") this.belongsTo(said.id);
     const session: Live = new Live(this.api, source, title, {
       changed: () => this.changed(),
       frame: () => this.frame(session),
-      laid: () => (this.player.redraw(), this.changed()),
+      laid: () => this.laid(),
       veiled: () => this.player.veil(),
       begun: () => this.player.source === session && this.player.begin(),
       said: (line) => this.tell(line, true),
@@ -268,6 +268,12 @@ export class Page {
     if (!source || !following || !running || tick <= before) return;
     const told = source.marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(selected!));
     if (told.length) this.say(told.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
+  }
+
+  /** Something else lies over the world. */
+  private laid(): void {
+    this.player.redraw();
+    this.changed();
   }
 
   /** Overlays of recordings are of the tick in view. */

@@ -85,7 +85,7 @@ describe("everything has a name, a place, a size and a contrast", () => {
       await showTab(tab, "Agent");
       await select(tab, 0);
       await command(tab, "take");
-      await expect.poll(() => held(tab)).toBe(0);
+      await expect.poll(() => held(tab), { timeout: 15_000 }).toBe(0); // after the first step, which compiles
       await tab.locator(".form button").first().waitFor();
       await sound(tab, "a person in werewolf");
       expect(await tab.locator(".note").textContent()).toContain("who plays sees the public table");
@@ -211,7 +211,7 @@ describe("without a mouse", () => {
       await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 15_000 });
       await tab.keyboard.press("]");
       await tab.keyboard.press("t");
-      await expect.poll(() => held(tab)).toBe(0);
+      await expect.poll(() => held(tab), { timeout: 15_000 }).toBe(0); // after the first step, which compiles
       await tabTo(tab, "Wait for me at every tick");
       await tab.keyboard.press(" ");
       await expect.poll(() => tab.evaluate(() => window.interplay.player.live!.status.waiting), { timeout: 15_000 }).toBe(0);

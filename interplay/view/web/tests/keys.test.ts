@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readAddress, writeAddress } from "../src/address";
+import { readAddress, readLive, writeAddress } from "../src/address";
 import { HeldKeys, KEYS_OF, Pressed, commandOf } from "../src/keys";
 import { T } from "../src/strings";
 import { short, shown } from "../src/words";
@@ -62,6 +62,10 @@ describe("the address", () => {
   });
   it("says nothing else", () => {
     expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00&overlay=a b&view=flat")).toEqual(nowhere);
+  });
+  it("tells what is in play, and by whom", () => {
+    expect(["world:7", "run:0", "run:0@3", "run:0@3,1"].map(readLive)).toEqual([["world", 7, []], ["run", 0, []], ["run", 0, [3]], ["run", 0, [3, 1]]].map(([kind, id, players]) => ({ kind, id, players })));
+    expect(["world:0@1", "run:0@", "run:0@1,", "run:0@1,2,3", "run:1234567", " run:0"].map((live) => readAddress(`#live=${live}`).live)).toEqual(Array(6).fill(null));
   });
 });
 

@@ -109,6 +109,8 @@ describe("overlays of a recording", () => {
         expect(Math.abs((await visits()) - four)).toBeLessThanOrEqual(0.02 * four); // a byte for each cell
         await expect.poll(() => tab.locator(".legend").textContent()).toContain(`Counted from tick 0 to ${at}.`);
       }
+      await tab.getByRole("tab", { name: "Agent" }).click();
+      await expect.poll(() => tab.locator(".laid").textContent(), { timeout: PATIENCE }).toContain("visits"); // its numbers, though its tab is not open
       await expect.poll(() => tab.evaluate(() => location.hash)).toContain("overlay=visits");
       await tab.reload();
       await tab.waitForFunction(() => window.interplay?.player.shot, null, { timeout: PATIENCE });

@@ -1,5 +1,6 @@
 /** The matches of a run: which of them is shown, whether to go on to each that comes, and their list. */
 
+import { readLive } from "../address";
 import type { RecordingListed } from "../api";
 import type { Page } from "../page";
 import { T } from "../strings";
@@ -41,13 +42,13 @@ export function MatchChoice({ page }: { page: Page }) {
 
 /** Who of a league plays its world. */
 function PlayerChoice({ page }: { page: Page }) {
-  const found = /^(run:\d+)(?:@(\d+)(,\d+)?)?$/.exec(page.live ?? "");
-  if (!found || page.players.length < 2) return null;
-  const [, run, one, other] = found;
-  const chosen = other ? undefined : one;
+  const said = readLive(page.live ?? "");
+  if (said?.kind !== "run" || page.players.length < 2) return null;
+  const { id: run, players } = said;
+  const chosen = players.length === 1 ? String(players[0]) : "";
   return (
-    <select class="match" aria-label={T.whoPlays} value={chosen ?? ""} onChange={(event) => page.openLive(`${run}@${event.currentTarget.value}`)}>
-      {!chosen && <option value="">{other ? T.twoOfThem : T.asOpened}</option>}
+    <select class="match" aria-label={T.whoPlays} value={chosen} onChange={(event) => page.openLive(`run:${run}@${event.currentTarget.value}`)}>
+      {!chosen && <option value="">{players.length ? T.twoOfThem : T.asOpened}</option>}
       {page.players.map(({ id, name }) => (
         <option value={String(id)}>{name}</option>
       ))}

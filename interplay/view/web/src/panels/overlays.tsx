@@ -36,7 +36,7 @@ export function OverlayPanel({ page }: { page: Page }) {
               </select>
             </label>
           ))}
-          {overlay ? <Legend overlay={overlay} at={page.player.live ? null : page.player.tick} /> : <p class="quiet">{T.computing}</p>}
+          {overlay ? <Scale overlay={overlay} at={page.player.live ? null : page.player.tick} /> : <p class="quiet">{T.computing}</p>}
         </>
       )}
       {lays.refusal && <p class="error">{lays.refusal}</p>}
@@ -72,7 +72,8 @@ function Population({ lays, together }: { lays: Lays; together: boolean }) {
   );
 }
 
-function Legend({ overlay, at }: { overlay: Overlay; at: number | null }) {
+/** What its colours mean, and of which ticks it is. */
+function Scale({ overlay, at }: { overlay: Overlay; at: number | null }) {
   const { title, unit, meaning, seen, since, form, diverging, tick } = overlay;
   return (
     <section class="legend">
@@ -95,7 +96,7 @@ function Legend({ overlay, at }: { overlay: Overlay; at: number | null }) {
   );
 }
 
-/** The same in one line below the world, while the tab is not open. */
+/** Its scale in one line below the world, while the tab is not open. */
 export function OverlayLine({ overlay }: { overlay: Overlay }) {
   const { title, unit, diverging } = overlay;
   return (

@@ -14,11 +14,12 @@ const CLICK = 5; // pixels that a pointer may move in a click
 export function Stage({ page }: { page: Page }) {
   const { player } = page;
   const drawn = player.pictured;
+  const overlay = player.source?.lays?.overlay;
   return (
     <main class="stage" tabIndex={-1}>
       {player.live?.status.note && <p class="note quiet">{player.live.status.note}</p>}
       {drawn ? <World key={`${!!player.makeSolid && page.mayBeSolid}`} page={page} /> : <Tables page={page} />}
-      {player.live?.overlay && (page.tab !== "overlays" || !page.panels) && <Later load={overlayLine} overlay={player.live.overlay} />}
+      {overlay && (page.tab !== "overlays" || !page.panels) && <Later load={overlayLine} overlay={overlay} />}
       {drawn && (
         <div class="below">
           <Caption page={page} />
