@@ -18,7 +18,7 @@ from interplay.train.algorithms import Rule, make_algorithm
 from interplay.train.losses import Rates, Terms
 from interplay.train.parallel.exchange import Exchange
 from interplay.train.parallel.meeting import meet
-from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
+from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork, check_shapes
 from interplay.train.populations import Populations
 from interplay.train.run.restoring import check_array, check_weights
 from interplay.train.selfplay.league.league import League
@@ -486,13 +486,7 @@ def read_vectors(
         expected = {
             f"{name}/{tensor}": array.shape for tensor, array in network.split(network.first[0]).items()
         }
-        given = {key: array.shape for key, array in tensors.items() if key in expected}
-        for key, shape in expected.items():
-            if given.get(key) != shape:
-                raise UserError(
-                    f"checkpoint: tensor {key} is {given.get(key, 'missing')}, this network needs {shape}; "
-                    "load it with the settings it was trained with"
-                )
+        check_shapes(expected, tensors)
         own = {tensor: tensors[f"{name}/{tensor}"] for tensor in network.names}
         vectors[name] = network.join(check_weights(f"checkpoint: kind {name}", own))
     return vectors

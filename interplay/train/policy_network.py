@@ -86,6 +86,25 @@ class Minibatch(NamedTuple):
     number: Any
 
 
+def check_shapes(expected: Mapping[str, tuple[int, ...]], tensors: Mapping[str, np.ndarray]) -> None:
+    """Refuses a checkpoint's tensors for networks of other settings.
+
+    Args:
+        expected: ``kind/tensor`` -> shape.
+        tensors: ``kind/tensor`` -> array; more of them do not matter.
+
+    Raises:
+        UserError: if one is missing or of another shape.
+    """
+    for key, shape in expected.items():
+        given = tensors[key].shape if key in tensors else "missing"
+        if given != shape:
+            raise UserError(
+                f"checkpoint: tensor {key} is {given}, this network needs {shape}; "
+                "load it with the settings it was trained with"
+            )
+
+
 class PolicyNetwork:
     """The networks of one kind of agent for Q populations; P parameters each.
 
@@ -98,6 +117,10 @@ class PolicyNetwork:
         sequence: steps that memory is learnt through at once, of the run's algorithm.
         view: numbers that a central critic sees; 0: the value is the network's own.
         marks: (A_kind, M) float32, what the agents of each slot are told beside what they see; None: nothing.
+        weights: ``kind/tensor`` -> array, of a checkpoint, that will take the place of those that are drawn; None: they stay.
+
+    Raises:
+        UserError: if the settings ask for other tensors than `weights`; nothing is drawn then, as they may be anybody's.
 
     Attributes:
         kind: as given.
@@ -126,6 +149,7 @@ class PolicyNetwork:
         sequence: int = 1,
         view: int = 0,
         marks: np.ndarray | None = None,
+        weights: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.kind, self.view, self.marks = kind, view, marks
         self.space = kind.observation_space if marks is None else _marked(kind, marks.shape[1])
@@ -137,6 +161,8 @@ class PolicyNetwork:
         self.distribution = Distribution(
             kind.action_space, settings.network.probability_floor, settings.network.action_masks
         )
+        if weights is not None:
+            check_shapes({f"{kind.name}/{name}": shape for name, shape in self._expected(key)}, weights)
         tensors, self._static = eqx.partition(self._make(key), eqx.is_inexact_array)
         leaves = jax.tree_util.tree_flatten_with_path(tensors)[0]
         self._tree = jax.tree.structure(tensors)
@@ -192,6 +218,21 @@ class PolicyNetwork:
         if not self.guesses:
             return network
         return networks.GuessingNetwork(network, own.width, key=jax.random.fold_in(key, _HEAD))
+
+    def _expected(self, key: jax.Array) -> list[tuple[str, tuple[int, ...]]]:
+        """Names and shapes of the tensors, found without making them; none where a user's own network does not tell."""
+        try:
+            shapes = eqx.filter_eval_shape(self._make, key)
+        except UserError:
+            raise
+        except Exception:
+            return []  # it is made in earnest soon, and says then what is wrong
+        leaves = jax.tree_util.tree_flatten_with_path(shapes)[0]
+        return [
+            (_path_name(path), leaf.shape)
+            for path, leaf in leaves
+            if hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.inexact)
+        ]
 
     def _begin(self, tensors: Any, key: jax.Array, count: int) -> np.ndarray:
         """(Q, P); others than the first population have weights of their own, unless they are to begin alike."""

@@ -26,12 +26,14 @@ from interplay.core.replay.layout import (
     ACTIONS,
     CHUNK_HEAD,
     INDEX_ENTRY,
+    MAGIC,
     MARKS,
     MAX_MARKS,
     MAX_RAW,
     PRELUDE,
     SCENES,
     SNAPSHOT,
+    TRAILER,
     read_chunk,
     write_chunk,
 )
@@ -540,6 +542,64 @@ def test_a_file_with_holes_is_not_read_into_the_memory(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**22
+
+
+def holed(path: Path, tag: bytes, chunks: int, ticks: int) -> Path:
+    """A recording whose index names chunks of one tick, 64 MiB of nothing each; on the disk it takes a few kB."""
+    with path.open("rb+") as file:
+        file.seek(-TRAILER.size, 2)
+        at, entries, _, _ = TRAILER.unpack(file.read())
+        file.seek(at)
+        index = file.read(entries * INDEX_ENTRY.size)
+        for number in range(chunks):
+            index += INDEX_ENTRY.pack(tag, ticks + number, 1, at, MAX_RAW)
+            at += CHUNK_HEAD.size + MAX_RAW
+        file.truncate(at)
+        file.seek(at)
+        file.write(index + TRAILER.pack(at, entries + chunks, zlib.crc32(index), MAGIC))
+    return path
+
+
+def test_chunks_that_are_holes_are_not_read_one_after_the_other(tmp_path, monkeypatch):
+    marked = holed(small(tmp_path / "marks.replay", 3), MARKS, 50, 9)
+    _, hashes = played(tmp_path / "states.replay", WalkWorld(length=99), 60, snapshot_every=50)
+    states = holed(tmp_path / "states.replay", SNAPSHOT, 50, 51)
+    read: list[bytes] = []
+    inflated = ReplayReader.inflated
+    monkeypatch.setattr(
+        ReplayReader,
+        "inflated",
+        lambda self, chunk: (
+            read.append(chunk.tag) or (inflated(self, chunk) if chunk.stored < MAX_RAW else None)
+        ),
+    )
+    with ReplayReader(marked) as reader:
+        assert reader.closed
+        assert "left out: over" in (reader.marks(), reader.troubles[-1])[1]
+        assert read.count(MARKS) <= 1
+    with ReplayReader(states) as reader:
+        assert len(reader.of(SNAPSHOT)) == 52
+        with pytest.raises(UserError, match="its states are damaged"):
+            reader.world_at(59, WalkWorld(length=99), most=100)
+        assert read.count(SNAPSHOT) == 8
+        assert reader.world_at(59, WalkWorld(length=99)).hash().tolist() == [
+            hashes[59]
+        ]  # who has time finds one
+
+
+def test_an_index_out_of_order_is_not_believed(tmp_path):
+    path = small(tmp_path / "a.replay", 350)
+    data = path.read_bytes()
+    offset, entries, _, _ = TRAILER.unpack(data[-TRAILER.size :])
+    index = [list(one) for one in INDEX_ENTRY.iter_unpack(data[offset : offset + entries * INDEX_ENTRY.size])]
+    scenes = [one for one in index if one[0] == SCENES]
+    scenes[0][1], scenes[1][1] = scenes[1][1], scenes[0][1]
+    forged = b"".join(INDEX_ENTRY.pack(*one) for one in index)
+    trailer = TRAILER.pack(offset, entries, zlib.crc32(forged), MAGIC)
+    path.write_bytes(data[:offset] + forged + trailer)
+    with ReplayReader(path) as reader:
+        assert not reader.closed
+        assert reader.ticks == 350
 
 
 def test_damaged_files_are_refused_or_told(tmp_path):

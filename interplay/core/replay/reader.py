@@ -38,6 +38,7 @@ from interplay.core.replay.resuming import play_on, world_at
 from interplay.core.world import World
 
 _ANY_SIZE = 2**63
+_DAMAGED = MAX_MARKS // 16  # that marks which cannot be read count: they may have been inflated for nothing
 NOT_CLOSED = "it was not closed"
 _LEFT_OFF = "it takes long to look through"
 
@@ -162,8 +163,9 @@ class ReplayReader:
         found: list[Mark] = []
         size = 0
         for chunk in self.of(MARKS):
-            data = self.inflated(chunk)
-            size += 0 if data is None else len(data)
+            # Counted before it is read, and damaged ones as something: a file with holes may claim thousands at no cost.
+            data = self.inflated(chunk) if size + chunk.stored <= MAX_MARKS else None
+            size += max(chunk.stored, _DAMAGED if data is None else len(data))
             if size > MAX_MARKS:
                 self._tell(f"marks of {_ticks(chunk)} and later are left out: over {MAX_MARKS:,} bytes")
                 break
@@ -240,6 +242,11 @@ class ReplayReader:
         ends = [self._start, *(chunk.end for chunk in chunks)]
         if ends != [*(chunk.offset for chunk in chunks), offset]:
             return None
+        after: dict[bytes, int] = {}
+        for chunk in chunks:  # in the order of the ticks, as they are found without it
+            if chunk.first < after.get(chunk.tag, 0):
+                return None
+            after[chunk.tag] = chunk.first + chunk.ticks
         return chunks
 
     def _chunk_at(self, at: int) -> Chunk | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from interplay.core.replay.reader import ReplayReader
 
 
+_TRIED = 8  # states, from the last one back, where the time that it may take is bounded: damaged ones may claim 64 MiB each at no cost
 _NO_OPTIONS = {"world_id", "num_worlds", "seed", "threads", "first_world"}  # what else `make_world` takes
 
 
@@ -45,7 +46,7 @@ def _played(
     limit = tick if start is None else min(start, tick)
     before = [chunk for chunk in states if chunk.first <= limit] or states[:1]
     try:
-        now = _load_last(reader, world, before)
+        now = _load_last(reader, world, before if most is None else before[-_TRIED:])
         if most is not None and tick - now > most:
             raise ValueError(
                 f"the last whole state is {tick - now:,} ticks before; {most:,} are played at most"

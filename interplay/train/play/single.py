@@ -47,8 +47,11 @@ class SingleActor:
                 "play the run with load_policy, or train it with agent_id=false"
             )
         tensors = weights_of(read_checkpoint(checkpoint), None, tuple(settings.league.learners))
-        weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
-        self._networks = {kind.name: PolicyNetwork(kind, settings, weights, alone) for kind in kinds}
+        key, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
+        self._networks = {
+            kind.name: PolicyNetwork(kind, settings, key, alone, weights=without_critic(tensors, settings))
+            for kind in kinds
+        }
         vectors = read_stacks(self._networks, [without_critic(tensors, settings)])
         self._inference = {
             name: network.precompute(vectors[name]) for name, network in self._networks.items()

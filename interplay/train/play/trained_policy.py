@@ -130,13 +130,16 @@ class TrainedPolicy(Policy):
         self._populations = find_populations(self.settings.population, world)
         self._moved_by = self._match(world)
         marks = find_marks(self.settings, world, self._populations)
-        self.networks = {
-            kind.name: PolicyNetwork(kind, self.settings, key, own, marks=marks.get(kind.name))
-            for kind in world.kinds
-        }
-        for name in self.networks:
+        for name in (kind.name for kind in world.kinds):
             if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
                 raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
+        weights = without_critic(self._tensors[0], self.settings)
+        self.networks = {
+            kind.name: PolicyNetwork(
+                kind, self.settings, key, own, marks=marks.get(kind.name), weights=weights
+            )
+            for kind in world.kinds
+        }
         self._rows: dict[tuple[str, int], Rows] = {}
 
     def forget(self, which: np.ndarray | None = None) -> None:

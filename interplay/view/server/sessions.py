@@ -16,7 +16,8 @@ from interplay.view.server.visitor import Visitor
 
 # ("run", its folder, names of its players, one or two, if they were chosen) or ("world", its id); called in the session's thread
 MakeCast = Callable[..., Cast]
-_SOURCE = re.compile(r"(run|world):([0-9]{1,9})(?:@([0-9]{1,9})(?:,([0-9]{1,9}))?)?")
+_NUMBER = "(0|[1-9][0-9]{0,8})"  # spelt in one way: under another name a second session of the same seed would tell what fog hides
+_SOURCE = re.compile(f"(run|world):{_NUMBER}(?:@{_NUMBER}(?:,{_NUMBER})?)?")
 
 
 class Sessions:

@@ -390,7 +390,7 @@ def test_a_source_that_cannot_be_opened_is_told():
         with Watcher(own) as page:
             assert page.hear() == {"type": "bye", "reason": "world table: refused; mend it", "again": False}
         for source, said in (("world:1", "there is none"), ("run:0", "there is none"), ("", "write run:0"), ("file:0", "write run:0"),
-                             ("world:-1", "write run:0"), ("world:0x0", "write run:0")):  # fmt: skip
+                             ("world:-1", "write run:0"), ("world:0x0", "write run:0"), ("world:00", "write run:0")):  # fmt: skip
             with Watcher(own, source) as page:
                 assert said in page.hear()["reason"]
 

@@ -180,7 +180,7 @@ def test_two_players_meet_with_the_row_in_the_first_seat(played):
 @pytest.mark.parametrize(
     "source",
     ["run:0@", "run:0@,", "run:0@1,", "run:0@,1", "run:0@0,1,2", "run:0@-1,0", "run:0@0, 1", "world:0@1", "run:0@\uff11",
-     "run:0@99999999999", "run:0@../cup", "run:0@0@1", "run:0@cooperate,defect"],
+     "run:0@99999999999", "run:0@01,2", "run:00@1,2", "run:0@../cup", "run:0@0@1", "run:0@cooperate,defect"],
 )  # fmt: skip
 def test_sources_of_players_are_numbers_alone(played, source):
     sessions = Sessions(Sources(Opened("", played, worlds=(WORLD,))), pytest.fail)

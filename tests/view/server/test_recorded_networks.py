@@ -7,9 +7,11 @@ import shutil
 import numpy as np
 import pytest
 
+from interplay.core.errors import UserError
 from interplay.core.replay import ReplayReader, WorldRecorder
 from interplay.core.settings import build
 from interplay.registry import make_world
+from interplay.train.networks import layers
 from interplay.train.play.policy import load_policy
 from interplay.train.run.checkpoint import list_checkpoints
 from interplay.train.settings import TrainSettings
@@ -107,3 +109,12 @@ def test_headers_that_name_no_checkpoint_name_none(tmp_path, named):
         file.begin()
     found = told(tmp_path, 0, 0)
     assert (found["value"], found["note"]) == (None, None)
+
+
+def test_networks_that_the_weights_do_not_fill_are_not_drawn(played, monkeypatch):
+    policy, world = load_policy(played / "run"), make_world(WORLD, num_worlds=1, seed=3)
+    network = policy.settings.network.model_copy(update={"hidden": (900_000, 900_000)})  # terabytes
+    policy.settings = policy.settings.model_copy(update={"network": network})
+    monkeypatch.setattr(layers.np.random, "default_rng", lambda seed: pytest.fail("weights are drawn"))
+    with pytest.raises(UserError, match=r"weight is \(70, 8\), this network needs \(70, 900000\)"):
+        policy.start(world, 3)
