@@ -192,6 +192,14 @@ def test_agents_of_several_kinds():
     assert play.agent(1, True)["chosen"] == {"jump": 0, "kick": 2}
 
 
+def test_who_was_not_asked_has_chosen_nothing():
+    play = play_of(TableWorld(seats=3, turns=True))
+    for chose in range(3):
+        play.step()
+        told = [play.agent(slot, False)["chosen"] for slot in range(3)]
+        assert [choice is not None for choice in told] == [slot == chose for slot in range(3)]
+
+
 def test_turns():
     play = play_of(TableWorld(seats=3, turns=True))
     assert play.turn_based
