@@ -18,7 +18,7 @@ export function Stage({ page }: { page: Page }) {
     <main class="stage" tabIndex={-1}>
       {player.live?.status.note && <p class="note quiet">{player.live.status.note}</p>}
       {drawn ? <World key={`${!!player.makeSolid && page.mayBeSolid}`} page={page} /> : <Tables page={page} />}
-      {player.live?.overlay && (page.tab !== "overlays" || !page.panels) && <Later load={overlayLine} overlay={player.live.overlay} />}
+      {player.source?.lays?.overlay && (page.tab !== "overlays" || !page.panels) && <Later load={overlayLine} overlay={player.source.lays.overlay} />}
       {drawn && (
         <div class="below">
           <Caption page={page} />
@@ -35,6 +35,7 @@ export function Stage({ page }: { page: Page }) {
       )}
       {player.problem && <p class="notice">{T.damaged(player.problem)}</p>}
       {player.loading && <p class="notice">{T.loading}</p>}
+      {player.live?.connection === "ended" && !player.shot && player.live.why && <p class="notice">{player.live.why}</p>}
       {player.live?.connection === "connecting" && <p class="notice late">{T.preparing}</p>}
       {player.live?.status.preparing && <p class="notice late">{T.firstStep}</p>}
       {player.live?.connection === "open" && !player.shot && <p class="notice late">{T.loading}</p>}
