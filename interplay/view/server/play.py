@@ -94,6 +94,7 @@ class Play:
         self._chosen: Any = None
         self._first = True
         agents = len(self.world.agents)
+        self._asked = np.zeros(agents, bool)  # (A,) who acted in the last step
         self._earned = np.zeros(agents)  # (A,) return of each slot's life so far
         self._ended = np.zeros(agents, bool)  # (A,) whose life has ended in the last step
         self._present = np.ones(agents, bool)  # (A,) in whose slot somebody lives
@@ -148,6 +149,7 @@ class Play:
             self.reset()
             return []
         step = self.world.timestep
+        asked = step.acting[0].copy()  # worlds write the next step into the same memory
         action = self.cast.policy.act(step)
         if people:
             action = writable(action)
@@ -159,7 +161,7 @@ class Play:
         self._earned[self._ended] = 0.0
         step = self.world.step(action)
         self.tick += 1
-        self._first, self._moment, self._chosen = False, None, action
+        self._first, self._moment, self._chosen, self._asked = False, None, action, asked
         if self.cast.keeper is not None:
             self.cast.keeper.step(action, self.over)
         self._earned += step.reward[0]
@@ -180,7 +182,8 @@ class Play:
                 raise UserError(f"{name}: the episode is over {now}; wait for the next one")
             if not self._present[slot]:
                 raise UserError(f"{name} is not in the world {now}; wait until it is, or give it back")
-            raise UserError(f"{name} does not act {now}; wait for its turn")
+            cure = "wait for its turn" if self.turn_based else "wait until it does, or give it back"
+            raise UserError(f"{name} does not act {now}; {cure}")
         return self._heads[kind.name].read(given, self._legal(slot))
 
     def moment(self) -> Moment:
@@ -235,7 +238,9 @@ class Play:
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
         """All that can be told of a slot now; `person`: somebody holds it."""
         kind, _ = place_of(self.world, slot)
-        chosen = None if self._chosen is None else self.world.by_kind(self._chosen)[kind.name]
+        # A batch has an action for every slot; what was not asked for was never chosen.
+        asked = self._chosen is not None and self._asked[slot]
+        chosen = self.world.by_kind(self._chosen)[kind.name] if asked else None
         return tell_agent(
             self.world,
             slot,

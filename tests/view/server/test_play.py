@@ -192,13 +192,30 @@ def test_agents_of_several_kinds():
     assert play.agent(1, True)["chosen"] == {"jump": 0, "kick": 2}
 
 
+def test_who_was_not_asked_has_chosen_nothing():
+    play = play_of(TableWorld(seats=3, turns=True))
+    for chose in range(3):
+        play.step()
+        told = [play.agent(slot, False)["chosen"] for slot in range(3)]
+        assert [choice is not None for choice in told] == [slot == chose for slot in range(3)]
+
+
+def test_who_waits_for_no_turn_is_not_told_to():
+    play = play_of(make_world("survival/1v1-heals-low", zone_damage=100), 1)
+    while play.acts(0) and play.acts(1):
+        play.step({0: None, 1: None})
+    dead = 0 if not play.acts(0) else 1
+    with pytest.raises(UserError, match="wait until it does, or give it back"):
+        play.read(dead, {})
+
+
 def test_turns():
     play = play_of(TableWorld(seats=3, turns=True))
     assert play.turn_based
     for expected in (0, 1, 2, 0):
         assert play.turn() == expected
         assert [play.acts(slot) for slot in range(3)] == [slot == expected for slot in range(3)]
-        with pytest.raises(UserError, match="does not act at tick"):
+        with pytest.raises(UserError, match=r"does not act at tick .* wait for its turn"):
             play.read((expected + 1) % 3, {"action": 1})
         play.step()
     assert not play_of(TableWorld()).turn_based

@@ -82,6 +82,8 @@ export class Live implements Source, Lays {
   clicks = false;
   heads: HeadTold[] = [];
   connection: Connection = "connecting";
+  /** Why the server ended it; "" as long as it has not. */
+  why = "";
   overlays: OverlayListed[] = [];
   populations: string[] = [];
   wanted: Wanted | null = null;
@@ -238,7 +240,7 @@ export class Live implements Source, Lays {
     else if (message.type === "overlay") this.told = message as unknown as OverlayTold;
     else if (message.type === "refused") this.refused(message);
     else if (message.type === "bye") {
-      if (message.again === false) this.connection = "ended";
+      if (message.again === false) [this.connection, this.why] = ["ended", String(message.reason)];
       this.listener.said(String(message.reason));
     }
     this.listener.changed();

@@ -140,7 +140,7 @@ function Connection({ page }: { page: Page }) {
 
 function Side({ page }: { page: Page }) {
   const { source } = page.player;
-  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["overlays"] : []), ...(page.player.pictured ? ["table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.runId !== null && page.ratings ? ["ratings"] : [])];
+  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["overlays"] : []), ...(page.player.pictured ? ["table"] : []), ...(page.learns ? ["curves"] : []), ...(page.runId !== null && page.ratings ? ["ratings"] : [])];
   const tab = tabs.includes(page.tab) ? page.tab : tabs[0]!;
   const move = (by: number, event: KeyboardEvent) => {
     event.preventDefault();

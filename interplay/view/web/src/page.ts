@@ -170,10 +170,16 @@ export class Page {
     if (run === null || !listed?.ratings) return;
     const hear = <Found>(asked: Promise<Found>, take: (found: Found) => void) => void asked.then((found) => this.runId === run && (take(found), this.show()), () => undefined);
     hear(this.api.ratings(run), (found) => {
-      if (!this.ratings && !listed.agent_steps) this.tab = "ratings"; // tournaments have learnt nothing
+      const first = !this.ratings;
       this.ratings = found;
+      if (first && !this.learns) this.tab = "ratings";
     });
     if (listed.checkpoint) hear(this.api.players(run), ({ players }) => (this.players = players));
+  }
+
+  /** Whether what is open may have curves; tournaments have learnt nothing. */
+  get learns(): boolean {
+    return this.runId !== null && (!this.ratings || !!this.sources?.runs.find((one) => one.id === this.runId)?.agent_steps);
   }
 
   openLive(source: string): void {

@@ -112,7 +112,7 @@ export const T = {
   metrics: "Numbers",
   observation: "What it sees",
   illegal: "not legal",
-  chosen: "chosen",
+  chosen: "chosen at the tick before",
   notLegalTitle: "not legal now",
   noDetailsInFile: "A file tells what is drawn. For its policy's view open the recording with `interplay view FILE`.",
   noDetailsNow: "The server has not answered about this agent yet. A world's first steps can take a minute, while its kernels are compiled.",

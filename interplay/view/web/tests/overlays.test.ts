@@ -115,6 +115,8 @@ describe("overlays of a recording", () => {
       await tab.reload();
       await tab.waitForFunction(() => window.interplay?.player.shot, null, { timeout: PATIENCE });
       await over(tab, 3);
+      await tab.getByRole("tab", { name: "Agent" }).click();
+      await tab.locator(".legend.laid").waitFor(); // the numbers stay in view
       await openMatch(tab, "match.replay");
       await tab.keyboard.press("o");
       await expect.poll(() => tab.locator(".toast").textContent()).toContain("holds scenes alone");

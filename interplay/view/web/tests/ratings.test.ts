@@ -14,6 +14,7 @@ const NAMES = ["random", "tit_for_tat", "grim"];
 async function openCell(tab: Tab, keys: string[], row: number, column: number): Promise<string[]> {
   await tab.getByRole("button", { name: "Ratings cup" }).click();
   await tab.locator(".payoff button").first().waitFor();
+  expect(await tab.getByRole("tab").allTextContents()).toEqual(["Ratings"]); // nobody has learnt there
   const shown = await tab.locator(".ratings tbody th").allTextContents();
   expect([...shown].sort()).toEqual([...NAMES].sort());
   // One of the cells is reached by Tab, the others by arrows.
@@ -61,6 +62,17 @@ it("lets the two players of a cell meet live", () =>
     await tab.reload(); // the address leads there again
     await tab.waitForFunction(() => window.interplay?.player.tick > 0);
     await expect.poll(() => tab.locator("header .policy").textContent()).toBe(`played by ${one} against ${other}`);
+  }));
+
+it("keeps the reason for which a pair does not meet in view", () =>
+  withTab(async (tab) => {
+    await openCell(tab, ["ArrowDown", "ArrowLeft", "ArrowUp"], 1, 0);
+    await tab.evaluate(() => window.interplay.openLive("run:0@0,99"));
+    await tab.getByText("The session has ended.").waitFor();
+    const said = await tab.locator(".toast").textContent();
+    await tab.evaluate(() => window.interplay.dismiss());
+    expect(said).toBeTruthy();
+    expect(await tab.locator("p.notice").allTextContents()).toEqual([said]);
   }));
 
 it("lets nobody play where nothing is played", () =>

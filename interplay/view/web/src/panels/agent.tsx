@@ -119,7 +119,7 @@ function Meter({ name, value, share, text, low = 0.5, colour }: { name: string; 
 }
 
 function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boolean }) {
-  const heads = playing ? [] : agent.heads; // the form shows them
+  const heads = playing || (!agent.acting && !agent.chosen) ? [] : agent.heads; // the form shows them; who neither chose nor will has none
 
   const metrics = Object.entries(agent.metrics).filter(([, value]) => value !== null);
   const facts: [string, string][] = [

@@ -155,7 +155,8 @@ function Named({ names, values }: { names: string[]; values: Values }) {
 
 /** Numbers without names. */
 function Grid({ name, shape, values }: { name: string; shape: number[]; values: Values }) {
-  const wide = shape.length === 2 && shape[1]! <= 32 ? shape[1]! : ROW;
+  const rest = shape.slice(1).reduce((product, side) => product * side, 1); // a row for each place of the first axis
+  const wide = shape.length > 1 && rest <= 32 ? rest : ROW;
   const listed = values.slice(0, Math.max(MOST_NUMBERS, wide));
   const rows = Array.from({ length: Math.ceil(listed.length / wide) }, (_, row) => listed.slice(row * wide, (row + 1) * wide));
   return (

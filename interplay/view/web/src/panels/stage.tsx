@@ -36,6 +36,7 @@ export function Stage({ page }: { page: Page }) {
       )}
       {player.problem && <p class="notice">{T.damaged(player.problem)}</p>}
       {player.loading && <p class="notice">{T.loading}</p>}
+      {player.live?.connection === "ended" && !player.shot && player.live.why && <p class="notice">{player.live.why}</p>}
       {player.live?.connection === "connecting" && <p class="notice late">{T.preparing}</p>}
       {player.live?.status.preparing && <p class="notice late">{T.firstStep}</p>}
       {player.live?.connection === "open" && !player.shot && <p class="notice late">{T.loading}</p>}
