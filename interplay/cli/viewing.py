@@ -10,7 +10,7 @@ import typer
 from interplay.cli.options import Trust
 from interplay.cli.stopping import leave
 
-WORKERS = ("session", "overlay")  # threads of the server that may be inside compiled code
+WORKERS = ("session", "overlay", "AnyIO worker")  # threads of the server that may be inside compiled code
 VIEW_EXAMPLE = (
     "interplay view runs/first\n"
     "interplay view match.replay\n"

@@ -1,7 +1,7 @@
 """Two players of a tournament, or of a league, who meet on the page: their names come out of files, so they are admitted first.
 
 A scripted policy is taken by its name, a program only if the folder's settings are trusted (`interplay.core.trust`), and a run only
-from beneath the folder that the user opened, unless he trusts what he opened.
+from beneath the folder that the user opened or the one in which he is, where his own runs are, unless he trusts what he opened.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ class Admission(NamedTuple):
     Attributes:
         within: the folder that the user opened.
         trust: he trusts what is in it: its files may name programs, and runs elsewhere.
+        here: the folder in which he is; None: that is no place of his runs.
     """
 
     within: Path
     trust: bool = False
+    here: Path | None = None
 
     def admit(self, name: str, part: str = "") -> str | None:
         """The folder of a run that a file names, ``FOLDER`` or ``FOLDER@PLAYER``; None if there is none of that name.
@@ -41,15 +43,17 @@ class Admission(NamedTuple):
             part: of the run, if it is there, e.g. one of its checkpoints.
 
         Raises:
-            UserError: if it lies outside of the folder that was opened, and is not trusted.
+            UserError: if it lies outside of the folder that was opened and of the one in which he is, and is not trusted.
         """
+        roots = [os.path.realpath(root) for root in (self.within, self.here) if root is not None]
         outside = False
         for base in ("", str(self.within)):
             if not is_folder(path := os.path.join(base, name)):
                 continue
             folder, player = split_player(path)
             folder = os.path.join(folder, part) if part and is_folder(os.path.join(folder, part)) else folder
-            if self.trust or Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(self.within)):
+            place = Path(os.path.realpath(folder))
+            if self.trust or any(place.is_relative_to(root) for root in roots):
                 return folder if player is None else f"{folder}@{player}"
             outside = True
         if outside:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from interplay.view.server.sources import Opened
 
 
+RANDOM = "random"  # who plays unless somebody is named
+
+
 class Players(NamedTuple):
     """Who plays worlds that are watched.
 
@@ -29,7 +32,7 @@ class Players(NamedTuple):
         out: what people play is recorded there.
     """
 
-    policy: str = "random"
+    policy: str = RANDOM
     options: Mapping[str, Any] = {}
     seed: int = 0
     trust: bool = False
@@ -99,7 +102,7 @@ class Players(NamedTuple):
             from interplay.verbs.pairing import Admission, seat_pair
 
             world, pair = seat_pair(
-                Path(name), chosen, Admission(within or Path(name), self.trust), self.seed
+                Path(name), chosen, Admission(within or Path(name), self.trust, Path.cwd()), self.seed
             )
             return Cast(world, pair, pair.name, fog=self.fog, of=pair.of)
         keeper = None if self.out is None else Keeper(self.out, self.options, self.seed, warn)
@@ -295,6 +298,10 @@ def serve_page(
     check_shown(opened, players is None)
     if players is not None:
         players.register_overlays()
+    if players is not None and not opened.worlds and players.policy != RANDOM:
+        raise UserError(
+            f"--policy {players.policy}: {opened.name} names no world, and runs are played by their own networks; leave --policy out"
+        )
     if players is not None and opened.root is None:
         for world in opened.worlds:
             players.check(world)

@@ -170,7 +170,7 @@ def test_wrong_questions_are_one_line():
 
 
 def test_a_missing_mask_is_no_permission():
-    world = hand_over(tictactoe_v3.env).make(num_worlds=1, seed=0, first_world=0)
+    world = hand_over(tictactoe_v3.env()).make(num_worlds=1, seed=0, first_world=0)
     policy, _ = made("given/tictactoe_v3", {"kind": "mlp"}, world=world)
     board = np.zeros((3, 3, 2), np.int8)
     taken = np.array([0, 0, 1, 0, 1, 0, 0, 0, 0], np.int8)

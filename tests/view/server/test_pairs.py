@@ -243,6 +243,11 @@ def test_a_run_is_opened_from_beneath_the_folder_alone(tmp_path, monkeypatch):
         ):
             admission.admit(name)
         assert trusted.admit(name) == name
+    # Whoever is beside his runs opens a tournament alone.
+    beside = Admission(opened, here=outside)
+    assert beside.admit(str(outside / "b")) == str(outside / "b")
+    with pytest.raises(UserError, match="lies outside of the folder that was opened"):
+        Admission(opened, here=opened).admit(str(outside / "b"))
     assert admission.admit("none") is None
     assert admission.admit("no\0file") is None
     monkeypatch.chdir(tmp_path)  # whoever was sent the folder is somewhere else

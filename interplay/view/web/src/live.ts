@@ -130,6 +130,7 @@ export class Live implements Source, Lays {
   /** Says something now; of what may come often only the newest is said, a little later. */
   say(message: Said): void {
     const apart = APART[message.type];
+    if (message.type === "give") this.later.delete("act"); // who gives back does nothing any more
     if (!apart) return this.send(message);
     const late = this.later.has(message.type);
     this.later.set(message.type, message);
@@ -137,7 +138,8 @@ export class Live implements Source, Lays {
     const wait = Math.max((this.when.get(message.type) ?? 0) + apart - performance.now(), 0);
     setTimeout(() => {
       this.when.set(message.type, performance.now());
-      this.send(this.later.get(message.type)!);
+      const newest = this.later.get(message.type);
+      if (newest) this.send(newest);
       this.later.delete(message.type);
     }, wait);
   }
