@@ -239,10 +239,10 @@ describe("a page for everybody", () => {
   it("is walked through with Tab, and everything has a name", () =>
     withTab(async (tab) => {
       await openMatch(tab);
-      await tab.evaluate(() => ((document.activeElement as HTMLElement).blur(), getSelection()!.collapse(document.body, 0))); // Tab begins at the top
+      await tab.getByRole("button", { name: "Open another …" }).focus(); // the first of the page
       const seen: string[] = [];
       for (let i = 0; i < 60; i++) {
-        await tab.keyboard.press("Tab");
+        if (i) await tab.keyboard.press("Tab");
         const name = await tab.evaluate(() => {
           const at = document.activeElement as HTMLInputElement;
           if (at === document.body) return "";
