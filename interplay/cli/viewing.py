@@ -98,7 +98,9 @@ def play(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_world_to_play, serve_page
 
-    players = Players(opponent, parse_overrides(option or []), seed, trust, fog=not see_all, out=out)
+    players = Players(
+        opponent, parse_overrides(option or []), seed, trust, fog=not see_all, out=out, for_people=True
+    )
     serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
     leave(WORKERS)
 

@@ -30,6 +30,7 @@ class Players(NamedTuple):
         overlays: of the user's own, ``module:attribute``, offered beside the others.
         fog: people who play see what their agents observe.
         out: what people play is recorded there.
+        for_people: time stands still until the first of them takes a slot.
     """
 
     policy: str = RANDOM
@@ -39,6 +40,7 @@ class Players(NamedTuple):
     overlays: tuple[str, ...] = ()
     fog: bool = False
     out: Path | None = None
+    for_people: bool = False
 
     def register_overlays(self) -> None:
         """Makes overlays of the user's own known by their names.
@@ -112,12 +114,21 @@ class Players(NamedTuple):
         found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
         if not run:
             world = found.make_world(num_worlds=1, seed=self.seed)
-            return Cast(world, found.policy, self.policy, fog=self.fog, keeper=keeper)
+            return Cast(
+                world, found.policy, self.policy, fog=self.fog, keeper=keeper, for_people=self.for_people
+            )
         folder, whom = split_player(run)
         newest = Newest(Path(folder), found.policy, self.seed, whom or "")
         world = found.make_world(num_worlds=1, seed=self.seed)
         return Cast(
-            world, found.policy, newest.words, newest.renew, _values_of(found.policy), self.fog, keeper
+            world,
+            found.policy,
+            newest.words,
+            newest.renew,
+            _values_of(found.policy),
+            self.fog,
+            keeper,
+            self.for_people,
         )
 
 

@@ -18,6 +18,7 @@ OTHER_EYES = (
 )
 NO_OVERLAYS = "somebody plays under fog, so no overlay is drawn; give the slot back first"
 NO_EYES = "fog: several people play, so nothing is shown to who only watches"
+STANDS = "time begins when somebody takes an agent over: select one, then T"
 CANNOT_SAY = "this world does not say what its agents see, so who plays sees all of it"
 FOG = (OWN_EYES, OTHER_EYES, NO_EYES)  # notes of who sees less than everything
 FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"

@@ -39,6 +39,7 @@ class Cast(NamedTuple):
         keeper: records what people play; None: nobody does.
         of: who plays a slot, and in words, where several policies share the world; None: `policy` plays all.
         fog: while people play, they see what their agents observe, and nobody sees more.
+        for_people: time stands still until the first of them takes a slot.
     """
 
     world: World
@@ -48,6 +49,7 @@ class Cast(NamedTuple):
     values: Callable[[], Any] | None = None
     fog: bool = False
     keeper: Keeper | None = None
+    for_people: bool = False
     of: Callable[[int], tuple[Policy, str]] | None = None
 
     def player(self, slot: int) -> tuple[Policy, str]:

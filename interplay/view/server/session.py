@@ -28,7 +28,7 @@ from interplay.view.server.config import (
     TICK_SECONDS,
 )
 from interplay.view.server.counting import names_of_populations
-from interplay.view.server.eyes import FOG, NO_OVERLAYS, Eyes
+from interplay.view.server.eyes import FOG, NO_OVERLAYS, STANDS, Eyes
 from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.visitor import NEVER, Visitor
@@ -65,7 +65,7 @@ class Session:
         self._holders: dict[int, Visitor] = {}
         self._chosen: dict[int, Mapping[str, Array]] = {}
         self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
-        self._waits = self._prepared = False
+        self._waits = self._prepared = self._stands = False
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
@@ -126,6 +126,8 @@ class Session:
                 self._play, self._clock, lambda: self._jobs.put((None, _LOOK)), self._words
             )
             self._speed = 1 / tick_seconds(self._play.world)
+            self._stands = self._play.cast.for_people
+            self._running = self._running and not self._stands
             while self._hear():
                 self._begin_again()
                 if self._is_due():
@@ -283,7 +285,7 @@ class Session:
             "waits": self._waits,
             "preparing": False,
             "policy": one_line(self._play.cast.words),
-            "note": self._problem or note,
+            "note": self._problem or (STANDS if self._stands and not self._running else note),
             "fog": note in FOG,
         }
 
@@ -413,6 +415,8 @@ class Session:
         if self._holders.get(slot) is not visitor:
             self._play.take(slot)
         self._holders[slot] = visitor
+        if self._stands:
+            self._stands, self._running = False, True
         self._look_anew()
         hides = self._play.world.privileged_view is not None
         if hides and self._holders.get(-1 if visitor.selected is None else visitor.selected) is not visitor:

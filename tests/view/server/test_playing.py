@@ -21,7 +21,7 @@ from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import HUMAN
 from interplay.core.scene import Canvas
 from interplay.registry import make_world
-from interplay.view.server.eyes import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES
+from interplay.view.server.eyes import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES, STANDS
 from interplay.view.server.keeping import Keeper, check_target
 from interplay.view.server.play import Cast, Play
 from tests.view.server.asking import Watcher, cast_of, no_root, served
@@ -100,6 +100,27 @@ def test_a_world_in_which_all_act_at_once_waits_where_it_is_asked_to():
         page.until("status", waiting=None, waits=False)
         while page.ticks[-1] < tick + 4:
             page.hear()
+
+
+def test_time_begins_when_the_first_person_takes_an_agent():
+    def make(kind: str, name: str) -> Cast:
+        return Cast(Street(length=10_000), RandomPolicy(), "random", for_people=True)
+
+    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+        assert page.until("status", running=False)["note"] == STANDS
+        page.until_silence(0.4)
+        assert page.ticks == [0]
+        page.say("take", slot=0)
+        assert page.until("status", running=True)["note"] != STANDS
+        while page.ticks[-1] < 3:
+            page.hear()
+        page.say("run", on=False)  # afterwards whoever stops it has stopped it
+        page.until("status", running=False)
+        tick = page.ticks[-1]
+        page.say("take", slot=1)
+        page.until("status", holders={"0": "you", "1": "you"})
+        page.until_silence(0.4)
+        assert page.ticks[-1] == tick
 
 
 def test_the_first_step_says_that_it_may_take_long():
