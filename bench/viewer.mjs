@@ -18,6 +18,7 @@ async function withTab(url, use) {
     tab.on("pageerror", (error) => console.error(error));
     await tab.goto(url);
     await tab.waitForFunction(() => window.interplay?.player.shot, null, { timeout: 300_000 });
+    await tab.waitForSelector("canvas[role=img]"); // the panels are drawn a moment later
     await use(tab);
   } finally {
     await context.close();

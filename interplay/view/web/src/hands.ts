@@ -2,7 +2,7 @@
 
 import { Agent, HeadTold } from "./api";
 import { HeldKeys, choicesOf } from "./keys";
-import { Live } from "./live";
+import type { Live } from "./live";
 
 /** Keys that choose in a form, choice by choice. */
 export const CHOICE_KEYS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -5,7 +5,7 @@ import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, Sources, Unwilling,
 import { focusWorld } from "./focus";
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
-import { Live } from "./live";
+import type { Live } from "./live";
 import { Matches } from "./matches";
 import { Player } from "./player";
 import { Recorded } from "./recorded";
@@ -93,11 +93,11 @@ export class Page {
     this.solidAsked = view !== null;
     const { runs, recordings, worlds } = this.sources!;
     if (match !== null) await this.openMatch(match, at);
-    else if (live) this.openLive(live);
+    else if (live) await this.openLive(live);
     else if (run !== null) await this.openRun(run);
     else if (recordings.length === 1 && !runs.length) await this.openMatch(recordings[0]!.id);
     else if (runs.length === 1 && recordings.every((one) => one.run === runs[0]!.id)) await this.openRun(runs[0]!.id);
-    else if (!runs.length && !recordings.length && worlds.length === 1) this.openLive(`world:${worlds[0]!.id}`);
+    else if (!runs.length && !recordings.length && worlds.length === 1) await this.openLive(`world:${worlds[0]!.id}`);
     const lays = this.player.source?.lays;
     if (overlay && lays) lays.wanted = { name: overlay, population: null, options: {} };
     if (agent !== null && this.player.source) this.select(agent);
@@ -140,7 +140,8 @@ export class Page {
   /** The curves of a run, and its world where it can be watched. */
   async openRun(id: number, watch = true): Promise<void> {
     const listed = this.sources?.runs.find((one) => one.id === id);
-    if (watch && listed?.checkpoint && !this.about?.read_only) this.openLive(`run:${id}`);
+    let opened: Promise<void> | null = null;
+    if (watch && listed?.checkpoint && !this.about?.read_only) opened = this.openLive(`run:${id}`);
     else {
       this.forget();
       this.player.open(null);
@@ -149,6 +150,7 @@ export class Page {
     this.tab = "curves";
     this.changed();
     if (watch && this.live === null && !this.about?.read_only) setTimeout(() => void this.lookAgain(id), FIRST_CHECKPOINT);
+    await opened;
   }
 
   /** Watches a run that has just begun as soon as it has a checkpoint, unless something else was opened meanwhile. */
@@ -182,15 +184,19 @@ export class Page {
     return this.runId !== null && (!this.ratings || !!this.sources?.runs.find((one) => one.id === this.runId)?.agent_steps);
   }
 
-  openLive(source: string): void {
-    this.opening++;
+  /** A world in play; what speaks with the server is fetched with the first one. */
+  async openLive(source: string): Promise<void> {
     const said = readLive(source);
     const list = said?.kind === "run" ? this.sources?.runs : this.sources?.worlds;
     const title = list?.find((one) => one.id === said?.id)?.name ?? source;
     this.forget();
+    const turn = this.opening;
     this.live = source;
     if (said?.kind === "run") this.belongsTo(said.id);
-    const session: Live = new Live(this.api, source, title, {
+    const module = await import("./live").catch(() => null);
+    if (turn !== this.opening) return;
+    if (!module) return this.tell(T.serverGone);
+    const session: Live = new module.Live(this.api, source, title, {
       changed: () => this.changed(),
       frame: () => this.frame(session),
       laid: () => this.laid(),
@@ -225,6 +231,7 @@ export class Page {
   }
 
   private forget(): void {
+    this.opening++; // what is still on its way came too late
     this.match = this.runId = this.live = null;
     this.details = null;
     this.detailsError = null;

@@ -6,7 +6,7 @@ import { Clock, SPEEDS } from "./clock";
 import { Flat, type Rays } from "./flat";
 import { Glide, shareAt } from "./glide";
 import { seenShare } from "./ground";
-import { Live } from "./live";
+import type { Live } from "./live";
 import { Shot } from "./reel";
 import { Layer } from "./scene";
 import type { Solid } from "./solid/solid";

@@ -90,7 +90,7 @@ it("lets one choose who of a league plays its world", () =>
       () =>
         new Promise<string>((done) => {
           const { interplay } = window;
-          interplay.openLive = done;
+          interplay.openLive = async (source) => done(source);
           [interplay.live, interplay.runId] = ["run:7", 7];
           interplay.players = [{ id: 0, name: "main" }, { id: 3, name: "<b>main-0001</b>" }];
           interplay.showHelp(false);

@@ -1,22 +1,13 @@
-/** One agent: what is drawn of it, what its policy makes of its place, and what it sees. */
+/** Which agent one looks at; with nobody selected, what the picture's signs mean. */
 
-import { isThere, middle } from "../agents";
-import { Agent, Box, Discrete, HeadTold, rangeOf } from "../api";
 import type { Page } from "../page";
-import { barColour, hex } from "../palette";
-import { colourOf } from "../flat";
-import { Glide } from "../glide";
-import { flag } from "../scene";
 import { T } from "../strings";
-import { barsOf, marksOf, short } from "../words";
 import { Later } from "./later";
 
 const MOST_LISTED = 200; // agents by name
-const MOST_CHOICES = 60;
 
 const legendPanel = async () => (await import("./legend")).LegendPanel;
-const playing = async () => (await import("./playing")).Playing;
-const observationPanel = async () => (await import("./observation")).ObservationPanel;
+const selectedAgent = async () => (await import("./selected")).Selected;
 
 export function AgentPanel({ page }: { page: Page }) {
   const { player } = page;
@@ -29,7 +20,7 @@ export function AgentPanel({ page }: { page: Page }) {
         <span>{T.agentLabel}</span>
         {count > MOST_LISTED ? <SlotField page={page} count={count} /> : <SlotList page={page} count={count} />}
       </label>
-      {selected === null ? <p class="quiet">{listed ? T.selectAgent : player.shot ? T.noAgents : player.live?.connection === "ended" ? "" : T.loading}</p> : <Selected page={page} slot={selected} />}
+      {selected === null ? <p class="quiet">{listed ? T.selectAgent : player.shot ? T.noAgents : player.live?.connection === "ended" ? "" : T.loading}</p> : <Later load={selectedAgent} page={page} slot={selected} />}
       {selected === null && player.shot && <Later load={legendPanel} page={page} />}
     </div>
   );
@@ -59,177 +50,5 @@ function SlotField({ page, count }: { page: Page; count: number }) {
         page.select(event.currentTarget.value !== "" && Number.isInteger(slot) && slot >= 0 && slot < count ? slot : null);
       }}
     />
-  );
-}
-
-function Selected({ page, slot }: { page: Page; slot: number }) {
-  const { agents, live } = page.player;
-  const { details, detailsError } = page;
-  const here = agents && isThere(agents, slot);
-  const gone = agents ? !here : details?.present === false;
-  return (
-    <>
-      <h2>
-        {here && <span class="chip" style={{ background: hex(colourOf(agents, slot)) }} />}
-        {page.nameOf(slot)}
-        <small>{[T.slot(slot), details?.team !== null && details?.team !== undefined ? T.team(details.team) : ""].filter(Boolean).join(" · ")}</small>
-      </h2>
-      {gone && <p class="quiet">{T.absent}</p>}
-      {here && <Drawn page={page} slot={slot} />}
-      {live && <Later load={playing} page={page} live={live} slot={slot} />}
-      {details ? <Told page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
-    </>
-  );
-}
-
-/** What the picture says of it. */
-function Drawn({ page, slot }: { page: Page; slot: number }) {
-  const agents = page.player.agents!;
-  const dead = flag(agents, "dimmed", slot);
-  const states = [dead ? T.dead : "", ...marksOf(agents, slot)].filter(Boolean);
-  return (
-    <>
-      {barsOf(agents, slot).map(({ name, value, full }, place, bars) => (
-        <Meter name={name} value={value} colour={bars.length > 1 ? barColour(place, bars.length, 1) : undefined} share={full > 0 ? value / full : 0} text={full > 0 ? `${short(value)} / ${short(full)}${value > full ? ` ${T.overFull}` : ""}` : short(value)} />
-      ))}
-      <dl>
-        <dt>{T.place}</dt>
-        <dd>{middle(new Glide(agents, null, 0), slot).map((value) => value.toFixed(2)).join(", ")}</dd>
-        {states.length > 0 && (
-          <>
-            <dt>{T.state}</dt>
-            <dd>{states.join(", ")}</dd>
-          </>
-        )}
-      </dl>
-    </>
-  );
-}
-
-function Meter({ name, value, share, text, low = 0.5, colour }: { name: string; value: number; share: number; text: string; low?: number; colour?: string | undefined }) {
-  return (
-    <div class="meter" role="meter" aria-label={name} aria-valuenow={value} aria-valuetext={text}>
-      <span class="name">{name}</span>
-      <span class="bar">
-        <span class={share > low ? "good" : "low"} style={{ width: `${100 * Math.min(Math.max(share, 0), 1)}%`, background: colour }} />
-      </span>
-      <span class="number">{text}</span>
-    </div>
-  );
-}
-
-function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boolean }) {
-  const heads = playing || (!agent.acting && !agent.chosen) ? [] : agent.heads; // the form shows them; who neither chose nor will has none
-
-  const metrics = Object.entries(agent.metrics).filter(([, value]) => value !== null);
-  const facts: [string, string][] = [
-    [T.policy, agent.policy],
-    [T.value, short(agent.value)],
-    [T.reward, short(agent.reward)],
-    [T.return, short(agent.return)],
-  ];
-  return (
-    <>
-      {!agent.acting && agent.present && <p class="quiet">{T.waiting}</p>}
-      <dl>
-        {facts
-          .filter(([, value]) => value && value !== "-")
-          .map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </>
-          ))}
-      </dl>
-      {agent.note && <p class="quiet">{agent.note}</p>}
-      {heads.length > 0 && <h3>{T.nextMove}</h3>}
-      {heads.map((head) => (
-        <Head head={head} chosen={agent.chosen?.[head.name]} alone={heads.length === 1} />
-      ))}
-      {metrics.length > 0 && (
-        <>
-          <h3>{T.metrics}</h3>
-          <dl>
-            {metrics.map(([name, value]) => (
-              <>
-                <dt>{name}</dt>
-                <dd>{short(value)}</dd>
-              </>
-            ))}
-          </dl>
-        </>
-      )}
-      {agent.observation.length > 0 && <Later load={observationPanel} page={page} observation={agent.observation} />}
-    </>
-  );
-}
-
-function Head({ head, chosen, alone }: { head: HeadTold; chosen: unknown; alone: boolean }) {
-  return (
-    <section class="head">
-      {!alone && <h4>{head.name}</h4>}
-      {head.kind === "discrete" ? <Choices head={head} chosen={chosen} /> : <Means head={head} chosen={chosen} />}
-    </section>
-  );
-}
-
-/** The probability of each choice; illegal ones are hatched and named. */
-function Choices({ head, chosen }: { head: Discrete; chosen: unknown }) {
-  const all = Array.from({ length: head.n }, (_, choice) => choice);
-  const listed = all.slice(0, MOST_CHOICES);
-  if (!head.probabilities) return <Plain head={head} listed={listed} chosen={chosen} />;
-  return (
-    <ul class="choices">
-      {listed.map((choice) => {
-        const legal = head.legal?.[choice] ?? true;
-        const probability = head.probabilities?.[choice] ?? null;
-        const text = !legal ? T.illegal : probability === null ? "" : `${(100 * probability).toFixed(probability < 0.0995 ? 1 : 0)} %`;
-        return (
-          <li class={legal ? "" : "illegal"}>
-            <span class="name">
-              {head.labels?.[choice] ?? T.choice(choice)}
-              {chosen === choice && <b title={T.chosen}> ●</b>}
-            </span>
-            <span class="bar">
-              <span class="share" style={{ width: `${100 * (legal ? (probability ?? 0) : 0)}%` }} />
-            </span>
-            <span class="number">{text}</span>
-          </li>
-        );
-      })}
-      {all.length > listed.length && <li class="quiet">{T.more(all.length - listed.length)}</li>}
-    </ul>
-  );
-}
-
-/** Choices of a policy that tells no probabilities. */
-function Plain({ head, listed, chosen }: { head: Discrete; listed: number[]; chosen: unknown }) {
-  return (
-    <ul class="choices plain">
-      {listed.map((choice) => {
-        const legal = head.legal?.[choice] ?? true;
-        return (
-          <li class={legal ? "" : "illegal"}>
-            {head.labels?.[choice] ?? choice}
-            {!legal && <small>{T.illegal}</small>}
-            {chosen === choice && <b title={T.chosen}>●</b>}
-          </li>
-        );
-      })}
-      {head.n > listed.length && <li class="quiet">{T.more(head.n - listed.length)}</li>}
-    </ul>
-  );
-}
-
-function Means({ head, chosen }: { head: Box; chosen: unknown }) {
-  const values = head.mean ?? (Array.isArray(chosen) ? (chosen as number[]) : null);
-  if (!values) return null;
-  return (
-    <>
-      {values.slice(0, MOST_CHOICES).map((value, i) => {
-        const [low, high] = rangeOf(head, i);
-        return <Meter name={`${head.name} ${head.labels?.[i] ?? (values.length > 1 ? i : "")}`} value={value} share={(value - low) / (high - low || 1)} text={short(value)} low={-1} />;
-      })}
-    </>
   );
 }
