@@ -44,7 +44,8 @@ export async function openMatch(tab: Tab, name = "match.replay", at = 0): Promis
     const found = window.interplay.sources!.recordings.find((one) => one.name.endsWith(name as string))!;
     return window.interplay.openMatch(found.id, at as number);
   }, [name, at] as const);
-  await tab.waitForFunction(() => window.interplay.player.shot);
+  // The canvas comes a moment after the scene, and only then places are where they are drawn.
+  await tab.waitForFunction(() => window.interplay.player.shot && (!window.interplay.player.pictured || window.interplay.player.camera.width > 1));
 }
 
 export const tick = (tab: Tab) => tab.evaluate(() => window.interplay.player.shot?.tick ?? -1);
