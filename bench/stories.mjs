@@ -7,7 +7,7 @@
  *
  * A run of survival and one of the persistent world, a cup, a recorded match of 10,000 ticks and a world in a file are made; then each
  * story is done as a person would, by mouse and keys, and of each step it is said whether what should be there was there. Ends with 1
- * where something was not. Pictures and report.json go to --out (docs/results/images/stories).
+ * where something was not. Pictures and report.json go to --out (runs/stories).
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ const MADE = {
   "street.replay": ["record", "random", "--world", OWN, "--max-steps", "200"],
 };
 
-const { values: said } = parseArgs({ options: { only: { type: "string" }, kept: { type: "string" }, out: { type: "string", default: "docs/results/images/stories" } } });
+const { values: said } = parseArgs({ options: { only: { type: "string" }, kept: { type: "string" }, out: { type: "string", default: "runs/stories" } } });
 const folder = said.kept ? resolve(said.kept) : mkdtempSync(join(tmpdir(), "stories-"));
 const out = resolve(said.out);
 const python = process.env.PYTHON ?? join(ROOT, ".venv/bin/python");
