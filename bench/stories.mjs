@@ -226,7 +226,7 @@ const STORIES = {
     rmSync(join(folder, "mine.replay"), { force: true });
     await serving(["play", "survival/2v2-all-low", "--opponent", "hunter", "--out", "mine.replay"], (address) => withTab(address, async (tab) => {
       await shown(tab);
-      await goes(tab);
+      holds("time stands still until I begin", (await tab.locator(".note").textContent()).includes("time begins"), await tab.locator(".note").textContent());
       await tab.evaluate(() => window.interplay.select(0));
       await tab.keyboard.press("t");
       await tab.waitForFunction(() => window.interplay.player.live.held === 0);
