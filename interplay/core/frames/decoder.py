@@ -202,6 +202,11 @@ def _arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...
 
 def _said(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
     found = {key: tuple(value) if isinstance(value, list) else value for key, value in layer.options.items()}
+    colours, words = found.pop("legend.colours", ()), found.get("legend")
+    if isinstance(colours, tuple) and isinstance(words, tuple) and colours:
+        pairs = list(zip(words, colours, strict=False))
+        if all(isinstance(one, str) for pair in pairs for one in pair):
+            found["legend"] = dict(pairs)
     if layer.kind == "table":
         return {"columns": found.pop("titles"), "rows": text, **found}
     found |= columns

@@ -108,10 +108,8 @@ def test_visits_of_any_tick_are_those_of_a_play_that_was_looked_on(played):
 def test_exploration_and_combat_of_a_persistent_world(played):
     root, counts = played
     app = app_of(beneath(root))
-    assert [one["name"] for one in ask(app, "/api/recordings/0/overlays").json["overlays"]] == [
-        "exploration",
-        "combat",
-    ]
+    told = [one["name"] for one in ask(app, "/api/recordings/0/overlays").json["overlays"]]
+    assert told[:2] == ["exploration", "combat"]  # others may have been registered in this process
     for tick in (40, 8, TICKS):
         told, cells = shown(app, "mmo", "exploration", tick, population=1)
         assert told["tick"] == tick
