@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -68,6 +69,16 @@ def view(
     from interplay.verbs.viewing import Players, find_opened, serve_page
 
     own = tuple(overlay or ())
+    if read_only:
+        _check_unread(
+            {
+                "--policy": policy != "random",
+                "--option": option,
+                "--overlay": own,
+                "--trust": trust,
+                "--seed": seed,
+            }
+        )
     players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust, own)
     serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn, compress)
     leave(WORKERS)
@@ -103,6 +114,16 @@ def play(
     )
     serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
     leave(WORKERS)
+
+
+def _check_unread(given: Mapping[str, object]) -> None:
+    """Refuses options that only worlds in play would read. Raises: UserError: for one that is given."""
+    from interplay.core.errors import UserError
+
+    if unread := [name for name, value in given.items() if value]:
+        raise UserError(
+            f"{', '.join(unread)}: --read-only plays nothing, so nobody reads that; leave one or the other out"
+        )
 
 
 def _warn(line: str) -> None:

@@ -70,9 +70,6 @@ def tournament(
     """
     from interplay.verbs import tournament_kinds
 
-    if record < 0 or (record and out is None):
-        cure = "give at least 1, or leave it out" if record < 0 else "give out, where they are kept"
-        raise UserError(f"record = {record}: {cure}")
     if players:
         values = {"options": dict(options or {}), "world": world, "seed": seed, "greedy": greedy}
         named = [str(player) for player in players]

@@ -76,18 +76,23 @@ class RecordingPlan(NamedTuple):
         ]
 
 
-def check_count(each: int, matchups: int, per_match: int, matches: int) -> None:
-    """Refuses more recordings than a tournament may have.
+def check_count(each: int, matchups: int, per_match: int, matches: int, kept: bool) -> None:
+    """Refuses fewer than no recordings, more than a tournament may have, and those that nobody keeps.
 
     Args:
         each: recordings of every matchup and seat that are wished for.
         matchups: how many there are.
         per_match: players of a match, which are as many ways to sit.
         matches: of every matchup.
+        kept: whether the tournament has a folder.
 
     Raises:
-        UserError: naming the number that would do.
+        UserError: naming the number that would do, or the folder.
     """
+    if each < 0:
+        raise UserError(f"record = {each}: give at least 1, or leave it out")
+    if each and not kept:
+        raise UserError(f"record = {each}: recordings need a folder; give out")
     count = min(each * per_match, matches) * matchups
     if count > MOST:
         fits = MOST // (matchups * per_match)

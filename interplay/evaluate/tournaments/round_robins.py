@@ -158,9 +158,7 @@ def run_round_robin(
     With a `farm` other processes play; the results are the same, bit for bit.
     """
     check_world(settings)
-    check_count(record, len(settings.matchups), settings.per_match, settings.matches)
-    if record and out is None:
-        raise UserError(f"record = {record}: recordings need a folder; give out")
+    check_count(record, len(settings.matchups), settings.per_match, settings.matches, out is not None)
     with TournamentFolder(out, settings, resume) as folder:
         plan = None if folder.path is None or not record else plan_recordings(settings, folder.path, record)
         if farm is not None and plan is not None:

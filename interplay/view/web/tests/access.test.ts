@@ -4,17 +4,13 @@ import type { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
 import { faultsOf } from "./audit";
-import { atTick, openMatch, tick, withTab } from "./tab";
+import { atTick, openMatch, openWorld, tick, withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
 
 /** Opens a world as its button does, and lets it go on. */
 async function play(tab: Tab, name: string): Promise<void> {
-  await tab.evaluate((name) => {
-    const { interplay } = window;
-    interplay.openLive(`world:${interplay.sources!.worlds.find((one) => one.name === name)!.id}`);
-  }, name);
-  await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 15_000 });
+  await openWorld(tab, name);
   await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
 }
 const select = (tab: Tab, slot: number | null) => tab.evaluate((slot) => window.interplay.select(slot), slot);

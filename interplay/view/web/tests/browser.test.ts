@@ -5,7 +5,7 @@ import type { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
 import { json, pathOf } from "./fixtures";
-import { atTick, browser, openMatch, seek, tick, url, withTab } from "./tab";
+import { atTick, browser, openMatch, openWorld, seek, tick, url, withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
 
@@ -356,11 +356,7 @@ describe("without the right token", () => {
 describe("a session", () => {
   /** Opens a world; it may be the session of the test before, paused. */
   async function live(tab: Tab, name = "dilemma/open-ended"): Promise<void> {
-    await tab.evaluate((name) => {
-      const { interplay } = window;
-      interplay.openLive(`world:${interplay.sources!.worlds.find((one) => one.name === name)!.id}`);
-    }, name);
-    await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 15_000 });
+    await openWorld(tab, name);
     await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
   }
   const status = (tab: Tab) => tab.evaluate(() => ({ ...window.interplay.player.live!.status, held: window.interplay.player.live!.held }));

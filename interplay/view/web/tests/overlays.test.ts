@@ -5,17 +5,12 @@ import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
 import { short } from "../src/words";
 import { json } from "./fixtures";
-import { openMatch, seek, withTab } from "./tab";
+import { openMatch, openWorld, seek, withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
 
 const PATIENCE = 30_000; // networks are compiled
 const values = json<{ ends: number[]; seen: number[]; cells: number[] }>("values.json");
-
-const openWorld = async (tab: Tab, name: string) => {
-  await tab.evaluate((name) => window.interplay.openLive(`world:${window.interplay.sources!.worlds.find((one) => one.name === name)!.id}`), name);
-  await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: PATIENCE });
-};
 
 /** The small run at the first moment of seed 0, where it stays. */
 const openSmall = async (tab: Tab) => {
@@ -78,10 +73,10 @@ describe("overlays", () => {
       await tab.keyboard.press("p");
       await expect.poll(() => tab.locator(".around canvas").getAttribute("aria-label")).toContain("population 1 sees its own");
       expect(await tab.locator("#aloud").textContent()).toBe("Population 1.");
-      await openWorld(tab, "mmo/forage");
+      await openWorld(tab, "mmo/forage", PATIENCE);
       await tab.keyboard.press("o");
       await expect.poll(() => tab.locator(".error").textContent()).toContain("random expects nothing");
-      await openWorld(tab, "dilemma/fixed");
+      await openWorld(tab, "dilemma/fixed", PATIENCE);
       await tab.keyboard.press("o");
       await expect.poll(() => tab.locator(".toast").textContent()).toBe("This world has no overlays.");
     }), 60_000);
@@ -172,7 +167,7 @@ describe("what an agent sees", () => {
 
   it("of a battle is a table of enemies and one of allies", () =>
     withTab(async (tab) => {
-      await openWorld(tab, "battle/3m");
+      await openWorld(tab, "battle/3m", PATIENCE);
       await tab.getByRole("tab", { name: "Agent" }).click();
       await tab.evaluate(() => window.interplay.select(4));
       await expect.poll(() => tab.locator("summary").allTextContents()).toEqual(["units · ground 4", "units · enemies 3 × 5", "units · allies 2 × 5", "units · itself 1"]);

@@ -39,13 +39,24 @@ export async function withTab(test: (tab: Tab) => Promise<void>, { hash = "", at
   }
 }
 
+/** Whether there is a picture: the canvas comes a moment after the scene, and only then places are where they are drawn. */
+const drawn = () => !!window.interplay.player.shot && (!window.interplay.player.pictured || window.interplay.player.camera.width > 1);
+
 export async function openMatch(tab: Tab, name = "match.replay", at = 0): Promise<void> {
   await tab.evaluate(([name, at]) => {
     const found = window.interplay.sources!.recordings.find((one) => one.name.endsWith(name as string))!;
     return window.interplay.openMatch(found.id, at as number);
   }, [name, at] as const);
-  // The canvas comes a moment after the scene, and only then places are where they are drawn.
-  await tab.waitForFunction(() => window.interplay.player.shot && (!window.interplay.player.pictured || window.interplay.player.camera.width > 1));
+  await tab.waitForFunction(drawn);
+}
+
+/** Opens a world in play as its button does. */
+export async function openWorld(tab: Tab, name: string, timeout = 15_000): Promise<void> {
+  await tab.evaluate((name) => {
+    const { interplay } = window;
+    return interplay.openLive(`world:${interplay.sources!.worlds.find((one) => one.name === name)!.id}`);
+  }, name);
+  await tab.waitForFunction(drawn, null, { timeout });
 }
 
 export const tick = (tab: Tab) => tab.evaluate(() => window.interplay.player.shot?.tick ?? -1);

@@ -3,24 +3,14 @@
 import { ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { AddressInfo, createServer as createSocket } from "node:net";
-import type { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
 import { pathOf } from "./fixtures";
-import { browser, tick, url, withTab } from "./tab";
+import { browser, openWorld, tick, url, withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
 
 const GONE = /ERR_CONNECTION_REFUSED|ERR_SOCKET_NOT_CONNECTED|ERR_CONNECTION_RESET|WebSocket connection|status of 401/;
-
-/** Opens a world that is played by chance. */
-async function live(tab: Tab, name: string): Promise<void> {
-  await tab.evaluate((name) => {
-    const { interplay } = window;
-    interplay.openLive(`world:${interplay.sources!.worlds.find((one) => one.name === name)!.id}`);
-  }, name);
-  await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 120_000 });
-}
 
 async function freePort(): Promise<number> {
   const socket = createSocket();
@@ -44,7 +34,7 @@ describe("a server", () => {
     try {
       await withTab(
         async (tab) => {
-          await live(tab, "dilemma/open-ended");
+          await openWorld(tab, "dilemma/open-ended", 120_000);
           process.kill("SIGKILL");
           await tab.getByText("The server is gone; trying again").waitFor();
           ({ process } = await view(port));
@@ -100,7 +90,7 @@ describe("a machine six times slower", () => {
           if (said.type === "shown") shown = said.tick;
         });
       });
-      await live(tab, "mmo/forage-1024");
+      await openWorld(tab, "mmo/forage-1024", 120_000);
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "speed", ticks_per_second: 200 }));
       await expect.poll(() => come.length, { timeout: 20_000 }).toBeGreaterThan(30);
       expect(most).toBeLessThanOrEqual(2);
