@@ -367,6 +367,25 @@ def test_what_a_later_version_says_of_a_layer_is_left_out(more):
     assert repr(decoder.scene()) == repr(known.scene())
 
 
+@pytest.mark.parametrize(
+    ("said", "back"),
+    [
+        ({"legend": ["red", "blue"], "legend.colours": ["#ff0000", "#0000ff"]}, {"red": "#ff0000", "blue": "#0000ff"}),
+        ({"legend": ["red", "blue"], "legend.colours": [1, 2]}, None),  # of a file: no colours, but its words
+        ({"legend": "red", "legend.colours": ["#ff0000"]}, None),
+        ({"legend.colours": ["#ff0000"]}, None),
+        ({"legend": ["red"], "legend.colours": "#ff0000"}, None),
+    ],
+)  # fmt: skip
+def test_colours_of_a_legend_come_back_and_others_are_left_out(said, back):
+    layer = SCHEMA.layers[1].model_copy(update={"options": SCHEMA.layers[1].options | said})
+    decoder = Decoder(SCHEMA.model_copy(update={"layers": (SCHEMA.layers[0], layer)}))
+    decoder.decode(bytes.fromhex(GOLDEN[0]))
+    found = decoder.scene().layers[1].options
+    assert found.get("legend.colours") == (None if back is None else tuple(back.values()))
+    assert list(found.get("legend", [])) == list(said.get("legend", []))
+
+
 def test_too_many_rows_are_refused_before_they_are_made():
     head = LAYER_HEAD.pack(0, FULL, 0, 4, 4) + bytes(4)
     layer = LAYER_HEAD.pack(1, FULL, 0, 70_000, 5 * 70_000) + bytes(5 * 70_000)
