@@ -104,9 +104,12 @@ class Visitor:
             return len(self._unshown) < before
 
     def ask_key(self) -> None:
-        """The page has lost its place: what is on its way to it does not count."""
+        """The page has lost its place: what is on its way to it does not count, and what waits is not sent any more.
+
+        What waits may show more than the page may see now, and would come behind the status that tells of the fog.
+        """
         with self._lock:
-            self._key, self._offered = True, -1
+            self._key, self._offered, self._moment = True, -1, None
             self._unshown.clear()
 
     def fetch(self) -> tuple[list[Mapping[str, Any]], bytes | None]:

@@ -158,6 +158,23 @@ def test_a_frame_that_was_sent_meanwhile_takes_its_room():
     assert not visitor.shown(0)
 
 
+def test_what_waits_is_not_sent_to_who_asked_for_a_key_frame():
+    """It may be the whole world, while the page was just told that there is fog."""
+    visitor, play = Visitor(lambda: None), Play(cast_of(TableWorld)("world", "table"))
+    visitor.welcome({"type": "hello"}, Encoder(play.moment().scene, recording=False))
+    visitor.offer(play.moment())
+    visitor.ask_key()
+    visitor.post({"type": "status", "fog": True})
+    said, frame = visitor.fetch()
+    assert [message["type"] for message in said] == ["hello", "status"]
+    assert frame is None
+    assert visitor.wants(play.tick)
+    visitor.offer(play.moment())
+    _, frame = visitor.fetch()
+    assert frame is not None
+    assert frame[0] == 1  # a key frame
+
+
 def test_time_can_be_stopped_and_its_speed_chosen(address):
     with Watcher(address) as page:
         tick = page.stand_still()
