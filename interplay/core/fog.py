@@ -1,6 +1,7 @@
 """Scenes through the eyes of one agent: what it does not observe is taken out, not covered, so that it reaches nobody who plays it.
 
-A world says in `World.visible` what of its layers an agent may be shown; whatever is not named there is hidden.
+A world says in `World.visible` what of its layers an agent may be shown; whatever is not named there is hidden: of the layer of
+agents, whose rows are slots, all rows are absent then, of others none is left, so that not even their number is told.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from interplay.core.errors import UserError
 from interplay.core.layers import Array, Layer
 from interplay.core.scene import Scene
 
-# Layer -> True (all of it), (N,) bool (these rows; of tiles (H, L)), or (K,) int (these rows, packed at the front where others'
-# places would tell how many there are). ``"layer/column"`` -> (N,) bool: of other rows this column is 0.
+# Layer -> True (all of it), (N,) bool (these rows; of tiles (H, L)), or (K,) int (these rows are all that is left, where others'
+# places or number would tell something). ``"layer/column"`` -> (N,) bool: of other rows this column is 0.
 Visible = Mapping[str, Any]
 EVERYTHING: Visible = MappingProxyType({"*": True})  # of worlds that hide nothing
 UNSEEN = 255  # number of a tile that is hidden
+AGENTS = "agents"  # the layer whose rows are slots
 _TILED = ("tiles", "picture")
 
 
@@ -77,22 +79,18 @@ def _seen(layer: Layer, visible: Visible) -> Layer:
         )
     if np.ndim(shown) == 1 and np.asarray(shown).dtype.kind in "iu":
         order = np.asarray(shown, np.int64)
-    else:
-        mask = _mask(layer, shown, (layer.rows,))
-        order = np.flatnonzero(mask)
-        if layer.kind != "table":
-            return _blanked(layer, mask, visible)
-    if layer.kind == "table":
-        return layer._replace(rows=len(order), text=tuple(layer.text[row] for row in order))
-    packed = {name: _packed(column, order) for name, column in layer.columns.items()}
-    text = tuple(layer.text[row] for row in order) + ("",) * (layer.rows - len(order)) if layer.text else ()
-    return _blanked(layer._replace(columns=packed, text=text), np.arange(layer.rows) < len(order), visible)
+        return _taken(_blanked(layer, np.isin(np.arange(layer.rows), order), visible), order)
+    mask = _mask(layer, shown, (layer.rows,))
+    if layer.kind == "table" or (shown is False and layer.name != AGENTS):
+        return _taken(layer, np.flatnonzero(mask))
+    return _blanked(layer, mask, visible)
 
 
-def _packed(column: Array, order: Array) -> Array:
-    packed = np.zeros_like(column)
-    packed[: len(order)] = column[order]
-    return packed
+def _taken(layer: Layer, order: Array) -> Layer:
+    """These rows and no others."""
+    columns = {name: column[order] for name, column in layer.columns.items()}
+    text = tuple(layer.text[row] for row in order) if layer.text else ()
+    return layer._replace(rows=len(order), columns=columns, text=text)
 
 
 def _blanked(layer: Layer, mask: Array, visible: Visible) -> Layer:

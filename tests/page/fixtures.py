@@ -35,10 +35,19 @@ from tests.page.canonical import digest
 
 TICKS, AGENTS, SIDE = 250, 40, 24
 SEEN = 60  # the tick whose picture is compared
-# Worlds of ours whose pictures are compared: id, player, options.
+# Worlds of ours whose pictures are compared, one of each family that has places: id, player, options.
 WORLDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "survival": ("survival/2v2-all-low", "hunter", {}),
     "mmo": ("mmo/combat", "fighter", {"interior": 16, "slots": 24, "cap": 24}),
+    "battle": ("battle/2s3z", "hit_and_run", {}),
+    "pommerman": ("pommerman/team-fog", "simple", {}),
+    "pong": ("pong/2p", "follow", {}),
+    "foragers": ("gridworld/hunters-foragers", "greedy", {}),
+    "traffic": ("gridworld/traffic-corridor", "courteous", {}),
+    "pacman": ("gridworld/pacman", "hungry", {}),
+    "town": ("navigation/town", "walker", {}),
+    "corridor": ("simulation/multi-corridor", "random", {}),
+    "werewolf": ("werewolf/10", "random", {}),
 }
 LINES, PEAK = 5_000, 50.0  # of a run's log
 ROWS = (4, 4, 4, 0, 6, 6, 6, 3, 3, 3, 65, 65)
@@ -65,7 +74,8 @@ def write_all(folder: Path) -> None:
         record(player, folder / f"{name}.replay", world, options, max_steps=SEEN, seed=3)
     for name in ("match", *WORLDS):
         with ReplayReader(folder / f"{name}.replay") as reader:
-            seen[name] = {"tick": SEEN, "means": blocks(reader.frame(SEEN).scene)}
+            tick = min(SEEN, reader.ticks - 1)
+            seen[name] = {"tick": tick, "means": blocks(reader.frame(tick).scene)}
     _write(folder / "blocks.json", seen)
     whole = (folder / "match.replay").read_bytes()
     (folder / "cut.replay").write_bytes(whole[: int(len(whole) * 0.7)])
@@ -262,17 +272,18 @@ def write_match(path: Path) -> None:
 
 
 def blocks(scene: Scene) -> list[list[list[float]]]:
-    """The mean colours of SIDE x SIDE parts of the picture that interplay/view/picture.py draws, (SIDE, SIDE, 3)."""
+    """The mean colours of square parts of the picture that interplay/view/picture.py draws, SIDE of them from left to right."""
     scale = 25  # pixels of a part
-    inside = scale * SIDE
+    assert scene.bounds is not None
+    x0, y0, x1, y1 = scene.bounds
+    width, height = scale * SIDE, round(scale * SIDE * (y1 - y0) / (x1 - x0))
+    margin = round(min(width, height) * MARGIN / (1 - 2 * MARGIN))
     bare = scene._replace(layers=tuple(layer for layer in scene.layers if layer.kind != "table"))
-    size = round(inside / (1 - 2 * MARGIN))
-    margin = (size - inside) / 2
-    picture = render(bare, size).astype(float)
-    edges = [round(margin + scale * i) for i in range(SIDE + 1)]
+    picture = render(bare, (width + 2 * margin, height + 2 * margin)).astype(float)
+    rows, columns = ([margin + scale * i for i in range(length // scale + 1)] for length in (height, width))
     return [
-        [picture[top:bottom, left:right].mean(axis=(0, 1)).tolist() for left, right in pairwise(edges)]
-        for top, bottom in pairwise(edges)
+        [picture[top:bottom, left:right].mean(axis=(0, 1)).tolist() for left, right in pairwise(columns)]
+        for top, bottom in pairwise(rows)
     ]
 
 

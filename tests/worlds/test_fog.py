@@ -100,11 +100,13 @@ def test_what_is_hidden_is_taken_out_and_rows_keep_their_places():
     assert agents.columns["absent"].tolist() == [True, False, True]
     assert agents.columns["bar.health"].tolist() == [0, 0, 0]
     assert agents.text == ("", "b", "")
-    assert bombs.columns["colour"].tolist() == [3, 0, 0]
-    assert bombs.columns["absent"].tolist() == [False, True, True]
+    assert (bombs.rows, bombs.columns["colour"].tolist()) == (1, [3])
+    assert bombs.columns["absent"].tolist() == [False]
     assert left.layer("ground").columns["tile"].tolist() == [[1, UNSEEN], [UNSEEN, 4]]
     assert left.layer("counts").text == ((2,),)
-    assert left.layer("words").text == ("",)
+    assert (left.layer("words").rows, left.layer("words").text) == (0, ())
+    nobody = fogged(scene, {}).layer("agents")
+    assert (nobody.rows, nobody.columns["absent"].all()) == (3, True)
     assert scene.layer("agents").columns["x"].tolist() == [1, 2, 3]
     assert fogged(scene, EVERYTHING) is scene
     left.check_follows(scene)

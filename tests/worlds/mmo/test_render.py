@@ -63,23 +63,28 @@ def test_every_landed_blow_is_a_line_of_its_style_from_attacker_to_where_the_tar
         timestep = world.step(policy.act(timestep))
         frame, agent = scene_of(world, 1), world.state.agent[1]
         for number, style in enumerate(("melee", "range", "mage")):
-            landed = (agent["style"] == number) & (agent["struck"] >= 0)
-            assert (shown(frame, style) == landed).all()
-            assert (shown(frame, f"{style} hits") == landed).all()
-            line = frame.layer(style).columns
+            landed = np.flatnonzero((agent["style"] == number) & (agent["struck"] >= 0))
+            line, ring = frame.layer(style).columns, frame.layer(f"{style} hits").columns
+            assert (np.floor(line["x0"]) == agent["col"][landed]).all()  # a line for each, and no other
+            assert (np.floor(line["y0"]) == agent["row"][landed]).all()
+            assert (line["x1"] == ring["x"]).all()
+            assert (line["y1"] == ring["y"]).all()
+            assert line["jump"].all()  # who stood in this row a tick ago is somebody else
+            assert ring["jump"].all()
             reach = np.maximum(
                 abs(np.floor(line["x1"]) - np.floor(line["x0"])),
                 abs(np.floor(line["y1"]) - np.floor(line["y0"])),
             )
-            assert (reach[landed] <= number + 3).all()  # both may have gone a tile since the attack was aimed
-            seen |= {style} if landed.any() else set()
+            assert (reach <= number + 3).all()  # both may have gone a tile since the attack was aimed
+            seen |= {style} if len(landed) else set()
     assert seen == {"melee", "range", "mage"}
 
 
 def test_births_are_ringed_and_nobody_glides_into_them() -> None:
     world, frames = played(1, prefill=0)
-    (slot,) = np.flatnonzero(shown(frames[-1], "births"))
-    assert slot == 0
+    births, agents = (frames[-1].layer(name).columns for name in ("births", "agents"))
+    assert (births["x"].tolist(), births["y"].tolist()) == ([agents["x"][0]], [agents["y"][0]])
+    assert births["jump"].all()
     assert frames[-1].layer("agents").columns["jump"].tolist() == [True] + [False] * 31
     assert world.state.agent[1, 0]["life"] == 0
 
@@ -90,10 +95,12 @@ def test_deaths_are_crossed_and_tell_their_cause() -> None:
     world.refresh()
     world.step(np.zeros((2, 32, 2), np.int64))
     frame = scene_of(world, 1)
-    assert np.flatnonzero(shown(frame, "deaths")).tolist() == [0]
-    assert frame.layer("causes").text[0] == "hunger"
+    row, column = (int(world.state.agent[name][1, 0]) for name in ("row", "col"))
+    (cross,) = np.column_stack([frame.layer("deaths").columns[name] for name in ("x0", "y0", "x1", "y1")])
+    assert cross.tolist() == pytest.approx([column + 0.15, row + 0.15, column + 0.85, row + 0.85])
+    assert frame.layer("causes").text == ("hunger",)
     world.step(np.zeros((2, 32, 2), np.int64))
-    assert not shown(scene_of(world, 1), "deaths").any()
+    assert [scene_of(world, 1).layer(name).rows for name in ("deaths", "causes")] == [0, 0]
 
 
 def test_the_frozen_and_the_immune_carry_signs() -> None:

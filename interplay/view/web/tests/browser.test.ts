@@ -57,7 +57,7 @@ describe("a recording", () => {
       await atTick(tab, 35);
     }));
 
-  it.each(["match", "survival", "mmo"])("of %s draws what interplay's own pictures show", (name) =>
+  it.each(Object.keys(json<object>("blocks.json")))("of %s draws what interplay's own pictures show", (name) =>
     withTab(async (tab) => {
       const { tick, means } = json<Record<string, { tick: number; means: number[][][] }>>("blocks.json")[name]!;
       await openMatch(tab, `${name}.replay`);
@@ -68,9 +68,10 @@ describe("a recording", () => {
         const [left, top, width] = window.interplay.player.camera.frame();
         const ratio = canvas.width / canvas.clientWidth;
         const pen = canvas.getContext("2d")!;
-        const cell = (width * ratio) / side;
-        return Array.from({ length: side }, (_, row) =>
-          Array.from({ length: side }, (_, column) => {
+        const [rows, columns] = side;
+        const cell = (width * ratio) / columns;
+        return Array.from({ length: rows }, (_, row) =>
+          Array.from({ length: columns }, (_, column) => {
             const edges = [left * ratio + column * cell, top * ratio + row * cell].map(Math.round) as [number, number];
             const { data } = pen.getImageData(...edges, Math.round(cell), Math.round(cell));
             const sums = [0, 0, 0];
@@ -78,7 +79,7 @@ describe("a recording", () => {
             return sums.map((sum) => sum / (data.length / 4));
           }),
         );
-      }, means.length);
+      }, [means.length, means[0]!.length] as const);
       const apart = means.flatMap((row, y) => row.map((mean, x) => Math.max(...mean.map((part, i) => Math.abs(part - found[y]![x]![i]!)))));
       // Letters and smoothed edges differ a little in tiles that agents touch.
       expect(apart.reduce((sum, one) => sum + one, 0) / apart.length).toBeLessThan(name === "match" ? 8 : 3);
