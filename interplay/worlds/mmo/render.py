@@ -91,7 +91,7 @@ def draw_agents(
         jump=newborn(world, w),
         glyph="team",
         legend=[f"population {number}" for number in range(s.npop)],
-        bars={name: (agent[name].astype(float), getattr(s, name)) for name in ("health", "food", "water")},
+        bars={name: (agent[name], getattr(s, name)) for name in ("health", "food", "water")},
         marks={
             "frozen": agent["freeze"] > 1,
             "immune": agent["life"] < (s.immunity_ticks if protected else 0),

@@ -15,7 +15,7 @@ const HELD_SECONDS = 600;
 const WAITS = [0.5, 1, 2, 4, 8]; // seconds before trying again
 const MARKS = 5_000;
 const AGENT_WAIT = 3_000; // ms
-const APART: Partial<Record<Said["type"], number>> = { shown: 15, act: 50 }; // ms between two: the server hears 60 a second, not counting answers to a frame
+const APART: Partial<Record<Said["type"], number>> = { act: 50 }; // ms between two: the server hears 60 messages a second, answers to frames not counted
 
 export interface Status {
   running: boolean;

@@ -13,14 +13,27 @@ import type { Solid } from "./solid/solid";
 import { Source } from "./source";
 
 const TOLD = 100; // ms between two tellings of the panels while time goes on
+const SHORTEST_GLIDE = 20; // ms
 const LONGEST_GLIDE = 1000; // ms
 const NEAR = 8; // pixels beside an agent that still hit it
+const JITTER = 25; // ms: as old as that a frame is still drawn although there is a newer one
 const SLOW = 100; // ms of a picture
 export const SLOW_PICTURES = 20; // one after another, until the flat view is offered
 const SPECK = 0.5; // of the ground's longer side: what is seen under fog and less is looked at from near
 const ROOM = 0.7; // of the picture, for what is seen then
 const FOLLOWED = 3; // times nearer than the whole world, when following begins
 const READABLE = 7; // pixels of whoever is followed then, at least, from the middle to the rim
+
+/** The newest two frames of a world in play: their ticks, when they came, and how long the way from one to the other takes, in ms. */
+interface Arrival {
+  readonly from: number | null;
+  readonly fromAt: number;
+  readonly to: number | null;
+  readonly at: number;
+  readonly span: number;
+}
+
+const NOTHING: Arrival = { from: null, fromAt: 0, to: null, at: 0, span: 100 };
 
 export class Player {
   readonly clock = new Clock();
@@ -48,7 +61,7 @@ export class Player {
   private dirty = true;
   private look = false; // how much is seen is to be looked at, once
   private near = false; // fog brought the camera near, so its end takes it away again
-  private arrival = { from: null as number | null, to: null as number | null, at: 0, span: 100 };
+  private arrival: Arrival = NOTHING;
   private shownTick: number | null = null;
   private drawn = "";
   private drawings: number[] = [];
@@ -116,7 +129,7 @@ export class Player {
   /** The scene is another one: a new source, or a session that began anew. */
   begin(): void {
     this.atPresent = true;
-    this.arrival = { from: null, to: null, at: 0, span: 100 };
+    this.arrival = NOTHING;
     this.shownTick = null;
     this.shot = null;
     this.clock.playing = false;
@@ -142,11 +155,9 @@ export class Player {
     const now = performance.now();
     const gap = Math.min(now - arrival.at, LONGEST_GLIDE);
     const asked = live.status.speed > 0 ? 1000 / live.status.speed : 0;
-    arrival.span = Math.min(asked || gap, gap + 50, LONGEST_GLIDE);
-    const key = arrival.to !== null && live.reel.last < arrival.to;
-    arrival.from = key ? null : arrival.to;
-    arrival.to = live.reel.last;
-    arrival.at = now;
+    const to = live.reel.last;
+    const back = arrival.to !== null && to < arrival.to;
+    this.arrival = { from: back ? null : arrival.to, fromAt: arrival.at, to, at: now, span: Math.min(asked || gap, gap + 50, LONGEST_GLIDE) };
     this.clock.range(live.first, live.reel.last);
     if (live.since !== null && this.look && live.reel.last >= live.since) this.lookAround();
     this.dirty = true;
@@ -369,11 +380,11 @@ export class Player {
     if (!this.dirty) return;
     const present = this.live && this.atPresent;
     const { shot, next, share } = present ? this.newest(now) : this.recorded();
-    this.acknowledge();
+    if (this.arrival.to !== null) this.acknowledge(present && shot ? (next ?? shot).tick : this.arrival.to);
     if (!shot) return;
     const fresh = shot !== this.shot;
     this.shot = shot;
-    this.dirty = !!present && next !== null; // until it has arrived, however late the pictures come
+    this.dirty = !!present && (next !== null || shot.tick !== this.arrival.to); // until it has arrived, however late the pictures come
     const glides = next && !this.reducedMotion ? share : 0;
     if (this.following) this.centre(shot, next, glides);
     const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;
@@ -413,22 +424,27 @@ export class Player {
   }
 
   private newest(now: number): { shot: Shot | null; next: Shot | null; share: number } {
-    const { from, to, at, span } = this.arrival;
+    const { from, fromAt, to, at, span } = this.arrival;
     const { reel } = this.source!;
     if (to === null) return { shot: null, next: null, share: 0 };
+    const glides = span > SHORTEST_GLIDE && !this.reducedMotion;
+    // Of two frames that came between two pictures the first is still drawn: a picture each, if they come in time.
+    if (!glides && from !== null && from !== this.shownTick && now - fromAt < JITTER) {
+      this.clock.seek(from);
+      return { shot: reel.at(from), next: null, share: 0 };
+    }
     const newest = reel.at(to);
-    const share = span > 20 && !this.reducedMotion ? shareAt(now, at, span) : 1;
+    const share = glides ? shareAt(now, at, span) : 1;
     const old = from === null || share >= 1 || !newest || newest.first ? null : reel.at(from);
     this.clock.seek(old ? from! : to);
     return old ? { shot: old, next: newest, share } : { shot: newest, next: null, share: 0 };
   }
 
   /** Says which frame was drawn, so that the server sends more. */
-  private acknowledge(): void {
-    const { live, arrival } = this;
-    if (!live || arrival.to === null || arrival.to === this.shownTick) return;
-    this.shownTick = arrival.to;
-    const tick = arrival.to;
+  private acknowledge(tick: number): void {
+    const { live } = this;
+    if (!live || tick === this.shownTick) return;
+    this.shownTick = tick;
     queueMicrotask(() => live.say({ type: "shown", tick }));
   }
 
