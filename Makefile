@@ -1,7 +1,7 @@
 # Everything works in .venv at the repository root and needs nothing but Python >= 3.11 and make.
 #
 #   make demo    install, train for a few minutes, show a learning curve and a video
-#   make test    install what the tests need, run them          (ARGS="-k name" goes to pytest)
+#   make test    install what the tests need, run them, the page's too   (ARGS="-k name" goes to pytest alone)
 #   make test-fast   the quick ones, in under three minutes
 #   make test-long   the longest tests, which the others leave out (tests/long.txt)
 #   make check   ruff (format and lint), mypy, import-linter
@@ -17,7 +17,7 @@
 #   make site    build the site from docs/, the worlds and the docstrings, into build/site; needs no network
 #   make page    build the viewer's page; needs Node 20
 #   make test-page   its own tests, with a browser where Chromium is  (ARGS="tests/keys.test.ts" goes to vitest)
-#   make wheel   build dist/*.whl, with the compiled kernels of every world, and the page where Node is
+#   make wheel   build dist/*.whl, with the compiled kernels of every world and the page; needs Node 20
 #   make first-use   what a fresh installation of that wheel waits for, world by world
 #   make clean   remove what these targets made, runs/ excepted
 
@@ -69,7 +69,9 @@ demo: $(VENV)/.installed-demo
 	@$(BIN)/python .ci/page.py --if-possible > /dev/null
 	@echo "watch it play:  $(BIN)/interplay view $(DEMO)"
 
+# First the page's own tests, where Node is (and Chromium, for those that need a browser); with ARGS, or once they were run, without.
 test: $(VENV)/.installed-all
+	$(if $(ARGS)$(PAGE_TESTED),,$(MAKE) test-page)
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long" $(ARGS)
 
 # What takes longest, and is run by hand before a release: tests/long.txt.
@@ -140,9 +142,9 @@ test-page: $(VENV)/.installed-all
 
 wheel: $(VENV)/.installed-all
 	@rm -rf dist
-	$(BIN)/python .ci/page.py --if-possible
+	$(BIN)/python .ci/page.py
 	$(BIN)/python .ci/compile.py
-	$(BIN)/python -m build --wheel --outdir dist
+	PAGE_REQUIRED=1 $(BIN)/python -m build --wheel --outdir dist
 
 first-use: wheel
 	$(BIN)/python -m bench.first_use $(ARGS)

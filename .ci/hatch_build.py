@@ -1,7 +1,8 @@
-"""What a wheel takes beside the sources: the kernels that `.ci/compile.py` has compiled, and the page that `.ci/page.py` has built,
-if they are of these sources.
+"""What a wheel takes beside the sources: the kernels that `.ci/compile.py` has compiled, if they are of these sources, and the
+viewer's page, which is built where Node is.
 
-A wheel with kernels is one for a platform and a version of Python; without them (a checkout where nothing was compiled,
+Without Node an installation from a checkout has no page and says so when it is looked for; a release (`make wheel`, which sets
+PAGE_REQUIRED) fails. A wheel with kernels is one for a platform and a version of Python; without them (a checkout where nothing was compiled,
 an sdist) it is for every one, and worlds compile at first use.
 """
 
@@ -22,9 +23,7 @@ class CompiledKernels(BuildHookInterface):
         here = Path(self.root) / ".ci"
         if version != "standard" or not (here / "compile.py").exists():
             return
-        page = _load(here / "page.py")
-        if page.state_of_page(Path(self.root)) == "stale":
-            raise SystemExit(f"{page.STATIC} was built from other sources; run make page, or remove it")
+        _build_page(_load(here / "page.py"))
         compile_kernels = _load(here / "compile.py")
         index = compile_kernels.COMPILED / compile_kernels.INDEX
         if not index.exists():
@@ -43,6 +42,13 @@ class CompiledKernels(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["tag"] = f"{python}-{python}-{platform}"
         build_data["force_include"][str(index.parent)] = "interplay/compiled"
+
+
+def _build_page(page: Any) -> None:
+    if page.state_of_page() != "built" and page.main(["--if-possible"]):
+        raise SystemExit("the viewer's page could not be built; mend what is said above")
+    if page.state_of_page() == "stale":
+        raise SystemExit(f"{page.STATIC} was built from other sources; run make page, or remove it")
 
 
 def _load(file: Path) -> Any:

@@ -2,12 +2,15 @@
 
 python .ci/page.py                  needs Node 20 or later; fails without
 python .ci/page.py --if-possible    says so and goes on, also where npm's registry cannot be reached
+
+With PAGE_REQUIRED=1 in the environment, as in CI and in a release, there is no going on.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 WEB, STATIC = Path("interplay/view/web"), Path("interplay/view/static")
 BESIDE = ("build.mjs", "package.json", "package-lock.json", "tsconfig.json")
+NODE = 20
+PATIENCE = 300  # seconds for what npm fetches
 
 
 def stamp_of_page(root: Path = ROOT) -> str:
@@ -39,29 +44,37 @@ def state_of_page(root: Path = ROOT) -> str:
     return "built" if whole and found["sources"] == stamp_of_page(root) else "stale"
 
 
+def lacking() -> str | None:
+    """What is not there of that which builds the page; None: nothing."""
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        return f"Node is not installed ({NODE} or later is needed)"
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout.strip()
+    major = version.removeprefix("v").partition(".")[0]
+    if not major.isdigit() or int(major) < NODE:
+        return f"Node is {version or 'silent'}, {NODE} or later is needed"
+    return None if fetch_packages() else "npm could not fetch its packages"
+
+
 def fetch_packages() -> bool:
     """Fetches what the lock file names, where that has changed; whether it is there."""
     web = ROOT / WEB
     installed, lock = web / "node_modules" / ".package-lock.json", web / "package-lock.json"
     if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
         return True
-    return (
-        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=web).returncode == 0
-    )
+    command = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
+    try:
+        return subprocess.run(command, cwd=web, timeout=PATIENCE).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
 def main(arguments: list[str]) -> int:
     """The exit status."""
     if state_of_page() == "built":
         return 0
-    missing = None
-    if shutil.which("npm") is None:
-        missing = "Node is not installed (20 or later is needed)"
-    elif not fetch_packages():
-        missing = "npm could not fetch its packages"
-    if missing is not None:
+    if (missing := lacking()) is not None:
         print(f"the page is not built: {missing}", file=sys.stderr)
-        return 0 if "--if-possible" in arguments else 1
+        return 0 if "--if-possible" in arguments and os.environ.get("PAGE_REQUIRED") != "1" else 1
     return subprocess.run(["npm", "run", "build", "--loglevel=error"], cwd=ROOT / WEB).returncode
 
 

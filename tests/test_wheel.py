@@ -40,8 +40,10 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def build(monkeypatch: pytest.MonkeyPatch, checkout: Path) -> Any:
-    """The hook, as hatchling calls it; hatchling itself need not be installed."""
+def build(monkeypatch: pytest.MonkeyPatch, checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The hook, as hatchling calls it, on a machine without Node; hatchling itself need not be installed."""
+    monkeypatch.setenv("PATH", str(tmp_path_factory.mktemp("no programs")))
+    monkeypatch.delenv("PAGE_REQUIRED", raising=False)
     plugin = ModuleType("hatchling.builders.hooks.plugin.interface")
     plugin.BuildHookInterface = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, plugin.__name__, plugin)
@@ -133,6 +135,66 @@ def test_a_page_of_other_sources_is_refused(build, page, edit):
     else:
         (page / "index.html").unlink()
     with pytest.raises(SystemExit, match="run make page"):
+        build()
+
+
+@pytest.fixture
+def node(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> Any:
+    """Puts a Node of some version there, whose npm notes what it is asked and builds a page; what was asked."""
+    programs = tmp_path_factory.mktemp("programs")
+    asked = programs / "asked"
+
+    def install(version: str, fails: bool = False) -> Path:
+        build = f"from pathlib import Path; import runpy; Path({str(checkout)!r}, 'interplay/view/static').mkdir()"
+        said = f"runpy.run_path({str(checkout / '.ci' / 'page.py')!r})"
+        manifest = f"json.dumps(dict(sources={said}['stamp_of_page'](), files=[]))"
+        build += f"; import json; Path({str(checkout)!r}, 'interplay/view/static/manifest.json').write_text({manifest})"
+        scripts = {
+            "node": f"#!/bin/sh\necho {version}\n",
+            "npm": f'#!/bin/sh\necho "$1" >> {asked}\n[ "$1" = ci ] && exit 0\n{sys.executable} -c "{build}"\nexit {int(fails)}\n',
+        }
+        for name, text in scripts.items():
+            (programs / name).write_text(text)
+            (programs / name).chmod(0o755)
+        monkeypatch.setenv("PATH", str(programs))
+        return asked
+
+    return install
+
+
+def test_a_page_that_is_not_there_is_built_where_node_is(build, page, node):
+    for file in page.iterdir():
+        file.unlink()
+    page.rmdir()
+    asked = node("v20.1.0")
+    build()
+    assert asked.read_text().split() == ["ci", "run"]
+    assert (page / "manifest.json").exists()
+
+
+def test_a_page_that_does_not_build_makes_no_wheel(build, page, node):
+    (page / "index.html").unlink()
+    node("v22.0.0", fails=True)
+    with pytest.raises(SystemExit, match="could not be built"):
+        build()
+
+
+@pytest.mark.parametrize("version", [None, "v18.20.4"])
+def test_without_node_an_installation_has_no_page_and_a_release_fails(
+    build, page, node, version, capfd, monkeypatch
+):
+    (page / "manifest.json").unlink()
+    asked = node(version) if version else None
+    build()
+    told = (
+        "Node is v18.20.4, 20 or later is needed"
+        if version
+        else "Node is not installed (20 or later is needed)"
+    )
+    assert told in capfd.readouterr().err
+    assert asked is None or not asked.exists()
+    monkeypatch.setenv("PAGE_REQUIRED", "1")
+    with pytest.raises(SystemExit, match="could not be built"):
         build()
 
 

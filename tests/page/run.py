@@ -3,7 +3,8 @@
     python -m tests.page.run [NAMES ...]
 
 Needs Node 20, the page built (`make page`), and for the browser Chromium, which is looked for under its usual names or named by the
-variable CHROMIUM. What is missing is said, and its tests are left out. NAMES go to vitest.
+variable CHROMIUM. What is missing is said, and its tests are left out; with PAGE_REQUIRED=1, as in CI, that is a failure. NAMES go
+to vitest.
 """
 
 from __future__ import annotations
@@ -26,19 +27,20 @@ UNIT = ("scene", "clock", "reel", "replay", "palette", "keys", "hands", "cones",
 
 def main(names: list[str]) -> int:
     """Runs them; the exit status of vitest."""
+    required = int(os.environ.get("PAGE_REQUIRED") == "1")
     if shutil.which("npx") is None:
         print("the page was not tested: Node is not installed (20 or later is needed)")
-        return 0
+        return required
     if not (WEB / "node_modules" / "vitest").exists():
         print("the page was not tested: its packages were not fetched (make page)")
-        return 0
+        return required
     browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     with tempfile.TemporaryDirectory() as folder:
         write_all(Path(folder))
         environment = {**os.environ, "PAGE_FIXTURES": folder}
         if browser is None:
             print("the page was tested without a browser: no Chromium was found; name one by CHROMIUM")
-            return _vitest(names or [f"tests/{name}.test.ts" for name in UNIT], environment)
+            return _vitest(names or [f"tests/{name}.test.ts" for name in UNIT], environment) or required
         command = [sys.executable, "-m", "interplay", "view", "--no-browser"]
         paths = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
         # Opened without a name, it shows the recordings of its folder and every world.

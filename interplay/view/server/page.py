@@ -11,7 +11,10 @@ from interplay.core.reading import MIB, read_bytes
 
 STATIC = Path(__file__).resolve().parents[1] / "static"
 INDEX = "index.html"
-MISSING = "the page was not built: this is a checkout without it; run `make page` (needs Node 20 or later) and load it again"
+MISSING = (
+    "the page was not built, as there was no Node when interplay was installed; install Node 20 or later, then run `make page` in a "
+    "checkout that is installed with --editable, or `pip install .` there again, and load this address again"
+)
 _KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",

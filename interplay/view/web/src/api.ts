@@ -5,6 +5,7 @@ import { T } from "./strings";
 
 export const PROTOCOL = 1;
 const TOKEN = "interplay.token";
+const BORROWING = 300; // ms that other tabs have for an answer
 
 export interface About {
   interplay: string;
@@ -179,7 +180,25 @@ export function takeToken(): string {
 }
 
 export class Api {
-  constructor(private readonly token: string) {}
+  private readonly others = new BroadcastChannel(TOKEN); // tabs of this server in this browser, and nobody else
+
+  constructor(private token: string) {
+    this.others.onmessage = ({ data }) => data === "?" && this.token && this.others.postMessage(this.token);
+  }
+
+  /** A link opened in a new tab has no token: a tab that has this viewer open gives its own. */
+  async borrow(): Promise<void> {
+    if (this.token) return;
+    const own = this.others.onmessage;
+    const given = new Promise<string>((done) => {
+      this.others.onmessage = ({ data }) => data !== "?" && done(String(data));
+      setTimeout(() => done(""), BORROWING);
+    });
+    this.others.postMessage("?");
+    this.token = await given;
+    this.others.onmessage = own;
+    if (this.token) sessionStorage.setItem(TOKEN, this.token);
+  }
 
   about = () => this.json<About>("/api/about");
   recording = (id: number) => this.json<RecordingTold>(`/api/recordings/${id}`);
@@ -241,6 +260,6 @@ export class Api {
     if (answer.ok) return answer;
     const told = (await answer.json().catch(() => null)) as { error?: unknown } | null;
     const said = typeof told?.error === "string" ? told.error : T.answered(answer.status);
-    throw new Unwilling(answer.status === 401 ? T.noToken : said, answer.status);
+    throw new Unwilling(answer.status === 401 ? (this.token ? T.otherStart : T.noToken) : said, answer.status);
   }
 }

@@ -74,7 +74,10 @@ export class Page {
   // -- opening ----------------------------------------------------------------------------------------------------
 
   async start(): Promise<void> {
+    // Of an address that was pasted over this one only what is behind the # is another; our own way of writing it is not heard here.
+    addEventListener("hashchange", () => location.reload());
     try {
+      await this.api.borrow();
       this.about = await this.api.about();
       if (this.about.protocol !== PROTOCOL) throw new Refused(T.otherProtocol(this.about.interplay));
       this.sources = await this.api.sources();

@@ -10,7 +10,7 @@ export const T = {
   opening: "Opening …",
   loading: "Loading …",
   serverGone: "The server does not answer; start `interplay view` again and open the address that it prints.",
-  otherStart: "The viewer was started anew and this page is of an earlier start; open the address that it printed.",
+  otherStart: "The viewer was started anew, and this address is of another start; open the whole address that `interplay view` printed last.",
   noToken: "This address lacks its token; open the whole address that `interplay view` printed.",
   answered: (status: number) => `The server answered ${status}; reload the page.`,
   otherProtocol: (version: string) => `The server is interplay ${version} and this page is of another version; reload the page.`,

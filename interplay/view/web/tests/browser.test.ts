@@ -141,6 +141,15 @@ describe("a recording", () => {
       await tab.reload();
       await tab.waitForFunction(() => window.interplay?.player.shot?.tick === 124);
       expect(await tab.evaluate(() => [window.interplay.player.selected, window.interplay.player.clock.playing])).toEqual([5, false]);
+      const link = tab.url().replace("at=124", "at=200");
+      expect(link).not.toContain("token");
+      const goes = async (there: Tab) => {
+        await there.goto(link);
+        await there.waitForFunction(() => window.interplay?.player.shot?.tick === 200);
+        expect(await there.evaluate(() => window.interplay.player.selected)).toBe(5);
+      };
+      await goes(tab); // pasted over the address of the open page
+      await goes(await tab.context().newPage()); // in a tab of its own, which has no token yet
     }));
 
   it("that is damaged says where, and plays on behind it", () =>
