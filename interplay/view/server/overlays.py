@@ -116,6 +116,7 @@ class Overlays:
             except Exception as error:  # of an overlay of somebody's own; the world plays on
                 raise broken(overlay.name, error) from error
         self._asked[visitor] = key_of(job)
+        self._done.pop(key_of(job), None)  # what others were handed at this tick, it was not
         self._rest = -math.inf  # somebody waits for something new
 
     def leave(self, visitor: Visitor) -> bool:

@@ -383,6 +383,7 @@ class Session:
             "teams": None if world.teams is None else [list(map(int, team)) for team in world.teams],
             "tick": play.tick,
             "tick_seconds": tick_seconds(world),
+            "alone": len(self._visitors) == 1,
             "may_play": True,
             "turn_based": play.turn_based,
             "controls": play.controls(0),

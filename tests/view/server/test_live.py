@@ -57,9 +57,9 @@ def test_hello_says_everything_first():
     with served(no_root([WALK])) as own, Watcher(own) as page:
         hello = page.hear()
         assert hello["type"] == "hello"
-        assert {key: hello[key] for key in ("protocol", "source", "world", "agents", "policy", "may_play", "turn_based")} == {
+        assert {key: hello[key] for key in ("protocol", "source", "world", "agents", "policy", "may_play", "turn_based", "alone")} == {
             "protocol": 1, "source": "world:0", "world": WALK, "agents": ["agent_0", "agent_1"], "policy": "random", "may_play": True,
-            "turn_based": False,
+            "turn_based": False, "alone": True,
         }  # fmt: skip
         own_time = (pytest.approx(30), pytest.approx(1 / 30))
         assert (hello["running"], hello["speed"], hello["tick_seconds"], hello["holders"]) == (
@@ -70,6 +70,8 @@ def test_hello_says_everything_first():
         assert all(head["kind"] == "discrete" for head in hello["heads"])
         assert page.hear()["type"] == "status"
         assert page.until("frame")["head"].key  # by then it may prepare its first step already
+        with Watcher(own) as other:
+            assert not other.hear()["alone"]
 
 
 @pytest.mark.parametrize(

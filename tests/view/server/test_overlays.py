@@ -110,6 +110,17 @@ def test_values_are_those_of_ghosts_in_the_world_as_it_stands(address):
         np.testing.assert_allclose(found["cells"][ground], 1 + LEVELS * share, atol=0.51)
 
 
+def test_who_asks_for_what_another_page_was_shown_at_this_tick_is_shown_it_too(address):
+    """Time stands still, as after a reload: nothing new is computed by itself."""
+    asked = {"name": "values", "population": 0, "options": {"ghost": "full"}}
+    with Watcher(address) as one:
+        one.stand_still()
+        _, first = cells_seen(one, **asked)
+        with Watcher(address) as other:
+            _, second = cells_seen(other, **asked)
+    assert (second["tick"], second["cells"].tobytes()) == (first["tick"], first["cells"].tobytes())
+
+
 def test_exploration_counts_every_tick_of_the_episode_since_it_was_asked_for():
     ready = Ready()
     ready.ask("exploration", 0)

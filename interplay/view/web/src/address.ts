@@ -8,16 +8,30 @@ export interface Address {
   agent: number | null;
   tab: string | null;
   overlay: string | null;
+  population: number | null; // of the overlay
+  with: string | null; // its options, see writeOptions
   view: string | null; // solid
 }
 
-const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, view: null };
+const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, population: null, with: null, view: null };
 
 /** The source of a world in play: "run:0" or "world:0"; of a run's players "run:0@3", or two who meet "run:0@3,1". */
 export function readLive(source: string): { kind: "run" | "world"; id: number; players: number[] } | null {
   const said = /^(run|world):(\d{1,6})(?:@(\d{1,6})(?:,(\d{1,6}))?)?$/.exec(source);
   if (!said || (said[1] === "world" && said[3])) return null;
   return { kind: said[1] as "run" | "world", id: Number(said[2]), players: said.slice(3).filter(Boolean).map(Number) };
+}
+
+const OPTIONS = /^[\w.-]{1,40}:[\w.-]{1,40}(,[\w.-]{1,40}:[\w.-]{1,40}){0,9}$/;
+
+/** Options of an overlay as "style:mage,scale:log"; null: there are none, or they cannot be written so. */
+export function writeOptions(options: Record<string, string>): string | null {
+  const said = Object.entries(options).map((pair) => pair.join(":")).join(",");
+  return OPTIONS.test(said) ? said : null;
+}
+
+export function readOptions(said: string | null): Record<string, string> {
+  return Object.fromEntries((said ?? "").split(",").filter(Boolean).map((pair) => pair.split(":") as [string, string]));
 }
 
 export function readAddress(hash: string): Address {
@@ -33,6 +47,8 @@ export function readAddress(hash: string): Address {
     agent: whole("agent"),
     tab: /^[a-z]{1,20}$/.test(said.get("tab") ?? "") ? said.get("tab") : null,
     overlay: /^[\w-]{1,100}$/.test(said.get("overlay") ?? "") ? said.get("overlay") : null,
+    population: whole("population"),
+    with: OPTIONS.test(said.get("with") ?? "") ? said.get("with") : null,
     view: said.get("view") === "solid" ? "solid" : null,
   };
 }

@@ -35,6 +35,20 @@ export function reach(layer: Layer, row: number): number {
   return most;
 }
 
+/** Where a place is on the picture: `Camera.project`, or that of the solid view. */
+export interface Eye {
+  project(x: number, y: number, size: number): [number, number, number];
+}
+
+/** The rows that are on a picture of so many pixels. */
+export function inView(layer: Layer, eye: Eye, width: number, height: number): number[] {
+  const glide = new Glide(layer, null, 0);
+  return [...glide.rows()].filter((row) => {
+    const [x, y] = eye.project(...middle(glide, row), reach(layer, row));
+    return x >= 0 && y >= 0 && x <= width && y <= height;
+  });
+}
+
 /** Whether a row is drawn at all. */
 export function isThere(layer: Layer, row: number): boolean {
   return row < layer.rows && !flag(layer, "absent", row);

@@ -2,7 +2,7 @@
 
 export type Command =
   | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
-  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "solid" | "turnLeft" | "turnRight" | "tiltUp" | "tiltDown" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
+  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "solid" | "moveLeft" | "moveRight" | "moveUp" | "moveDown" | "turnLeft" | "turnRight" | "tiltUp" | "tiltDown" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
 
 export interface Pressed {
   key: string;
@@ -10,6 +10,7 @@ export interface Pressed {
   altKey: boolean;
   ctrlKey: boolean;
   metaKey: boolean;
+  code?: string;
 }
 
 const COMMANDS: Record<string, Command> = {
@@ -35,6 +36,10 @@ const COMMANDS: Record<string, Command> = {
   z: "fit",
   i: "zoomIn",
   u: "zoomOut",
+  a: "moveLeft",
+  d: "moveRight",
+  w: "moveUp",
+  x: "moveDown",
   v: "solid",
   j: "turnLeft",
   k: "turnRight",
@@ -71,6 +76,10 @@ export const KEYS_OF: [Command, string[]][] = [
   ["fit", ["Z"]],
   ["zoomIn", ["I"]],
   ["zoomOut", ["U"]],
+  ["moveLeft", ["A"]],
+  ["moveRight", ["D"]],
+  ["moveUp", ["W"]],
+  ["moveDown", ["X"]],
   ["solid", ["V"]],
   ["turnLeft", ["J"]],
   ["turnRight", ["K"]],
@@ -85,6 +94,13 @@ export const KEYS_OF: [Command, string[]][] = [
   ["close", ["Esc"]],
 ];
 
+const SIGNS: Record<string, string> = { Comma: ",", Period: ".", BracketLeft: "[", BracketRight: "]", Equal: "+", Minus: "-" };
+
+/** What stands on a key of the usual keyboard; "" for those that write the same with Alt. */
+function lettered(code: string): string {
+  return /^Key[A-Z]$/.test(code) ? code[3]! : (SIGNS[code] ?? "");
+}
+
 /**
  * What a key does to the page.
  *
@@ -93,7 +109,9 @@ export const KEYS_OF: [Command, string[]][] = [
  */
 export function commandOf(pressed: Pressed, held = false): Command | null {
   if (pressed.ctrlKey || pressed.metaKey || pressed.altKey !== held) return null;
-  const key = pressed.key.length === 1 ? pressed.key.toLowerCase() : pressed.key;
+  // With Alt some keyboards write another letter (a Mac's † for T): then the place of the key counts.
+  const letter = (pressed.altKey && lettered(pressed.code ?? "")) || pressed.key;
+  const key = letter.length === 1 ? letter.toLowerCase() : letter;
   const far = pressed.shiftKey && key.startsWith("Arrow") ? "shift " : "";
   return COMMANDS[far + key] ?? null;
 }

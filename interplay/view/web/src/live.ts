@@ -77,6 +77,8 @@ export class Live implements Source, Lays {
   tickSeconds = 0.1;
   turnBased = false;
   mayPlay = false;
+  /** Whether no other page watched when this one came. */
+  alone = false;
   controls: Controls | null = null;
   /** Whether clicks mean something to the slot that is held. */
   clicks = false;
@@ -286,6 +288,7 @@ export class Live implements Source, Lays {
     this.tickSeconds = Number(hello.tick_seconds) || this.tickSeconds;
     this.turnBased = hello.turn_based === true;
     this.mayPlay = hello.may_play === true;
+    this.alone = hello.alone === true;
     this.controls = (hello.controls as Controls | null) ?? null;
     this.heads = (hello.heads as HeadTold[]) ?? [];
     const { running, speed, tick, holders, policy } = hello as unknown as Status;

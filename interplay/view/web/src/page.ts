@@ -1,6 +1,6 @@
 /** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
 
-import { readAddress, readLive, writeAddress } from "./address";
+import { readAddress, readLive, readOptions, writeAddress, writeOptions } from "./address";
 import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, Sources, Unwilling, takeToken } from "./api";
 import { focusWorld } from "./focus";
 import { Hands } from "./hands";
@@ -17,6 +17,7 @@ import { T } from "./strings";
 const DETAILS_EVERY = 200; // ms between two questions for an agent
 const FIRST_CHECKPOINT = 5_000; // ms between two looks whether a run has one
 const FAR = 100; // ticks of a step with Shift
+const MOVE = 0.15; // of the picture
 const TURN = 40; // pixels of a pointer that a key is worth
 const SUFFIX = ".replay";
 
@@ -91,7 +92,7 @@ export class Page {
 
   /** Goes where the address says, or to the one thing there is. */
   private async arrive(): Promise<void> {
-    const { run, match, live, at, agent, tab, overlay, view } = readAddress(location.hash);
+    const { run, match, live, at, agent, tab, overlay, population, with: options, view } = readAddress(location.hash);
     if (tab) this.tab = tab;
     this.solidAsked = view !== null;
     const { runs, recordings, worlds } = this.sources!;
@@ -102,7 +103,7 @@ export class Page {
     else if (runs.length === 1 && recordings.every((one) => one.run === runs[0]!.id)) await this.openRun(runs[0]!.id);
     else if (!runs.length && !recordings.length && worlds.length === 1) await this.openLive(`world:${worlds[0]!.id}`);
     const lays = this.player.source?.lays;
-    if (overlay && lays) lays.wanted = { name: overlay, population: null, options: {} };
+    if (overlay && lays) lays.wanted = { name: overlay, population, options: readOptions(options) };
     if (agent !== null && this.player.source) this.select(agent);
   }
 
@@ -204,11 +205,18 @@ export class Page {
       frame: () => this.frame(session),
       laid: () => this.laid(),
       veiled: () => this.player.veil(),
-      begun: () => this.player.source === session && this.player.begin(),
+      begun: () => this.begun(session),
       said: (line) => this.tell(line, true),
     });
     this.player.open(session);
     this.changed();
+  }
+
+  private begun(session: Live): void {
+    if (this.player.source !== session) return;
+    this.player.begin();
+    // Nothing plays by itself for who wants no motion; a world that somebody else watches goes on.
+    if (this.player.reducedMotion && session.status.running && session.alone) session.say({ type: "run", on: false });
   }
 
   /** Whether the folder that was opened is empty so far. */
@@ -300,13 +308,14 @@ export class Page {
     source.lays.look(tick, selected);
   }
 
-  /** Writes the address, while nothing moves. */
+  /** Writes the address, of a recording while nothing moves. */
   private remember(): void {
     const { player } = this;
-    if (player.running || player.loading) return;
+    if ((player.running && !player.live) || player.loading) return;
+    const wanted = player.source?.lays?.wanted;
     const at = player.source && !player.live ? player.tick : null;
     const tab = player.source || this.runId !== null ? this.tab : null;
-    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.source?.lays?.wanted?.name ?? null, view: player.makeSolid || this.solidAsked ? "solid" : null });
+    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: wanted?.name ?? null, population: wanted?.population ?? null, with: writeOptions(wanted?.options ?? {}), view: player.makeSolid || this.solidAsked ? "solid" : null });
     if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
   }
 
@@ -392,29 +401,34 @@ export class Page {
     if (!player.source) return;
     const acts: Partial<Record<Command, () => void>> = {
       play: () => {
+        const [asked, running] = [player.live && player.atPresent, player.running];
         player.toggle();
-        if (!player.live) this.say(player.running ? T.playing : T.pausedAt(player.tick));
+        this.say((asked ? !running : player.running) ? T.playing : T.pausedAt(player.tick)); // a session does it a moment later
       },
-      forward: () => player.step(1),
-      back: () => player.step(-1),
-      forwardFar: () => player.step(FAR),
-      backFar: () => player.step(-FAR),
-      start: () => player.seek(clock.first),
-      end: () => player.seek(clock.last),
+      forward: () => this.step(1),
+      back: () => this.step(-1),
+      forwardFar: () => this.step(FAR),
+      backFar: () => this.step(-FAR),
+      start: () => this.goTo(clock.first),
+      end: () => this.goTo(clock.last),
       previousEvent: () => this.event(-1),
       nextEvent: () => this.event(1),
       eventKind: () => this.nextKind(),
       faster: () => player.faster(1),
       slower: () => player.faster(-1),
       goTo: () => (this.goToField?.focus(), this.goToField?.select()),
-      live: () => player.present(),
+      live: () => (player.present(), player.live && this.say(T.presentNow)),
       previousAgent: () => (player.neighbour(-1), this.said()),
       nextAgent: () => (player.neighbour(1), this.said()),
       follow: () => {
         player.follow();
         this.say(player.following ? T.followed(this.nameOf(player.selected!)) : T.unfollowed);
       },
-      fit: () => player.fit(),
+      fit: () => (player.fit(), this.say(T.wholeNow)),
+      moveLeft: () => this.move(-1, 0),
+      moveRight: () => this.move(1, 0),
+      moveUp: () => this.move(0, -1),
+      moveDown: () => this.move(0, 1),
       zoomIn: () => player.zoom(1.4),
       zoomOut: () => player.zoom(1 / 1.4),
       solid: () => void this.setSolid(!player.makeSolid),
@@ -429,6 +443,28 @@ export class Page {
       close: () => this.selectNobody(),
     };
     acts[command]?.();
+  }
+
+  private step(ticks: number): void {
+    this.player.step(ticks);
+    this.sayTick();
+  }
+
+  private goTo(tick: number): void {
+    this.player.seek(tick);
+    this.sayTick();
+  }
+
+  /** Where a command has led; a session goes there a moment later, and says it by its frames. */
+  private sayTick(): void {
+    const { player } = this;
+    if (!player.live || !player.atPresent) this.say(T.tickNow(player.clock.tick));
+  }
+
+  /** Looks further to a side, by a part of the picture. */
+  private move(right: number, down: number): void {
+    const { camera } = this.player;
+    this.player.drag(-right * MOVE * camera.width, -down * MOVE * camera.height);
   }
 
   /** Lays an overlay over the world, or takes it away. */

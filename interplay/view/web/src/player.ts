@@ -1,6 +1,6 @@
 /** Brings a source, the clock and the picture together; panels listen to it and never draw the world themselves. */
 
-import { agentsAt, isThere, middle, reach } from "./agents";
+import { agentsAt, inView, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
 import { Clock, SPEEDS } from "./clock";
 import { Flat, type Rays } from "./flat";
@@ -94,6 +94,12 @@ export class Player {
   get pictured(): boolean {
     const schema = this.source?.schema;
     return !!schema && (!!schema.bounds || schema.layers.some(({ kind }) => kind === "picture"));
+  }
+
+  /** Who is on the picture. */
+  get inView(): number[] {
+    const { agents, camera, solid } = this;
+    return agents ? inView(agents, solid ?? camera, camera.width, camera.height) : [];
   }
 
   get agents(): Layer | null {

@@ -4,7 +4,7 @@ import type { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
 import { faultsOf } from "./audit";
-import { atTick, openMatch, openWorld, tick, withTab } from "./tab";
+import { atTick, openMatch, openWorld, seek, tick, withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
 
@@ -120,6 +120,87 @@ async function tabTo(tab: Tab, name: string | RegExp, key = "Tab"): Promise<void
 }
 const onWorld = (tab: Tab) => expect.poll(async () => (await here(tab)).name).toMatch(/^The world /);
 const spoken = (tab: Tab) => tab.locator("#aloud").textContent();
+
+describe("in words", () => {
+  const rows = (tab: Tab) => tab.locator("table.agents tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const label = (tab: Tab) => tab.locator("canvas[role=img]").getAttribute("aria-label");
+
+  it("who is in view is counted as it is listed, with what it is, also when the solid view is turned", () =>
+    withTab(async (tab) => {
+      await openMatch(tab, "mmo.replay");
+      await seek(tab, 40);
+      await tab.getByRole("tab", { name: "Table" }).click();
+      await tab.locator("table.agents tbody tr").first().waitFor();
+      const alive = await tab.evaluate(() => [...window.interplay.player.agents!.columns.get("absent")!].filter((gone) => !gone).length);
+      const colours = await tab.evaluate(() => {
+        const { columns } = window.interplay.player.agents!;
+        return [...columns.get("colour")!].filter((_, slot) => !columns.get("absent")![slot]);
+      });
+      expect(alive).toBeLessThan(await tab.evaluate(() => window.interplay.player.agents!.rows));
+      const listed = await rows(tab);
+      expect(listed.map((cells) => cells[1])).toEqual(colours.map((number) => `population ${number}`));
+      expect(await label(tab)).toContain(` ${alive} agent`);
+      const counted = async () => [await label(tab), (await rows(tab)).length];
+      const fits = async () => {
+        const [said, count] = await counted();
+        return (said as string).includes(` ${count} agent`) ? count : -1;
+      };
+      for (let i = 0; i < 5; i++) await tab.keyboard.press("i");
+      await expect.poll(fits).toBeLessThan(alive);
+      await tab.evaluate(() => window.interplay.setSolid(true));
+      await tab.waitForFunction(() => window.interplay.player.solid);
+      for (const key of ["j", "j", "j", "m"]) await tab.keyboard.press(key);
+      const seen = await tab.evaluate(() => {
+        const { player } = window.interplay;
+        const { agents, solid, camera } = player;
+        return [...Array(agents!.rows).keys()].filter((slot) => {
+          if (agents!.columns.get("absent")![slot]) return false;
+          const [x, y] = solid!.project(agents!.columns.get("x")![slot]!, agents!.columns.get("y")![slot]!, 0.45);
+          return x >= 0 && y >= 0 && x <= camera.width && y <= camera.height;
+        }).length;
+      });
+      await expect.poll(fits).toBe(seen);
+    }));
+
+  it("the selected agent's kind and life so far, each event leading to its tick", () =>
+    withTab(async (tab) => {
+      await openMatch(tab, "match.replay");
+      await seek(tab, 130);
+      const [birth, slot] = await tab.evaluate(() => {
+        const born = window.interplay.player.source!.marks.find(({ kind }) => kind === "birth")!;
+        return [born.tick, born.slots[0]!];
+      });
+      await tab.evaluate((slot) => window.interplay.select(slot), slot);
+      await expect.poll(() => tab.locator("aside").textContent()).toContain(`Born at tick ${birth}, ${130 - birth} ticks old.`);
+      const fallen = await tab.evaluate(() => window.interplay.player.source!.marks.find(({ kind, tick, slots }) => kind === "death" && tick < 130 && slots.length === 2)!);
+      await tab.evaluate((slot) => window.interplay.select(slot), fallen.slots[1]!);
+      await tab.locator(".life button").first().click();
+      await atTick(tab, fallen.tick);
+      await openMatch(tab, "mmo.replay");
+      await seek(tab, 40);
+      await tab.evaluate(() => window.interplay.player.neighbour(1));
+      await expect.poll(() => tab.locator("aside h2 small").first().textContent()).toMatch(/^population \d · slot/);
+    }));
+
+  it("what commands have done is told", () =>
+    withTab(async (tab) => {
+      const aloud = () => tab.locator("#aloud").textContent();
+      await openMatch(tab, "match.replay");
+      await seek(tab, 10);
+      for (const [key, said] of [["ArrowRight", "Tick 11."], ["Shift+ArrowRight", "Tick 111."], ["Home", "Tick 0."], ["z", "The whole world is in view."]] as const) {
+        await tab.keyboard.press(key);
+        await expect.poll(aloud).toBe(said);
+      }
+      await openWorld(tab, "dilemma/open-ended");
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
+      await expect.poll(() => tab.evaluate(() => window.interplay.player.live!.status.running)).toBe(true);
+      await tab.keyboard.press(" ");
+      await expect.poll(aloud).toMatch(/^Paused at tick/);
+      await expect.poll(() => tab.evaluate(() => window.interplay.player.live!.status.running)).toBe(false);
+      await tab.keyboard.press(" ");
+      await expect.poll(aloud).toBe("Playing.");
+    }));
+});
 
 describe("without a mouse", () => {
   it("one opens a recording, plays, seeks, selects in the table, follows and comes back", () =>

@@ -150,6 +150,11 @@ describe("a recording", () => {
       };
       await goes(tab); // pasted over the address of the open page
       await goes(await tab.context().newPage()); // in a tab of its own, which has no token yet
+      await openWorld(tab, "dilemma/open-ended"); // a world that goes on has its place in the address, too
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
+      await tab.evaluate(() => window.interplay.select(1));
+      await expect.poll(() => tab.evaluate(() => location.hash)).toMatch(/^#live=world:\d+&agent=1&tab=agent$/);
+      expect(await tab.evaluate(() => window.interplay.player.live!.status.running)).toBe(true);
     }));
 
   it("that is damaged says where, and plays on behind it", () =>
@@ -179,7 +184,7 @@ describe("a recording", () => {
       await tab.setInputFiles(".file input", pathOf("match.replay"));
       await tab.waitForFunction(() => window.interplay.player.shot);
       expect(await seek(tab, 222)).toBe(digests.match![222]);
-      expect(asked.filter((one) => !one.startsWith("blob:"))).toEqual([]);
+      expect(asked.filter((one) => one.includes("/api/"))).toEqual([]); // the page's own script may still come
       await tab.evaluate(() => window.interplay.leave());
       await tab.setInputFiles(".file input", pathOf("future.replay"));
       await expect.poll(() => tab.locator(".toast").textContent()).toContain("format 9");
@@ -326,6 +331,8 @@ describe("a page for everybody", () => {
         });
         await tab.waitForTimeout(400);
         expect([await tick(tab), await tab.evaluate(() => window.interplay.player.clock.playing)]).toEqual([0, false]);
+        await openWorld(tab, "dilemma/fixed"); // which nobody else watches
+        await expect.poll(() => tab.evaluate(() => window.interplay.player.live!.status.running)).toBe(false);
       },
       { reducedMotion: "reduce" },
     ));
@@ -385,7 +392,7 @@ describe("a session", () => {
       await tab.waitForFunction(() => (window.interplay.player.shot?.tick ?? 0) > 4, null, { timeout: 15_000 });
       await tab.keyboard.press(" ");
       await expect.poll(async () => (await status(tab)).running).toBe(false);
-      await tab.waitForTimeout(150);
+      await expect.poll(() => tab.evaluate(() => window.interplay.player.shot!.tick - window.interplay.player.live!.status.tick)).toBe(0);
       const at = await tick(tab);
       await tab.keyboard.press("ArrowRight");
       await atTick(tab, at + 1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readAddress, readLive, writeAddress } from "../src/address";
+import { readAddress, readLive, readOptions, writeAddress, writeOptions } from "../src/address";
 import { HeldKeys, KEYS_OF, Pressed, commandOf } from "../src/keys";
 import { T } from "../src/strings";
 import { short, shown } from "../src/words";
@@ -25,6 +25,12 @@ describe("keys", () => {
   it("need Alt while somebody plays", () => {
     expect(commandOf(key(" "), true)).toBeNull();
     expect(commandOf(key(" ", { altKey: true }), true)).toBe("play");
+  });
+
+  it("are known by their place where Alt writes another letter", () => {
+    expect(commandOf(key("†", { altKey: true, code: "KeyT" }), true)).toBe("take");
+    expect(commandOf(key("“", { altKey: true, code: "BracketLeft" }), true)).toBe("previousAgent");
+    expect(commandOf(key("†", { code: "KeyT" }))).toBeNull();
   });
 });
 
@@ -53,15 +59,17 @@ it("letters count alike with Shift, and end whichever way they went down", () =>
 });
 
 describe("the address", () => {
-  const nowhere = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, view: null };
+  const nowhere = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, population: null, with: null, view: null };
   it("comes back", () => {
-    const address = { ...nowhere, match: 3, at: 1234, agent: 17, tab: "table", overlay: "values", view: "solid" };
+    const address = { ...nowhere, match: 3, at: 1234, agent: 17, tab: "table", overlay: "combat", population: 0, with: writeOptions({ style: "mage", scale: "log" }), view: "solid" };
     expect(readAddress(writeAddress(address))).toEqual(address);
     expect(readAddress(writeAddress({ ...nowhere, live: "run:0" }))).toEqual({ ...nowhere, live: "run:0" });
+    expect(readOptions(address.with)).toEqual({ style: "mage", scale: "log" });
+    expect([readOptions(null), writeOptions({}), writeOptions({ style: "a&b" })]).toEqual([{}, null, null]);
     expect(writeAddress(nowhere)).toBe("");
   });
   it("says nothing else", () => {
-    expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00&overlay=a b&view=flat")).toEqual(nowhere);
+    expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00&overlay=a b&population=-1&with=style:&view=flat")).toEqual(nowhere);
   });
   it("tells what is in play, and by whom", () => {
     expect(["world:7", "run:0", "run:0@3", "run:0@3,1"].map(readLive)).toEqual([["world", 7, []], ["run", 0, []], ["run", 0, [3]], ["run", 0, [3, 1]]].map(([kind, id, players]) => ({ kind, id, players })));

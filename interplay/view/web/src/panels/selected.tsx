@@ -8,10 +8,11 @@ import type { Page } from "../page";
 import { barColour, hex } from "../palette";
 import { flag } from "../scene";
 import { T } from "../strings";
-import { barsOf, marksOf, short } from "../words";
+import { barsOf, kindOf, marksOf, short } from "../words";
 import { Later } from "./later";
 
 const MOST_CHOICES = 60;
+const MOST_EVENTS = 8;
 
 const playing = async () => (await import("./playing")).Playing;
 const observationPanel = async () => (await import("./observation")).ObservationPanel;
@@ -26,10 +27,11 @@ export function Selected({ page, slot }: { page: Page; slot: number }) {
       <h2>
         {here && <span class="chip" style={{ background: hex(colourOf(agents, slot)) }} />}
         {page.nameOf(slot)}
-        <small>{[T.slot(slot), details?.team !== null && details?.team !== undefined ? T.team(details.team) : ""].filter(Boolean).join(" · ")}</small>
+        <small>{[here ? kindOf(agents, slot) : "", T.slot(slot), details?.team !== null && details?.team !== undefined ? T.team(details.team) : ""].filter(Boolean).join(" · ")}</small>
       </h2>
       {gone && <p class="quiet">{T.absent}</p>}
       {here && <Drawn page={page} slot={slot} />}
+      <Life page={page} slot={slot} />
       {live && <Later load={playing} page={page} live={live} slot={slot} />}
       {details ? <Told page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
     </>
@@ -56,6 +58,30 @@ function Drawn({ page, slot }: { page: Page; slot: number }) {
           </>
         )}
       </dl>
+    </>
+  );
+}
+
+/** What happened to it since it was last born, as far as this page knows; each leads to its tick. */
+function Life({ page, slot }: { page: Page; slot: number }) {
+  const { source, tick } = page.player;
+  const own = source?.marks.filter((mark) => mark.tick <= tick && mark.slots.includes(slot)) ?? [];
+  const birth = own.findLastIndex(({ kind }) => kind === "birth");
+  const since = own.slice(birth + 1);
+  if (!own.length) return null;
+  return (
+    <>
+      <h3>{T.lifeSoFar}</h3>
+      {birth >= 0 && <p class="quiet">{T.bornAt(own[birth]!.tick, (since.find(({ kind }) => kind === "death")?.tick ?? tick) - own[birth]!.tick)}</p>}
+      <ul class="life">
+        {since.slice(-MOST_EVENTS).map((mark) => (
+          <li>
+            <button type="button" onClick={() => page.player.seek(mark.tick)}>
+              {T.event(T.kinds[mark.kind] ?? mark.kind, [], mark.tick)}
+            </button>
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

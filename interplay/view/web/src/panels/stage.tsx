@@ -7,6 +7,7 @@ import { T } from "../strings";
 import { Later } from "./later";
 import { Caption, SceneTable } from "./tables";
 
+const MOVES = [["moveLeft", "←"], ["moveRight", "→"], ["moveUp", "↑"], ["moveDown", "↓"]] as const;
 const TURNS = [["turnLeft", "↶"], ["turnRight", "↷"], ["tiltUp", "⤒"], ["tiltDown", "⤓"]] as const;
 const overlayLine = async () => (await import("./overlays")).OverlayLine;
 const CLICK = 5; // pixels that a pointer may move in a click
@@ -88,14 +89,13 @@ function World({ page }: { page: Page }) {
     else return;
     down.current.set(event.pointerId, { x: event.clientX, y: event.clientY, moved: last.moved + Math.hypot(dx, dy) + CLICK });
   };
-  const agents = player.agents?.rows ?? 0;
   return (
     <div class="world">
       <canvas
         ref={canvas}
         role="img"
         tabIndex={0}
-        aria-label={T.canvas(player.source?.world ?? "", player.tick, agents)}
+        aria-label={T.canvas(player.source?.world ?? "", player.tick, player.inView.length)}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
           down.current.set(event.pointerId, { x: event.clientX, y: event.clientY, moved: 0 });
@@ -126,6 +126,14 @@ function Tools({ page }: { page: Page }) {
       </button>
       <button type="button" aria-label={T.fit} title={T.fit} onClick={() => page.run("fit")}>
         ⤢
+      </button>
+      {MOVES.map(([command, sign]) => (
+        <button type="button" aria-label={T.commands[command]} title={T.commands[command]} onClick={() => page.run(command)}>
+          {sign}
+        </button>
+      ))}
+      <button type="button" aria-label={T.commands.picture} title={`${T.commands.picture} (S)`} onClick={() => page.run("picture")}>
+        PNG
       </button>
       {page.mayBeSolid && (
         <button type="button" aria-label={T.solid} title={`${T.solid} (V)`} aria-pressed={!!player.makeSolid} onClick={() => page.run("solid")}>

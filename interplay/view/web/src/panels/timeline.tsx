@@ -21,9 +21,11 @@ export function Timeline({ page }: { page: Page }) {
     <footer class="timeline" aria-label={T.timeline}>
       <Line page={page} tick={tick} />
       <div class="controls">
-        {button(T.back, "◂", () => player.step(-1))}
+        {button(T.commands.backFar, "◂◂", () => page.run("backFar"))}
+        {button(T.back, "◂", () => page.run("back"))}
         {button(running ? T.pauseLabel : T.playLabel, running ? "❚❚" : "▶", () => page.run("play"), { class: "play" })}
-        {button(T.forward, "▸", () => player.step(1))}
+        {button(T.forward, "▸", () => page.run("forward"))}
+        {button(T.commands.forwardFar, "▸▸", () => page.run("forwardFar"))}
         <TickField page={page} tick={tick} />
         <span class="quiet">{T.ofTicks(clock.last)}</span>
         <span class="gap" />

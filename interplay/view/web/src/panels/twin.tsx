@@ -1,12 +1,12 @@
 /** The world in words: its tables, and the agents in view as rows that can be selected. */
 
-import { isThere, middle } from "../agents";
+import { middle } from "../agents";
 import { Glide } from "../glide";
 import type { Page } from "../page";
 import { flag } from "../scene";
 import { names } from "../schema";
 import { T } from "../strings";
-import { barsOf, marksOf, short } from "../words";
+import { barsOf, kindOf, marksOf, short } from "../words";
 import { LegendPanel } from "./legend";
 import { MOST_ROWS, SceneTable } from "./tables";
 
@@ -25,16 +25,11 @@ export function TablePanel({ page }: { page: Page }) {
 /** The text twin of the picture: up and down select. */
 function AgentsTable({ page }: { page: Page }) {
   const { player } = page;
-  const { agents, camera, selected } = player;
+  const { agents, inView, selected } = player;
   if (!agents) return null;
   const glide = new Glide(agents, null, 0);
-  const inView: number[] = [];
-  for (let slot = 0; slot < agents.rows; slot++) {
-    if (!isThere(agents, slot)) continue;
-    const place = middle(glide, slot);
-    const [x, y] = [camera.screenX(place[0]), camera.screenY(place[1])];
-    if (x >= 0 && y >= 0 && x <= camera.width && y <= camera.height) inView.push(slot);
-  }
+  const listed = inView.slice(0, MOST_ROWS);
+  const kinds = listed.some((slot) => kindOf(agents, slot));
   const bars = names(agents.schema.options.bars);
   const move = (by: number, event: KeyboardEvent) => {
     const place = inView.indexOf(player.selected ?? -1); // keys may come faster than drawings
@@ -63,6 +58,7 @@ function AgentsTable({ page }: { page: Page }) {
           <thead>
             <tr>
               <th scope="col">{T.agentLabel}</th>
+              {kinds && <th scope="col">{T.kind}</th>}
               <th scope="col">{T.place}</th>
               {bars.map((name) => (
                 <th scope="col">{name}</th>
@@ -71,9 +67,10 @@ function AgentsTable({ page }: { page: Page }) {
             </tr>
           </thead>
           <tbody>
-            {inView.slice(0, MOST_ROWS).map((slot) => (
+            {listed.map((slot) => (
               <tr id={`agent-${slot}`} aria-selected={slot === selected} onClick={() => page.select(slot)}>
                 <th scope="row">{page.nameOf(slot)}</th>
+                {kinds && <td>{kindOf(agents, slot)}</td>}
                 <td class="figure">{middle(glide, slot).map((value) => value.toFixed(1)).join(", ")}</td>
                 {barsOf(agents, slot).map(({ value }) => (
                   <td class="figure">{short(value)}</td>
