@@ -5,7 +5,7 @@ import { T } from "./strings";
 
 export const PROTOCOL = 1;
 const TOKEN = "interplay.token";
-const BORROWING = 300; // ms that other tabs have for an answer
+const BORROWING = 2000; // ms that other tabs have for an answer: they may be busy
 
 export interface About {
   interplay: string;
