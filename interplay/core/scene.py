@@ -86,7 +86,7 @@ class Canvas:
     Arguments that all geometric layers take (N rows):
         colour: a palette number, a ``"#rrggbb"`` string, (N,) palette numbers or (N, 3) uint8 red, green, blue.
         absent: (N,) bool, rows that are not drawn; their other values may be anything, NaN included.
-        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns).
+        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns, rows that are another thing now).
         dimmed: (N,) bool, drawn faintly (dead but present).
         opacity: 0..1, a constant.
         legend: what the things are, for the legend of pictures and of the page; empty = they are not in it. Of circles one text for
@@ -344,6 +344,7 @@ class Canvas:
         colour: Any = "#20242b",
         *,
         absent: Any = None,
+        jump: Any = None,
         size: Any = 0.7,
         align: str = "centre",
         halo: bool = True,
@@ -354,7 +355,7 @@ class Canvas:
             name: of the layer.
             x, y: (N,) where the texts stand, in the middle of their height.
             texts: one per row.
-            colour, absent: see the class.
+            colour, absent, jump: see the class.
             size: height of a line in the world's units, constant or (N,).
             align: whether (x, y) is the text's ``"left"`` end, its ``"centre"`` or its ``"right"`` end.
             halo: a light rim, so that the text can be read on any ground; False where the ground is known.
@@ -368,6 +369,7 @@ class Canvas:
         build.constant("halo", bool(halo))
         build.colour(colour)
         build.flag("absent", absent)
+        build.flag("jump", jump)
         build.text = strings(name, texts, build.rows)
         self._add(build)
 

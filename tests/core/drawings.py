@@ -91,9 +91,8 @@ def paint_polygons(canvas, name, rng, rows, odd):
 def paint_labels(canvas, name, rng, rows, odd):
     x, y = places(rng, rows, odd)
     texts = [["a", "Überraschung", "", '"[1]"'][number] for number in rng.integers(0, 4, rows)]
-    canvas.labels(
-        name, x, y, texts, absent=rng.random(rows) < 0.5, size=rng.uniform(0.2, 1, rows), align="left"
-    )
+    how = {"size": rng.uniform(0.2, 1, rows), "align": "left"}
+    canvas.labels(name, x, y, texts, **flags(rng, rows, "absent", "jump"), **how)
 
 
 def paint_table(canvas, name, rng, rows, odd):

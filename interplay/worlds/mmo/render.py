@@ -141,7 +141,8 @@ def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> N
             width=0.14,
             jump=still,
         )
-    canvas.labels("causes", x, y + 0.9, [CAUSES[cause[slot]] for slot in gone], colour=DEATH)
+    words = [CAUSES[cause[slot]] for slot in gone]
+    canvas.labels("causes", x, y + 0.9, words, colour=DEATH, jump=still)
 
 
 def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray) -> None:
