@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from interplay.core.world import World
 
 MAX_LAYERS = 64
+DOTS = "dots"  # how a line may be broken besides dashes
 ALIGNMENTS = {
     "left": 0.0,
     "centre": 0.5,
@@ -90,7 +91,7 @@ class Canvas:
         dimmed: (N,) bool, drawn faintly (dead but present).
         opacity: 0..1, a constant.
         legend: what the things are, for the legend of pictures and of the page; empty = they are not in it. Of circles one text for
-            each palette number that they may have, or one for all; of circles, boxes and polygons also text -> ``"#rrggbb"``. Bars
+            each palette number that they may have, or one for all; of what has several colours by row also text -> ``"#rrggbb"``. Bars
             and marks have their own. Labels have none.
 
     Raises:
@@ -301,15 +302,26 @@ class Canvas:
         absent: Any = None,
         jump: Any = None,
         dimmed: Any = None,
-        dashed: bool = False,
+        dashed: bool | str = False,
         width: float = 0.0,
         opacity: float = 1.0,
-        legend: str = "",
+        legend: str | Mapping[str, str] = "",
     ) -> None:
-        """Straight lines from (x0, y0) to (x1, y1), (N,) each; `width` in the world's units, 0 = a thin line."""
+        """Straight lines from (x0, y0) to (x1, y1), (N,) each.
+
+        Args:
+            name: of the layer.
+            x0, y0, x1, y1: (N,) the ends.
+            colour, absent, jump, dimmed, opacity, legend: see the class.
+            dashed: True draws dashes, ``"dots"`` dots, so that lines can be told apart without their colours.
+            width: in the world's units; 0 = a thin line.
+        """
         build = LayerBuilder(name, "segments")
         build.places(x0=x0, y0=y0, x1=x1, y1=y1)
-        self._finish(build, colour, absent, jump, dimmed, opacity, dashed=bool(dashed), width=float(width))
+        if isinstance(dashed, str) and dashed != DOTS:
+            raise build.wrong(f'dashed = {dashed!r:.60}; pass True for dashes, "{DOTS}", or False')
+        broken = dashed if isinstance(dashed, str) else bool(dashed)
+        self._finish(build, colour, absent, jump, dimmed, opacity, dashed=broken, width=float(width))
         build.legend(legend)
         self._add(build)
 

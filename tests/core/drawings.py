@@ -80,7 +80,10 @@ def paint_boxes(canvas, name, rng, rows, odd):
 
 def paint_segments(canvas, name, rng, rows, odd):
     (x0, y0), (x1, y1) = places(rng, rows, odd), places(rng, rows, False)
-    canvas.segments(name, x0, y0, x1, y1, 4, dashed=True, **flags(rng, rows, "absent", "dimmed"))
+    legend = {"near": "#102030", "far": "#ffffff"}
+    canvas.segments(
+        name, x0, y0, x1, y1, 4, dashed="dots", legend=legend, **flags(rng, rows, "absent", "dimmed")
+    )
 
 
 def paint_polygons(canvas, name, rng, rows, odd):

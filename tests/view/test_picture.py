@@ -53,6 +53,22 @@ def test_shapes_lie_where_they_were_drawn(up):
     assert at(picture, 8.5, 3.5, up) == PAGE
 
 
+@pytest.mark.parametrize("opacity", [1.0, 0.7])
+@pytest.mark.parametrize("width", [0.0, 0.1, 0.3])
+def test_lines_are_told_apart_without_their_colours(width, opacity):
+    """Along a line: how many pieces there are, and which share of it is painted, however wide or clear it is."""
+    found = []
+    for dashed in (False, True, "dots"):
+        c = square()
+        c.segments("line", [0.2], [5.0], [9.8], [5.0], "#c80000", dashed=dashed, width=width, opacity=opacity)
+        red = (render(c.scene(), 256)[:, :, 1] < 170).any(axis=0)
+        found.append((int((red[1:] & ~red[:-1]).sum()), red.sum() / np.ptp(np.flatnonzero(red))))
+    (solid, all_of_it), (dashes, more), (dots, less) = found
+    assert (solid, all_of_it > 0.99) == (1, True)
+    assert 10 < dashes < dots / 1.5
+    assert max(less, more) < 0.75
+
+
 @pytest.mark.parametrize("up", ["south", "north"])
 def test_boxes_and_headings_turn_from_x_towards_y(up):
     c = square(up)

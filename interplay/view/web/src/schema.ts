@@ -157,6 +157,13 @@ export function names(option: Option | undefined): string[] {
   return Array.isArray(option) ? option.map(String) : [];
 }
 
+/** How a line or a ring is broken; empty: not at all. */
+export type Broken = "" | "dashes" | "dots";
+
+export function brokenOf({ dashed }: Options): Broken {
+  return dashed === true ? "dashes" : dashed === "dots" ? "dots" : "";
+}
+
 export function isHex(value: unknown): value is string {
   return typeof value === "string" && /^#[0-9a-fA-F]{6}$/.test(value);
 }
