@@ -187,6 +187,7 @@ class Canvas:
         opacity: float = 1.0,
         glyph: str = "",
         bars: Mapping[str, tuple[Any, Any]] | None = None,
+        show_bars: bool = True,
         marks: Mapping[str, Any] | None = None,
         sight: Sequence[Any] | None = None,
         labels: Sequence[str] | None = None,
@@ -207,6 +208,7 @@ class Canvas:
             glyph: a second sign besides colour, drawn inside: ``"team"`` (the shape that belongs to the colour),
                 ``"plus"``, or a shape of the palette (``"square"``, ``"triangle"``, ...); empty = none.
             bars: name -> (value, full value), drawn above the disc; values may exceed the full value.
+            show_bars: False where the world draws them its own way: they are numbers in the page's table and panel then, no more.
             marks: name -> (N,) bool, states worth a sign (frozen, immune), at most 5.
             sight: (depth, angle), (depth, angle, chords) or (depth, angle, chords, blockers): a cone around the heading,
                 `angle` rad from edge to edge, its arc drawn with that many chords (default 16), which ends where
@@ -233,7 +235,7 @@ class Canvas:
             glyph=str(glyph),
         )
         build.legend(legend)
-        build.bars(bars or {})
+        build.bars(bars or {}, show_bars)
         build.marks(marks or {})
         if sight is not None:
             build.sight(sight)

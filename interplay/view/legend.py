@@ -64,7 +64,7 @@ def _of(layer: Layer) -> Iterator[Entry]:
     else:
         for number, words in enumerate(said[:MOST]):
             yield Entry("disc", number, words, options.get("glyph", ""))
-    bars = options.get("bars", ())
+    bars = layer.drawn_bars()
     for place, name in enumerate(bars):
         yield Entry("bar", palette.bar_colour(place, len(bars), 1.0), name)
     if len(bars) == 1:  # then its colour says how full it is

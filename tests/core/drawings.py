@@ -68,7 +68,8 @@ def paint_circles(canvas, name, rng, rows, odd):
 
 def paint_plain(canvas, name, rng, rows, odd):
     x, y = places(rng, 3, odd)
-    canvas.circles(name, x, y, radius=1, angle=0.5, colour="#A0b0c0")
+    bars = {"health": ([1.0, 2.0, 3.0], 9)}
+    canvas.circles(name, x, y, radius=1, angle=0.5, colour="#A0b0c0", bars=bars, show_bars=False)
 
 
 def paint_boxes(canvas, name, rng, rows, odd):

@@ -108,6 +108,8 @@ def draw_units(
         absent=~unit["present"],
         dimmed=~unit["alive"],
         jump=jump,
+        bars=stats(unit, body),
+        show_bars=False,  # `draw_bars` does, each as wide as its unit
         legend=dict(zip(SIDES, BODIES, strict=True)),
     )
     letters = [UNITS[name].letter for side in settings.sides for name in side]
@@ -119,6 +121,12 @@ def draw_units(
         size=1.3 * body["radius"],
         halo=False,
     )
+
+
+def stats(unit: np.ndarray, body: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """What each unit has left of what it began with, for those who read the page's table; shields where a side has some."""
+    names = ("health", "shield") if (body["shield"] > 0).any() else ("health",)
+    return {name: (unit[name], body[name]) for name in names}
 
 
 def _headings(state: BattleState, settings: BattleSettings, w: int) -> np.ndarray | None:

@@ -9,7 +9,7 @@ import { Overlay, paint } from "./overlay";
 import * as palette from "./palette";
 import { RGB, hex, mix, rgb, shapeOf } from "./palette";
 import { Layer, Numbers, Scene, flag, number, numbers } from "./scene";
-import { brokenOf, names } from "./schema";
+import { brokenOf, drawnBars, names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 import { Squares } from "./squares";
 
@@ -303,7 +303,7 @@ export class Flat {
 
   private bars(glide: Glide, row: number): void {
     const { layer } = glide;
-    const bars = names(layer.schema.options.bars);
+    const bars = drawnBars(layer.schema.options);
     if (!bars.length) return;
     const size = this.pixels(number(layer, "radius", row));
     const several = bars.length > 1; // these stand on each other, and are thinner

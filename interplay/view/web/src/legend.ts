@@ -1,7 +1,7 @@
 /** What the things of a world are, where it says so: what interplay/view/legend.py tells below pictures. */
 
 import { FAINT, INK, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
-import { Broken, LayerSchema, Schema, brokenOf, isHex, names } from "./schema";
+import { Broken, LayerSchema, Schema, brokenOf, drawnBars, isHex, names } from "./schema";
 
 const MOST = 10; // kinds of agents that are told apart
 const ENTRIES = 30; // at most: it may come from anybody's file
@@ -39,7 +39,7 @@ function ofLayer({ kind, options }: LayerSchema): Entry[] {
       : one
         ? [entry(solid, one, colour, glyph)]
         : said.slice(0, MOST).map((words, number) => entry("disc", words, number, glyph === "team" ? shapeOf(number) : glyph));
-  const bars = names(options.bars);
+  const bars = drawnBars(options);
   return [
     ...things,
     ...bars.map((name, place) => entry("bar", name, barColour(place, bars.length, 1))),

@@ -10,7 +10,7 @@ import { Ground } from "../ground";
 import * as palette from "../palette";
 import { RGB, mix, rgb } from "../palette";
 import { Layer, flag, number } from "../scene";
-import { brokenOf, names } from "../schema";
+import { brokenOf, drawnBars, names } from "../schema";
 import { Cover } from "./cover";
 import { Lens } from "./lens";
 import { Paper } from "./paper";
@@ -221,7 +221,7 @@ export class Solid {
     const [wide, high, gap] = [2.6 * size, 0.32 * size, 0.08 * size];
     const batch = this.paper.batch("bars", card, STANDING + 900);
     const place = new Vector3();
-    const bars = names(layer.schema.options.bars);
+    const bars = drawnBars(layer.schema.options);
     bars.forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
       const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
@@ -394,7 +394,7 @@ export class Solid {
     this.paper.batch("selection, halo", () => ring(0.72, false), STANDING + 800, this.paper.over).put(x, base, y * this.camera.flip, 1.18 * size, 1, 1.18 * size, 1, 0, PAPER);
     this.paper.batch(dashed ? "marked" : "selection", () => ring(0.8, dashed), STANDING + 801, this.paper.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
     if (dashed) return;
-    const over = 2.6 + 0.4 * names(layer.schema.options.bars).length; // radii
+    const over = 2.6 + 0.4 * drawnBars(layer.schema.options).length; // radii
     this.signs.put("▼", x, base + over * reach(layer, row), y * this.camera.flip, Math.max(reach(layer, row), 16 / this.lens.scale), INK, true);
   }
 
