@@ -44,6 +44,10 @@ class Layer(NamedTuple):
         constant = self.options.get(key, default)
         return None if constant is None else np.full(self.rows, constant)
 
+    def drawn_bars(self) -> tuple[str, ...]:
+        """Names of the bars that renderers draw."""
+        return self.options.get("bars", ()) if self.options.get("show_bars", True) else ()
+
     def check_follows(self, first: Layer) -> None:
         """Refuses a frame of this layer whose columns or constants differ from the first frame's."""
         if set(self.columns) != set(first.columns):
@@ -153,12 +157,14 @@ class LayerBuilder:
         else:
             self._column("colour", np.atleast_1d(array).astype(np.uint8))
 
-    def bars(self, bars: Mapping[str, tuple[Any, Any]]) -> None:
-        """Bars: columns ``bar.NAME`` and, as constant or column, ``bar.NAME.full``."""
+    def bars(self, bars: Mapping[str, tuple[Any, Any]], shown: bool = True) -> None:
+        """Bars: columns ``bar.NAME`` and, as constant or column, ``bar.NAME.full``; a constant says so if they are not drawn."""
         for key, (value, full) in bars.items():
             self._column(f"bar.{key}", np.atleast_1d(self._numbers(key, value)))
             self.number(f"bar.{key}.full", full, minimum=0.0)
         self.options["bars"] = tuple(bars)
+        if not shown:
+            self.options["show_bars"] = False
 
     def marks(self, marks: Mapping[str, Any]) -> None:
         """Marks: boolean columns ``mark.NAME``."""

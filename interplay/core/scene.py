@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from interplay.core.world import World
 
 MAX_LAYERS = 64
+DOTS = "dots"  # how a line may be broken besides dashes
 ALIGNMENTS = {
     "left": 0.0,
     "centre": 0.5,
@@ -86,11 +87,11 @@ class Canvas:
     Arguments that all geometric layers take (N rows):
         colour: a palette number, a ``"#rrggbb"`` string, (N,) palette numbers or (N, 3) uint8 red, green, blue.
         absent: (N,) bool, rows that are not drawn; their other values may be anything, NaN included.
-        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns).
+        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns, rows that are another thing now).
         dimmed: (N,) bool, drawn faintly (dead but present).
         opacity: 0..1, a constant.
         legend: what the things are, for the legend of pictures and of the page; empty = they are not in it. Of circles one text for
-            each palette number that they may have, or one for all; of circles, boxes and polygons also text -> ``"#rrggbb"``. Bars
+            each palette number that they may have, or one for all; of what has several colours by row also text -> ``"#rrggbb"``. Bars
             and marks have their own. Labels have none.
 
     Raises:
@@ -186,6 +187,7 @@ class Canvas:
         opacity: float = 1.0,
         glyph: str = "",
         bars: Mapping[str, tuple[Any, Any]] | None = None,
+        show_bars: bool = True,
         marks: Mapping[str, Any] | None = None,
         sight: Sequence[Any] | None = None,
         labels: Sequence[str] | None = None,
@@ -206,6 +208,7 @@ class Canvas:
             glyph: a second sign besides colour, drawn inside: ``"team"`` (the shape that belongs to the colour),
                 ``"plus"``, or a shape of the palette (``"square"``, ``"triangle"``, ...); empty = none.
             bars: name -> (value, full value), drawn above the disc; values may exceed the full value.
+            show_bars: False where the world draws them its own way: they are numbers in the page's table and panel then, no more.
             marks: name -> (N,) bool, states worth a sign (frozen, immune), at most 5.
             sight: (depth, angle), (depth, angle, chords) or (depth, angle, chords, blockers): a cone around the heading,
                 `angle` rad from edge to edge, its arc drawn with that many chords (default 16), which ends where
@@ -232,7 +235,7 @@ class Canvas:
             glyph=str(glyph),
         )
         build.legend(legend)
-        build.bars(bars or {})
+        build.bars(bars or {}, show_bars)
         build.marks(marks or {})
         if sight is not None:
             build.sight(sight)
@@ -301,15 +304,26 @@ class Canvas:
         absent: Any = None,
         jump: Any = None,
         dimmed: Any = None,
-        dashed: bool = False,
+        dashed: bool | str = False,
         width: float = 0.0,
         opacity: float = 1.0,
-        legend: str = "",
+        legend: str | Mapping[str, str] = "",
     ) -> None:
-        """Straight lines from (x0, y0) to (x1, y1), (N,) each; `width` in the world's units, 0 = a thin line."""
+        """Straight lines from (x0, y0) to (x1, y1), (N,) each.
+
+        Args:
+            name: of the layer.
+            x0, y0, x1, y1: (N,) the ends.
+            colour, absent, jump, dimmed, opacity, legend: see the class.
+            dashed: True draws dashes, ``"dots"`` dots, so that lines can be told apart without their colours.
+            width: in the world's units; 0 = a thin line.
+        """
         build = LayerBuilder(name, "segments")
         build.places(x0=x0, y0=y0, x1=x1, y1=y1)
-        self._finish(build, colour, absent, jump, dimmed, opacity, dashed=bool(dashed), width=float(width))
+        if isinstance(dashed, str) and dashed != DOTS:
+            raise build.wrong(f'dashed = {dashed!r:.60}; pass True for dashes, "{DOTS}", or False')
+        broken = dashed if isinstance(dashed, str) else bool(dashed)
+        self._finish(build, colour, absent, jump, dimmed, opacity, dashed=broken, width=float(width))
         build.legend(legend)
         self._add(build)
 
@@ -344,6 +358,7 @@ class Canvas:
         colour: Any = "#20242b",
         *,
         absent: Any = None,
+        jump: Any = None,
         size: Any = 0.7,
         align: str = "centre",
         halo: bool = True,
@@ -354,7 +369,7 @@ class Canvas:
             name: of the layer.
             x, y: (N,) where the texts stand, in the middle of their height.
             texts: one per row.
-            colour, absent: see the class.
+            colour, absent, jump: see the class.
             size: height of a line in the world's units, constant or (N,).
             align: whether (x, y) is the text's ``"left"`` end, its ``"centre"`` or its ``"right"`` end.
             halo: a light rim, so that the text can be read on any ground; False where the ground is known.
@@ -368,6 +383,7 @@ class Canvas:
         build.constant("halo", bool(halo))
         build.colour(colour)
         build.flag("absent", absent)
+        build.flag("jump", jump)
         build.text = strings(name, texts, build.rows)
         self._add(build)
 

@@ -12,6 +12,7 @@ from interplay.core.scene import Canvas
 from interplay.gridworld.board import Board
 from interplay.sim.agents import is_agent
 
+_WEST, _EAST = 1, 3  # codes of the ways an agent faces
 _CORNERS = 24  # of every shape, so that all agents are rows of one layer
 _GROUND = ("#f4f4f1", "#eceae4")
 _COLOURS = {
@@ -68,6 +69,8 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
     sizes = np.minimum(sizes, 0.5)
     colours = np.array([colour_of(agent.render_color) for agent in agents], np.uint8)
     names = np.array([_layer(agent) for agent in agents])
+    wander = np.array([getattr(agent, "through_tunnels", False) for agent in agents], bool)
+    emerged = wander & _emerged(table, cols)
     for layer in sorted(set(names), key=lambda name: (name == "agents", name)):  # those who learn on top
         which = names == layer
         canvas.polygons(
@@ -76,6 +79,7 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
             (y[:, None] + outlines[:, :, 1] * sizes[:, None])[which],
             colour=colours[which],
             absent=~present[which],
+            jump=emerged[which] if wander[which].any() else None,
             legend=words_of([agent for agent, there in zip(agents, which, strict=True) if there]),
         )
 
@@ -130,6 +134,13 @@ def _layer(agent: Any) -> str:
 def _shape(agent: Any, facing: int) -> str:
     """An agent's shape; those that say ``drawn_facing`` point the way they face."""
     return "<v>^"[facing - 1] if facing > 0 and getattr(agent, "drawn_facing", False) else agent.render_shape
+
+
+def _emerged(table: np.ndarray, cols: int) -> np.ndarray:
+    """(A,) who stands at one end of a row and faces the other: it came through a tunnel, and must not glide across the map."""
+    west, east = table["orientation"] == _WEST, table["orientation"] == _EAST
+    found: np.ndarray = (table["col"] == 0) & east | (table["col"] == cols - 1) & west
+    return found
 
 
 def _places(table: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

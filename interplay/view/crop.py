@@ -37,13 +37,28 @@ class Crop:
         self.zoom = zoom
         self._last: tuple[float, float] | None = None
 
+    @property
+    def cuts(self) -> bool:
+        """Whether a part is shown, and not the whole world."""
+        return self.focus is not None or self.zoom is not None
+
+    @property
+    def missed(self) -> str:
+        """A line for who looks for an agent that was in none of the scenes; empty where it was seen, or nobody is followed."""
+        if not isinstance(self.focus, int) or self._last is not None:
+            return ""
+        return (
+            f"focus = {self.focus}: nobody was in that slot up to what is shown, so it is the middle of the map; name another agent, "
+            "or play more steps: a slot that is still empty may be taken later (of mmo/... one is born a tick)"
+        )
+
     def __call__(self, scene: Scene) -> Scene:
         """The scene with the bounds of the part that is shown.
 
         Raises:
             UserError: for a world without places, an agent that there is not, a place outside of the world.
         """
-        if self.focus is None and self.zoom is None:
+        if not self.cuts:
             return scene
         if scene.bounds is None or scene.picture is not None:
             raise UserError("focus, zoom: this world has no map to look at from near; leave them out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from interplay.core.layers import Layer
 from interplay.core.scene import Canvas, Scene
@@ -23,14 +23,15 @@ class Entry(NamedTuple):
         colour: palette number or "#rrggbb".
         words: what it is.
         glyph: sign in a disc.
-        dashed, width: of a ring or line, pixels.
+        dashed: of a ring or line; a line may be of dots (`interplay.core.scene.DOTS`).
+        width: of a ring or line, pixels.
     """
 
     kind: str
     colour: int | str
     words: str
     glyph: str = ""
-    dashed: bool = False
+    dashed: bool | str = False
     width: float = 1.25
 
 
@@ -48,24 +49,22 @@ def _of(layer: Layer) -> Iterator[Entry]:
             yield Entry("tile", colour, name)
         return
     line = 2.5 if options.get("width", 0) else 1.25
-    if layer.kind == "segments":
-        yield Entry("line", options.get("colour", palette.INK), said, dashed=options["dashed"], width=line)
-        return
+    looks: dict[str, Any] = {"dashed": options.get("dashed", False), "width": line}
     if "legend.colours" in options:
-        kind = "disc" if layer.kind == "circles" else "tile"
+        kind = {"circles": "disc", "segments": "line"}.get(layer.kind, "tile")
         for colour, words in zip(options["legend.colours"], said, strict=False):
-            yield Entry(kind, colour, words)
-    elif not options["fill"]:
-        yield Entry(
-            "ring", options.get("colour", palette.INK), said, dashed=bool(options.get("dashed")), width=line
-        )
+            yield Entry(kind, colour, words, **(looks if kind == "line" else {}))
+    elif layer.kind == "segments" or not options["fill"]:
+        kind = "line" if layer.kind == "segments" else "ring"
+        words = said if isinstance(said, str) else ", ".join(said)
+        yield Entry(kind, options.get("colour", palette.INK), words, **looks)
     elif isinstance(said, str):
         kind = "disc" if layer.kind == "circles" else "tile"
         yield Entry(kind, options.get("colour", palette.FAINT), said, options.get("glyph", ""))
     else:
         for number, words in enumerate(said[:MOST]):
             yield Entry("disc", number, words, options.get("glyph", ""))
-    bars = options.get("bars", ())
+    bars = layer.drawn_bars()
     for place, name in enumerate(bars):
         yield Entry("bar", palette.bar_colour(place, len(bars), 1.0), name)
     if len(bars) == 1:  # then its colour says how full it is
@@ -124,7 +123,14 @@ class Legend:
                 f"{name} ground", [x], [y], 0.55 * size, colour=palette.FAINT, outline=False, opacity=0.5
             )
             canvas.circles(
-                name, [x], [y], 0.45 * size, colour=colour, fill=False, dashed=entry.dashed, width=entry.width
+                name,
+                [x],
+                [y],
+                0.45 * size,
+                colour=colour,
+                fill=False,
+                dashed=bool(entry.dashed),
+                width=entry.width,
             )
         elif entry.kind == "line":
             canvas.segments(

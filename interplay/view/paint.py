@@ -226,7 +226,7 @@ def _marks(pen: Pen, layer: Layer, row: int, x: float, y: float, radius: float) 
 
 def _bars(pen: Pen, layer: Layer, row: int) -> None:
     radius = float(layer.value("radius")[row]) * pen.scale
-    names = layer.options.get("bars", ())
+    names = layer.drawn_bars()
     if radius < LABEL_FROM or not names:
         return
     x, y = pen.pixel(layer.columns["x"][row], layer.columns["y"][row])

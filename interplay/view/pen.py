@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from interplay.core.scene import Bounds
+from interplay.core.scene import DOTS, Bounds
 from interplay.view.extras import load_pygame
 from interplay.view.palette import PAPER, RGB, rgb
 
 THIN = 1.25  # pixels, a line of width 0
+DASHES = (7.0, 5.0)  # pixels, and between them; of wide lines more, or they would look like dots
+SPARSE, LEAST_DOT = 5.0, 2.0  # pixels from one dot of a line to the next, and across a dot, at least
 MAX_FONT = 400
 FAR = 2.0**16  # sub-pixels: what lies further away is drawn there, as pygame counts in small whole numbers
 
@@ -134,13 +136,17 @@ class Pen:
         self.path(np.vstack([points, points[:1]]), colour, width, opacity)
 
     def path(
-        self, points: Points, colour: RGB, width: float, opacity: float = 1.0, dashed: bool = False
+        self, points: Points, colour: RGB, width: float, opacity: float = 1.0, dashed: bool | str = False
     ) -> None:
-        """A line through the points, with round joints."""
+        """A line through the points, with round joints; dashes are blunt, for round ends would close the gaps of wide ones."""
         fine = self._fine(points)
-        if dashed:
-            for start, end in dashes(fine, 7 * self.sharpness, 5 * self.sharpness):
-                self._stroke(np.array([start, end]), colour, width, opacity)
+        if dashed == DOTS:
+            for start, _ in dashes(fine, 0, max(SPARSE, 2 * width) * self.sharpness):
+                self._dot(start, colour, width, opacity)
+        elif dashed:
+            on, off = max(DASHES[0], 2 * width), max(DASHES[1], width)
+            for start, end in dashes(fine, on * self.sharpness, off * self.sharpness):
+                self._fill(bar(start, end, width * self.sharpness / 2), colour, opacity)
         else:
             self._stroke(fine, colour, width, opacity)
 
@@ -236,6 +242,9 @@ class Pen:
             self.pygame.draw.polygon(surface, colour, bar(start, end, half))
             self.pygame.draw.circle(surface, colour, end, half)
         self.pygame.draw.circle(surface, colour, fine[0], half)
+
+    def _dot(self, fine: np.ndarray, colour: RGB, width: float, opacity: float) -> None:
+        self._fill(arc(fine[0], fine[1], max(width, LEAST_DOT) * self.sharpness / 2, 16), colour, opacity)
 
     def _fill(self, fine: np.ndarray, colour: RGB, opacity: float) -> None:
         if opacity >= 1.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from pathlib import Path
@@ -138,20 +139,19 @@ def draw_replay(
 
 
 class Look(NamedTuple):
-    """How scenes are drawn: pixels (None = as the first scene wants it), the part that is shown, whether with a legend."""
+    """How scenes are drawn: pixels (None = as the first part wants it), which part is shown, whether with a legend."""
 
     size: tuple[int, int] | None
     crop: Crop
     legend: bool
 
-    def sized(self, scene: Scene) -> Look:
+    def sized(self, part: Scene) -> Look:
         """The same with a size for good."""
-        return self._replace(size=self.size or fitting_size(self.crop(scene), self.legend))
+        return self._replace(size=self.size or fitting_size(part, self.legend))
 
-    def picture(self, scene: Scene, sharpness: int | None = None) -> np.ndarray:
-        """One picture; see `render`."""
-        part = self.crop(scene)
-        return render(part, self.size or 512, sharpness, self.legend, within=part is not scene)
+    def picture(self, part: Scene, sharpness: int | None = None) -> np.ndarray:
+        """One picture of what `crop` left; see `render`."""
+        return render(part, self.size or 512, sharpness, self.legend, within=self.crop.cuts)
 
 
 def check_looks(
@@ -179,12 +179,21 @@ def check_looks(
 def draw(
     scenes: Iterable[tuple[Scene, int, bool]], target: Path, look: Look, frames: int, step: int | None
 ) -> Path:
-    """Draws scenes, see `play`, as a video, an animation or a picture; arguments as for `record`."""
+    """Draws scenes, see `play`, as a video, an animation or a picture; arguments as for `record`.
+
+    An agent to follow that was never there is told on stderr: what is drawn looks as if nobody had asked for one.
+    """
     if target.suffix.lower() == ".png":
-        scene = middle(scenes) if step is None else shown_at(scenes, step)
-        return save_png(look.sized(scene).picture(scene), target)
-    with writing(target, SUFFIXES) as temporary:
-        write_video(temporary, held(scenes, look, frames))
+        # All of them are cut, for an agent that is gone by then is looked for where it was.
+        parts = (((look.crop(scene), look.crop.missed), episode, last) for scene, episode, last in scenes)
+        part, missed = middle(parts) if step is None else shown_at(parts, step)
+        save_png(look.sized(part).picture(part), target)
+    else:
+        with writing(target, SUFFIXES) as temporary:
+            write_video(temporary, held(scenes, look, frames))
+        missed = look.crop.missed
+    if missed:
+        print(missed, file=sys.stderr)
     return target
 
 
@@ -212,11 +221,12 @@ def held(
     """
     for (scene, _, last), following in _with_next(scenes):
         look = look or Look(None, Crop(), True)
-        look = look.sized(scene)
-        yield (picture := look.picture(scene, SHARPNESS))
+        part = look.crop(scene)
+        look = look.sized(part)
+        yield (picture := look.picture(part, SHARPNESS))
         if not last and following is not None and frames > 1 and moves(scene, following):
             for frame in range(1, frames):
-                yield look.picture(glide(scene, following, frame / frames), SHARPNESS)
+                yield look.picture(look.crop(glide(scene, following, frame / frames)), SHARPNESS)
         else:
             yield from repeat(picture, frames - 1 + (HOLD - 1) * last)
 
@@ -234,13 +244,14 @@ def _with_next(
         yield before, None
 
 
-def shown_at(scenes: Iterable[tuple[Scene, int, bool]], step: int) -> Scene:
+def shown_at(scenes: Iterable[tuple[T, int, bool]], step: int) -> T:
     """The scene of the last episode after `step` steps; `scenes` are those of all steps.
 
     Raises:
         UserError: if the episode is shorter.
     """
-    current, seen, found = -1, 0, None
+    found: T | None = None
+    current, seen = -1, 0
     for scene, episode, _ in scenes:
         if episode != current:
             current, seen, found = episode, 0, None
@@ -254,9 +265,9 @@ def shown_at(scenes: Iterable[tuple[Scene, int, bool]], step: int) -> Scene:
     return found
 
 
-def middle(scenes: Iterable[tuple[Scene, int, bool]]) -> Scene:
+def middle(scenes: Iterable[tuple[T, int, bool]]) -> T:
     """About the middle scene of the last episode, without keeping more than a few hundred of them."""
-    kept: list[Scene] = []
+    kept: list[T] = []
     current, seen, stride = -1, 0, 1
     for scene, episode, _ in scenes:
         if episode != current:

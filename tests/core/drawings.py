@@ -68,7 +68,8 @@ def paint_circles(canvas, name, rng, rows, odd):
 
 def paint_plain(canvas, name, rng, rows, odd):
     x, y = places(rng, 3, odd)
-    canvas.circles(name, x, y, radius=1, angle=0.5, colour="#A0b0c0")
+    bars = {"health": ([1.0, 2.0, 3.0], 9)}
+    canvas.circles(name, x, y, radius=1, angle=0.5, colour="#A0b0c0", bars=bars, show_bars=False)
 
 
 def paint_boxes(canvas, name, rng, rows, odd):
@@ -80,7 +81,10 @@ def paint_boxes(canvas, name, rng, rows, odd):
 
 def paint_segments(canvas, name, rng, rows, odd):
     (x0, y0), (x1, y1) = places(rng, rows, odd), places(rng, rows, False)
-    canvas.segments(name, x0, y0, x1, y1, 4, dashed=True, **flags(rng, rows, "absent", "dimmed"))
+    legend = {"near": "#102030", "far": "#ffffff"}
+    canvas.segments(
+        name, x0, y0, x1, y1, 4, dashed="dots", legend=legend, **flags(rng, rows, "absent", "dimmed")
+    )
 
 
 def paint_polygons(canvas, name, rng, rows, odd):
@@ -91,9 +95,8 @@ def paint_polygons(canvas, name, rng, rows, odd):
 def paint_labels(canvas, name, rng, rows, odd):
     x, y = places(rng, rows, odd)
     texts = [["a", "Überraschung", "", '"[1]"'][number] for number in rng.integers(0, 4, rows)]
-    canvas.labels(
-        name, x, y, texts, absent=rng.random(rows) < 0.5, size=rng.uniform(0.2, 1, rows), align="left"
-    )
+    how = {"size": rng.uniform(0.2, 1, rows), "align": "left"}
+    canvas.labels(name, x, y, texts, **flags(rng, rows, "absent", "jump"), **how)
 
 
 def paint_table(canvas, name, rng, rows, odd):

@@ -282,6 +282,18 @@ def test_more_than_sixteen_numbers_per_row_travel_as_they_are():
         schema_of(agents([1.0], bars={f"b{i}": (np.arange(1.0), 9) for i in range(63)}))
 
 
+@pytest.mark.parametrize("jump", [None, np.array([True, False])])
+def test_texts_that_jump_say_so_and_those_of_older_recordings_do_not(jump):
+    canvas = Canvas((0, 0, 9, 9))
+    canvas.labels("causes", [1, 2], [3, 4], ["hunger", "thirst"], jump=jump)
+    encoder = Encoder(canvas.scene())
+    decoder = Decoder(encoder.schema)
+    decoder.decode(encoder.encode(canvas.scene(), 0))
+    found = decoder.scene().layer("causes")
+    assert found.value("jump", False).tolist() == [jump is not None, False]
+    assert ("jump" in found.columns) == (jump is not None)
+
+
 def test_a_change_needs_the_frame_that_it_changes():
     scenes = [agents(np.arange(3.0) + t) for t in range(4)]
     encoder = Encoder(scenes[0])

@@ -105,6 +105,17 @@ def test_wrong_arguments_are_one_line_that_names_the_layer(changes, message):
     assert "\n" not in str(caught.value)
 
 
+def test_lines_are_broken_in_ways_that_there_are():
+    canvas = Canvas((0, 0, 9, 9))
+    with pytest.raises(
+        UserError, match=r'"lines": dashed = .dotted.; pass True for dashes, "dots", or False'
+    ):
+        canvas.segments("lines", [1], [1], [2], [2], dashed="dotted")
+    canvas.segments("lines", [1], [1], [2], [2], dashed="dots")
+    canvas.segments("others", [1], [1], [2], [2], dashed=np.True_)
+    assert [layer.options["dashed"] for layer in canvas.scene().layers] == ["dots", True]
+
+
 @pytest.mark.parametrize(
     "ids",
     [np.zeros(3, int), np.full((2, 2), 256), np.full((2, 2), -1), np.zeros((2, 2)), np.zeros((0, 2), int)],

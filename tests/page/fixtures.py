@@ -16,7 +16,7 @@ import numpy as np
 
 from interplay.core.frames import Decoder, Encoder
 from interplay.core.replay import Mark, ReplayReader, ReplayWriter
-from interplay.core.scene import Canvas, Scene, scene_of
+from interplay.core.scene import DOTS, Canvas, Scene, scene_of
 from interplay.core.settings import build
 from interplay.evaluate.lifetimes.overlays import Study, find_overlay
 from interplay.evaluate.tournaments.round_robins import round_robin
@@ -49,6 +49,7 @@ WORLDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "corridor": ("simulation/multi-corridor", "random", {}),
     "werewolf": ("werewolf/10", "random", {}),
 }
+BROKEN = {False: "", True: "dashes", DOTS: "dots"}  # as the page calls it
 LINES, PEAK = 5_000, 50.0  # of a run's log
 ROWS = (4, 4, 4, 0, 6, 6, 6, 3, 3, 3, 65, 65)
 
@@ -201,7 +202,7 @@ def write_legends(path: Path) -> None:
         scene = scene_of(world)
         world.close()
         lines = [
-            [one.kind, "#{:02x}{:02x}{:02x}".format(*palette.rgb(one.colour)), one.words]
+            [one.kind, "#{:02x}{:02x}{:02x}".format(*palette.rgb(one.colour)), one.words, BROKEN[one.dashed]]
             for one in entries(scene)
         ]
         schema = Encoder(scene, recording=False).schema.model_dump(mode="json")

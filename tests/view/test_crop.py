@@ -13,7 +13,7 @@ from interplay.core.scene import Canvas, Scene
 from interplay.view.crop import Crop
 from interplay.view.picture import render
 from interplay.view.video import record
-from tests.view.scenes import TextWorld, WalkWorld
+from tests.view.scenes import SIZE, TextWorld, WalkWorld
 from tests.view.test_picture import PAGE, RED, painted
 
 
@@ -76,6 +76,48 @@ def test_worlds_without_a_map_or_agents_say_so(tmp_path):
     with pytest.raises(UserError, match=r"legend = False: a \.replay keeps every step"):
         record(WalkWorld(), RandomPolicy(), tmp_path / "a.replay", legend=False)
     assert not list(tmp_path.iterdir())
+
+
+class LateWorld(WalkWorld):
+    """Of its two walkers the second is there from step `born` to step `gone` alone, in a corner."""
+
+    def __init__(self, born: int, gone: int) -> None:
+        super().__init__(length=10)
+        self.born, self.gone = born, gone
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        canvas.show(0, 0, SIZE, SIZE)
+        there = self.born <= self.state.steps[world] < self.gone
+        colour = np.array([[0, 0, 200], [200, 0, 0]], np.uint8)
+        canvas.circles("agents", [5.0, 1.0], [5.0, 1.0], 0.6, colour=colour, absent=[False, not there])
+        canvas.boxes("corner", [1.0], [1.0], 0.9, 0.9, colour="#00c800")
+
+
+@pytest.mark.parametrize(
+    ("born", "gone", "name", "step", "told"),
+    [
+        (99, 99, "never.png", None, True),
+        (99, 99, "never.gif", None, True),
+        (7, 99, "later.png", 3, True),  # than what is shown
+        (7, 99, "later.gif", None, False),
+        (2, 3, "before.png", 6, False),  # it is waited for where it was
+        (2, 99, "there.png", 6, False),
+    ],
+)
+def test_an_agent_that_was_never_there_is_told_and_the_middle_is_shown(
+    tmp_path, capsys, born, gone, name, step, told
+):
+    if name.endswith(".gif"):
+        pytest.importorskip("av")
+    written = record(LateWorld(born, gone), RandomPolicy(), tmp_path / name, focus=1, zoom=3, step=step)
+    _, said = capsys.readouterr()
+    assert (said.count("\n"), said.startswith("focus = 1: nobody was in that slot")) == (told, told)
+    if name.endswith(".png"):
+        pygame = pytest.importorskip("pygame")
+        picture = pygame.surfarray.array3d(pygame.image.load(written)).swapaxes(0, 1)
+        assert (painted(picture, (0, 200, 0)) > 99) != told
+    record(LateWorld(born, gone), RandomPolicy(), tmp_path / name, focus=(5, 5))
+    assert capsys.readouterr().err == ""
 
 
 def test_nothing_is_drawn_beyond_what_is_shown():

@@ -25,6 +25,7 @@ def scene(x, angle=0.0, jump=NOBODY, absent=NOBODY, health=1.0) -> Scene:
     )
     c.segments("lines", x, np.ones(4), np.ones(4), x)
     c.polygons("areas", np.add.outer(x, [0.0, 1.0, 0.0]), np.add.outer(np.zeros(4), [0.0, 0.0, 1.0]))
+    c.labels("words", x, np.ones(4), list("abcd"), jump=jump, absent=absent)
     c.table("status", ["health"], [[float(health[0])]])
     return c.scene()
 
@@ -36,6 +37,7 @@ def test_places_go_straight_and_rows_that_come_go_or_jump_stay():
     half = glide(old, new, 0.5)
     assert half.layer("agents").columns["x"].tolist() == [2, 0, 0, 0]
     assert half.layer("agents").columns["bar.health"].tolist() == [1, 0, 1, 1]  # of absent rows zeros
+    assert half.layer("words").columns["x"].tolist() == [2, 0, 0, 0]
     assert half.layer("lines").columns["x0"].tolist() == [2, 2, 2, 2]
     assert half.layer("lines").columns["y1"].tolist() == [2, 2, 2, 2]
     assert half.layer("areas").columns["x"][0].tolist() == [2, 3, 2]

@@ -11,6 +11,7 @@ from interplay.registry import make_world
 from interplay.view import palette
 from interplay.view.legend import Legend, entries
 from interplay.view.picture import fitting_size, render
+from interplay.worlds.battle.render import SHOTS
 
 
 def scene(populations: int = 3, legend: bool = True) -> Scene:
@@ -70,6 +71,11 @@ def test_colours_of_their_own_and_a_bar_that_says_by_its_colour_how_full_it_is()
         ("bar", palette.BAR_LOW, "shield, half or less"),
         ("tile", "#c80000", "hot"),
     ]
+    c.segments("blows", [1, 2], [1, 2], [3, 4], [3, 4], rgb, dashed=True, width=0.2, legend=red | blue)
+    assert entries(c.scene())[-2:] == [
+        ("line", "#c80000", "red", "", True, 2.5),
+        ("line", "#0000c8", "blue", "", True, 2.5),
+    ]
     with pytest.raises(UserError, match="is no colour; pass"):
         c.circles("others", [1], [1], legend={"red": "javascript:1"})
 
@@ -82,6 +88,38 @@ def test_worlds_whose_colours_mean_something_say_what(world_id: str):
     world.close()
     assert {"disc", "tile"} <= {entry.kind for entry in told}
     assert len({entry.words for entry in told}) == len(told) > 6
+
+
+def test_lines_of_a_legend_have_colours_that_are_drawn():
+    """Battles draw attacks in the colours of the sides, by row; black is none of them."""
+    world = make_world("battle/2s3z", num_worlds=1)
+    world.reset()
+    lines = [entry for entry in entries(scene_of(world)) if entry.kind == "line"]
+    world.close()
+    assert [entry.words for entry in lines] == [
+        f"{side}: {what}" for what in ("attack to come", "attack") for side in ("red", "blue")
+    ]
+    assert [entry.colour for entry in lines] == [*SHOTS, *SHOTS]
+    assert [entry.dashed for entry in lines] == [True, True, False, False]
+
+
+def test_styles_of_attack_differ_without_their_colours_too():
+    """Specification viewer 10."""
+    world = make_world("mmo/combat", interior=24, slots=16)
+    world.reset()
+    lines = [entry for entry in entries(scene_of(world)) if entry.kind == "line"]
+    world.close()
+    assert [(entry.words, entry.dashed) for entry in lines] == [
+        ("melee", False),
+        ("range", True),
+        ("mage", "dots"),
+    ]
+
+
+def test_a_legend_from_outside_without_its_colours_is_still_words():
+    c = Canvas((0, 0, 10, 10))
+    c.segments("blows", [1], [1], [3], [3], legend=("red", "blue"))
+    assert [entry.words for entry in entries(c.scene())] == ["red, blue"]
 
 
 def test_grid_worlds_say_who_has_which_colour():

@@ -10,6 +10,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.scene import Canvas, Scene
 from interplay.view import palette
+from interplay.view.legend import entries
 from interplay.view.picture import fitting_size, render, render_world, save_png
 from interplay.view.tables import fitting, shown
 from tests.view.scenes import TextWorld, WalkWorld
@@ -51,6 +52,36 @@ def test_shapes_lie_where_they_were_drawn(up):
     assert at(picture, 2.5, 6.4, up) == PAGE
     assert at(picture, 6.5, 1.5, up) == (0, 200, 200)
     assert at(picture, 8.5, 3.5, up) == PAGE
+
+
+def test_bars_that_a_world_draws_itself_are_numbers_alone():
+    def drawn(**more: object) -> Scene:
+        c = square()
+        c.circles("agents", [5.0], [5.0], 1.0, legend="fox", **more)  # type: ignore[arg-type]
+        return c.scene()
+
+    bars = {"health": (np.array([3.0]), 9)}
+    told, bare = drawn(bars=bars, show_bars=False), drawn()
+    assert (render(told, 128, legend=True) == render(bare, 128, legend=True)).all()
+    assert (render(told, 128) != render(drawn(bars=bars), 128)).any()
+    assert entries(told) == entries(bare)
+    assert told.layer("agents").columns["bar.health"].tolist() == [3]
+
+
+@pytest.mark.parametrize("opacity", [1.0, 0.7])
+@pytest.mark.parametrize("width", [0.0, 0.1, 0.3])
+def test_lines_are_told_apart_without_their_colours(width, opacity):
+    """Along a line: how many pieces there are, and which share of it is painted, however wide or clear it is."""
+    found = []
+    for dashed in (False, True, "dots"):
+        c = square()
+        c.segments("line", [0.2], [5.0], [9.8], [5.0], "#c80000", dashed=dashed, width=width, opacity=opacity)
+        red = (render(c.scene(), 256)[:, :, 1] < 170).any(axis=0)
+        found.append((int((red[1:] & ~red[:-1]).sum()), red.sum() / np.ptp(np.flatnonzero(red))))
+    (solid, all_of_it), (dashes, more), (dots, less) = found
+    assert (solid, all_of_it > 0.99) == (1, True)
+    assert 10 < dashes < dots / 1.5
+    assert max(less, more) < 0.75
 
 
 @pytest.mark.parametrize("up", ["south", "north"])

@@ -113,6 +113,7 @@ def test_the_zones_phase_follows_the_clock(world, steps, zone, next_radius):
     assert caption(scene)["zone"] == zone
     ring = scene.layer("next zone")
     assert ring.columns["absent"].tolist() == [next_radius is None]
+    assert ring.columns["jump"].tolist() == [steps % 200 == 0]  # it is another zone then
     if next_radius is not None:
         assert ring.columns["radius"][0] == pytest.approx(next_radius)
 

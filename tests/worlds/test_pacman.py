@@ -85,6 +85,24 @@ def test_tunnels_on_maps_of_any_size(width):
     assert earned(sim)["pacman"] == -0.02
 
 
+def test_who_comes_through_a_tunnel_does_not_glide_across_the_map():
+    def still(sim):
+        canvas = Canvas()
+        sim.draw(canvas)
+        agents = canvas.scene().layer("agents")
+        assert agents.rows == 2
+        return agents.columns["jump"].tolist()
+
+    sim = game("P...F", "B...F")
+    sim.step({"pacman": LEFT, "baddie0": RIGHT})
+    assert still(sim) == [True, False]
+    sim.step({"pacman": LEFT, "baddie0": LEFT})
+    assert still(sim) == [False, False]
+    for _ in range(2):
+        sim.step({"pacman": RIGHT, "baddie0": LEFT})
+    assert still(sim) == [True, False]
+
+
 @pytest.mark.parametrize("rows", [("PFW", "FFF"), ("PF.", "FFF")])
 def test_a_wall_at_the_other_end_closes_a_tunnel_and_columns_have_none(rows):
     sim = game(*rows)

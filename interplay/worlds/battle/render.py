@@ -12,6 +12,7 @@ from interplay.worlds.battle.state import FIRST_ATTACK, RED, BattleState
 from interplay.worlds.battle.units import UNITS
 
 FLOOR, LINE, EDGE = "#f3f1ea", "#e3dfd3", "#a8a294"
+SIDES = ("red", "blue")
 # Sides differ in lightness too: dark with light letters, light with dark ones.
 BODIES, LETTERS = ("#b02a37", "#7cb8ec"), ("#ffffff", "#10304d")
 SHOTS = ("#d6336c", "#1971c2")
@@ -63,7 +64,7 @@ def draw_attacks(
     attacks = (choice >= 0) & (choice < enemies) & unit["alive"]
     target = np.where(attacks, choice + np.where(slots < reds, reds, 0), 0)
     shot = attacks & (body["period"] > 0) & (unit["cooldown"] > body["period"] - TICKS)
-    for name, rows, width, dashed, legend in (
+    for name, rows, width, dashed, words in (
         ("aims", attacks & ~shot & unit["alive"][target], 0.05, True, "attack to come"),
         ("shots", shot, 0.12, False, "attack"),
     ):
@@ -76,7 +77,7 @@ def draw_attacks(
             width=width,
             dashed=dashed,
             opacity=0.75,
-            legend=legend,
+            legend={f"{side}: {words}": colour for side, colour in zip(SIDES, SHOTS, strict=True)},
         )
 
 
@@ -107,7 +108,9 @@ def draw_units(
         absent=~unit["present"],
         dimmed=~unit["alive"],
         jump=jump,
-        legend=dict(zip(("red", "blue"), BODIES, strict=True)),
+        bars=stats(unit, body),
+        show_bars=False,  # `draw_bars` does, each as wide as its unit
+        legend=dict(zip(SIDES, BODIES, strict=True)),
     )
     letters = [UNITS[name].letter for side in settings.sides for name in side]
     canvas.labels(
@@ -118,6 +121,12 @@ def draw_units(
         size=1.3 * body["radius"],
         halo=False,
     )
+
+
+def stats(unit: np.ndarray, body: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """What each unit has left of what it began with, for those who read the page's table; shields where a side has some."""
+    names = ("health", "shield") if (body["shield"] > 0).any() else ("health",)
+    return {name: (unit[name], body[name]) for name in names}
 
 
 def _headings(state: BattleState, settings: BattleSettings, w: int) -> np.ndarray | None:
@@ -171,7 +180,7 @@ def draw_counts(canvas: Canvas, state: BattleState, settings: BattleSettings, w:
     canvas.table("status", ["decision", "red", "blue", "state"], [[steps, *told, result]], caption=True)
     rows = [
         [name, count, float(side["health"].sum().round(1)), float(side["shield"].sum().round(1))]
-        for name, count, side in zip(("red", "blue"), told, sides, strict=True)
+        for name, count, side in zip(SIDES, told, sides, strict=True)
     ]
     canvas.table("sides", ["side", "alive", "health", "shield"], rows)
 

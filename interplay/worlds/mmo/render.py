@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.core.scene import DOTS
 from interplay.worlds.mmo.state import ALIVE, CAUSES, CUT
 
 if TYPE_CHECKING:
@@ -18,11 +19,12 @@ RADIUS = 0.45  # tiles, of an agent
 APART = 0.24  # tiles between the middle of a shared tile and those who stand on it
 BIRTH = "#ffffff"
 DEATH = "#20242b"
-# Style -> colour, width in tiles, dashed; red, green and blue as in 2019 (specification 14).
-STYLES = {
+# Style -> colour, width in tiles, dashed; red, green and blue as in 2019 (specification 14). Each is broken in another way, so
+# that nobody needs to see colours.
+STYLES: dict[str, tuple[str, float, bool | str]] = {
     "melee": ("#c92a2a", 0.22, False),
     "range": ("#14701f", 0.14, True),
-    "mage": ("#1c4fd6", 0.14, False),
+    "mage": ("#1c4fd6", 0.14, DOTS),
 }
 
 
@@ -141,7 +143,8 @@ def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> N
             width=0.14,
             jump=still,
         )
-    canvas.labels("causes", x, y + 0.9, [CAUSES[cause[slot]] for slot in gone], colour=DEATH)
+    words = [CAUSES[cause[slot]] for slot in gone]
+    canvas.labels("causes", x, y + 0.9, words, colour=DEATH, jump=still)
 
 
 def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray) -> None:

@@ -35,7 +35,7 @@ class FoodAgent(GridWorldAgent):
 class _Drifter(MovingAgent, OrientationAgent, GridObservingAgent):
     """Drifts, and is drawn the way it faces."""
 
-    drawn_facing = True
+    drawn_facing = through_tunnels = True
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"initial_health": 1.0, "move_range": 1, "view_range": "FULL", **kwargs})
@@ -77,7 +77,7 @@ class ScriptedBaddieAgent(OrientationAgent):
         **kwargs: of `OrientationAgent`; the encoding is 4 unless given.
     """
 
-    drawn_facing = True
+    drawn_facing = through_tunnels = True
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(

@@ -160,6 +160,7 @@ def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSetting
         [str(life) for life in bomb["life"]],
         colour=BOMB_TEXT,
         absent=absent,
+        jump=jump,
         size=0.46,
         halo=False,
     )

@@ -67,6 +67,7 @@ def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> Non
     canvas.circles("zone", x, y, radius, colour=INSIDE, outline=False, absent=radius <= 0, legend="safe zone")
     canvas.circles("zone rim", x, y, radius, colour=RIM, fill=False, width=0.1, absent=radius <= 0)
     phase, _ = zone_phase(state, rules, w)
+    another = int(state.room["steps"][w]) % (2 * rules.zone_cooldown) == 0  # than the step before
     following = min(phase + 1, len(state.zone_radii) - 1)
     next_x, next_y = state.zone_centres[w, following][:, None]
     canvas.circles(
@@ -79,6 +80,7 @@ def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> Non
         dashed=True,
         width=0.07,
         absent=np.array([following == phase]),
+        jump=np.array([another]),
         legend="next zone",
     )
 

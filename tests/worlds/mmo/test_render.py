@@ -99,6 +99,8 @@ def test_deaths_are_crossed_and_tell_their_cause() -> None:
     (cross,) = np.column_stack([frame.layer("deaths").columns[name] for name in ("x0", "y0", "x1", "y1")])
     assert cross.tolist() == pytest.approx([column + 0.15, row + 0.15, column + 0.85, row + 0.85])
     assert frame.layer("causes").text == ("hunger",)
+    for name in ("deaths", "deaths, crossed", "causes"):  # the row of the next tick is somebody else
+        assert frame.layer(name).columns["jump"].tolist() == [True]
     world.step(np.zeros((2, 32, 2), np.int64))
     assert [scene_of(world, 1).layer(name).rows for name in ("deaths", "causes")] == [0, 0]
 

@@ -131,6 +131,11 @@ def test_the_tally_counts_votes_and_says_what_they_are():
     assert game.scene().layer("tally title").text[0] == "named in talk"
 
 
+def test_bars_of_the_tally_and_their_counts_do_not_glide():
+    for name in ("tally", "tally counts"):  # a bar's height does not, and its foot would leave the ground
+        assert day().scene().layer(name).columns["jump"].all(), name
+
+
 def test_roles_are_drawn_where_they_are_known():
     public, privileged = day().scene(), day().scene(privileged=True)
     assert not drawn(public, "roles").any()

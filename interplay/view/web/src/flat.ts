@@ -9,7 +9,7 @@ import { Overlay, paint } from "./overlay";
 import * as palette from "./palette";
 import { RGB, hex, mix, rgb, shapeOf } from "./palette";
 import { Layer, Numbers, Scene, flag, number, numbers } from "./scene";
-import { names } from "./schema";
+import { brokenOf, drawnBars, names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 import { Squares } from "./squares";
 
@@ -20,7 +20,8 @@ const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn t
 const THIN = 1.25; // pixels, a line of width 0
 const THIN_TO = 2; // pixels of width to which the ends of lines are not rounded, which takes twice as long, but as much longer
 const BLUNT = Math.PI / 8; // of the width: half a disc has the area of an end that is longer by so much
-const DASHES = [7, 5]; // pixels
+const DASHES = [7, 5] as const; // pixels, and between them; of wide lines more, or they would look like dots
+const [SPARSE, LEAST_DOT] = [5, 2]; // pixels from one dot of a line to the next, and across a dot, at least
 const FONT = 0.69; // of a text's height: the size of the letters, as in interplay's pictures
 const PALE = 0.55; // of white over the ground below an overlay, so that its greys are lighter than those of a scale
 const INK = rgb(palette.INK);
@@ -302,7 +303,7 @@ export class Flat {
 
   private bars(glide: Glide, row: number): void {
     const { layer } = glide;
-    const bars = names(layer.schema.options.bars);
+    const bars = drawnBars(layer.schema.options);
     if (!bars.length) return;
     const size = this.pixels(number(layer, "radius", row));
     const several = bars.length > 1; // these stand on each other, and are thinner
@@ -384,8 +385,9 @@ export class Flat {
   private segments(glide: Glide): void {
     const { layer } = glide;
     const { pen, camera } = this;
-    const [width, opacity] = [this.lineWidth(layer), opacityOf(layer)];
-    const dashes = layer.schema.options.dashed === true ? DASHES : [];
+    const broken = brokenOf(layer.schema.options);
+    const [width, opacity] = [Math.max(this.lineWidth(layer), broken === "dots" ? LEAST_DOT : 0), opacityOf(layer)];
+    const dashes = broken === "dots" ? [0, Math.max(SPARSE, 2 * width)] : broken ? [Math.max(DASHES[0], 2 * width), Math.max(DASHES[1], width)] : [];
     const together = opacity === 1 && isAlike(layer); // where lines cross, one path would be paler than several
     const blunt = together && !dashes.length && width <= THIN_TO ? BLUNT * width : 0;
     const [fromX, fromY, toX, toY] = ["x0", "y0", "x1", "y1"].map((name) => glide.places(name)) as [Numbers, Numbers, Numbers, Numbers];
@@ -407,7 +409,8 @@ export class Flat {
       pen.globalAlpha = 1;
     }
     // Lines that end within their first dash look the same without dashes, which take long.
-    if (together) this.strokePath(hex(colourOf(layer, 0)), width, longest < DASHES[0]! ? [] : dashes, blunt > 0 || dashes.length > 0 ? "butt" : "round");
+    const short = longest < (dashes[0] || dashes[1] || 0);
+    if (together) this.strokePath(hex(colourOf(layer, 0)), width, short ? [] : dashes, blunt > 0 ? "butt" : capOf(dashes));
   }
 
   private labels(glide: Glide): void {
@@ -478,7 +481,7 @@ export class Flat {
     this.strokePath(colour, width, dashes);
   }
 
-  private strokePath(colour: string, width: number, dashes: number[], cap: CanvasLineCap = dashes.length ? "butt" : "round"): void {
+  private strokePath(colour: string, width: number, dashes: number[], cap = capOf(dashes)): void {
     const { pen } = this;
     pen.setLineDash(dashes);
     pen.lineCap = cap;
@@ -558,6 +561,11 @@ function boxCorners(x: number, y: number, half_x: number, half_y: number, angle:
     const [dx, dy] = [i! * half_x, j! * half_y];
     return [x + dx * c - dy * s, y + (dx * s + dy * c) * flip];
   });
+}
+
+/** Ends of lines: dots are dashes of no length whose ends are round. */
+function capOf(dashes: number[]): CanvasLineCap {
+  return dashes[0] ? "butt" : "round";
 }
 
 /** Whether all rows of a layer look alike but for their places. */

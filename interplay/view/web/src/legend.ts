@@ -1,7 +1,7 @@
 /** What the things of a world are, where it says so: what interplay/view/legend.py tells below pictures. */
 
 import { FAINT, INK, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
-import { LayerSchema, Schema, isHex, names } from "./schema";
+import { Broken, LayerSchema, Schema, brokenOf, drawnBars, isHex, names } from "./schema";
 
 const MOST = 10; // kinds of agents that are told apart
 const ENTRIES = 30; // at most: it may come from anybody's file
@@ -11,7 +11,7 @@ export interface Entry {
   colour: string; // "#rrggbb"
   words: string;
   sign: string; // in a disc: a shape, "plus", or empty
-  dashed: boolean;
+  broken: Broken; // of a ring or a line
 }
 
 /** Its lines, in the order of the layers. */
@@ -20,30 +20,30 @@ export function entriesOf(schema: Schema): Entry[] {
 }
 
 function ofLayer({ kind, options }: LayerSchema): Entry[] {
-  const { legend, colour, glyph, dashed } = options;
+  const { legend, colour, glyph } = options;
   if (!legend) return [];
   const said = names(legend);
   const colours = names(options["legend.colours"]);
   const one = typeof legend === "string" ? legend : "";
-  const entry = (shape: Entry["kind"], words: string, of: unknown, sign: unknown = "", broken = false): Entry => ({ kind: shape, words, colour: typeof of === "number" ? hex(rgb(of)) : isHex(of) ? of : FAINT, sign: String(sign ?? ""), dashed: broken });
-  const solid = kind === "circles" ? "disc" : "tile";
+  const entry = (shape: Entry["kind"], words: string, of: unknown, sign: unknown = "", broken: Broken = ""): Entry => ({ kind: shape, words, colour: typeof of === "number" ? hex(rgb(of)) : isHex(of) ? of : FAINT, sign: String(sign ?? ""), broken });
+  const solid = kind === "circles" ? "disc" : kind === "segments" ? "line" : "tile";
   if (kind === "tiles") {
     const palette = options.palette === "terrain" ? TERRAIN : names(options.palette);
     return palette.slice(0, said.length).map((of, i) => entry("tile", said[i]!, of));
   }
-  if (kind === "segments") return [entry("line", one, colour ?? INK, "", dashed === true)];
+  const broken = brokenOf(options);
   const things = colours.length
-    ? colours.slice(0, said.length).map((of, i) => entry(solid, said[i]!, of))
-    : options.fill === false
-      ? [entry("ring", one, colour ?? INK, "", dashed === true)]
+    ? colours.slice(0, said.length).map((of, i) => entry(solid, said[i]!, of, "", solid === "line" ? broken : ""))
+    : solid === "line" || options.fill === false
+      ? [entry(solid === "line" ? solid : "ring", one || said.join(", "), colour ?? INK, "", broken)]
       : one
         ? [entry(solid, one, colour, glyph)]
         : said.slice(0, MOST).map((words, number) => entry("disc", words, number, glyph === "team" ? shapeOf(number) : glyph));
-  const bars = names(options.bars);
+  const bars = drawnBars(options);
   return [
     ...things,
     ...bars.map((name, place) => entry("bar", name, barColour(place, bars.length, 1))),
     ...(bars.length === 1 ? [entry("bar", `${bars[0]}, half or less`, barColour(0, 1, 0.5))] : []),
-    ...names(options.marks).map((name, place) => entry("ring", name, INK, "", place % 2 === 0)),
+    ...names(options.marks).map((name, place) => entry("ring", name, INK, "", place % 2 === 0 ? "dashes" : "")),
   ];
 }

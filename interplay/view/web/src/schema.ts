@@ -157,6 +157,18 @@ export function names(option: Option | undefined): string[] {
   return Array.isArray(option) ? option.map(String) : [];
 }
 
+/** How a line or a ring is broken; empty: not at all. */
+export type Broken = "" | "dashes" | "dots";
+
+export function brokenOf({ dashed }: Options): Broken {
+  return dashed === true ? "dashes" : dashed === "dots" ? "dots" : "";
+}
+
+/** Names of the bars that are drawn. */
+export function drawnBars({ bars, show_bars }: Options): string[] {
+  return show_bars === false ? [] : names(bars);
+}
+
 export function isHex(value: unknown): value is string {
   return typeof value === "string" && /^#[0-9a-fA-F]{6}$/.test(value);
 }

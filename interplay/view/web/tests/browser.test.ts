@@ -131,6 +131,15 @@ describe("a recording", () => {
       await expect.poll(() => tab.locator('[aria-selected="true"] th').textContent()).toBe("walker 8");
     }));
 
+  it("tells the stats of a battle's units, whose bars the world draws itself", () =>
+    withTab(async (tab) => {
+      await openMatch(tab, "battle.replay", 0);
+      await tab.getByRole("tab", { name: "Table" }).click();
+      await expect.poll(() => tab.locator(".agents thead th").allTextContents()).toEqual(["agent", "place", "health", "shield", "state"].map((title) => expect.stringMatching(new RegExp(title, "i"))));
+      expect(await tab.locator(".agents tbody tr").first().locator("td").allTextContents()).toEqual([expect.any(String), "80", "80", ""]);
+      expect((await tab.locator(".signs li").allTextContents()).filter((words) => words.trim() === "health")).toHaveLength(1);
+    }));
+
   it("is found again by its address", () =>
     withTab(async (tab) => {
       await openMatch(tab, "match.replay", 123);

@@ -92,7 +92,8 @@ def draw_tally(canvas: Canvas, moment: Moment) -> None:
     chosen = np.arange(n) == moment.chosen
     colour = np.where(chosen[:, None], rgb(CHOSEN_BAR), rgb(BAR)).astype(np.uint8)
     half = 0.4 * column
-    canvas.boxes("tally", x, base - high / 2, half, high / 2, colour=colour, absent=votes == 0)
+    fresh = np.ones(n, bool)  # a bar that glides would leave its foot, for its height does not glide
+    canvas.boxes("tally", x, base - high / 2, half, high / 2, colour=colour, absent=votes == 0, jump=fresh)
     title = "" if not moment.shown else "votes" if moment.counted else "named in talk"
     told = int(((moment.names >= 0).any(axis=1) | (moment.words >= 0).any(axis=1)).sum())
     below = f"{told} of {int((moment.alive | moment.fallen).sum())} spoke" if moment.shown else ""
@@ -121,6 +122,7 @@ def draw_tally(canvas: Canvas, moment: Moment) -> None:
         colour=STRIP_INK,
         size=size,
         absent=votes == 0,
+        jump=fresh,
         halo=False,
     )
 

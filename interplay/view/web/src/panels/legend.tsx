@@ -33,7 +33,7 @@ function Sign({ entry }: { entry: Entry }) {
   return <canvas ref={canvas} class="sign" aria-hidden="true" style={{ background: entry.kind === "ring" ? FAINT : PAGE }} />;
 }
 
-function draw(canvas: HTMLCanvasElement, { kind, colour, sign, dashed }: Entry): void {
+function draw(canvas: HTMLCanvasElement, { kind, colour, sign, broken }: Entry): void {
   const ratio = window.devicePixelRatio || 1;
   [canvas.width, canvas.height] = [WIDE * ratio, HIGH * ratio];
   const pen = canvas.getContext("2d")!;
@@ -41,7 +41,8 @@ function draw(canvas: HTMLCanvasElement, { kind, colour, sign, dashed }: Entry):
   pen.translate(WIDE / 2, HIGH / 2);
   pen.fillStyle = pen.strokeStyle = colour;
   pen.lineWidth = 2;
-  pen.setLineDash(dashed ? [4, 3] : []);
+  pen.lineCap = broken === "dots" ? "round" : "butt";
+  pen.setLineDash(broken === "dots" ? [0, 5] : broken === "dashes" ? [4, 3] : []);
   if (kind === "disc") {
     const disc = sprite({ colour: rgb(colour), size: 8, rim: 1, sign }, ratio);
     const side = disc.width / ratio;

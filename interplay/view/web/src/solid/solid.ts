@@ -10,7 +10,7 @@ import { Ground } from "../ground";
 import * as palette from "../palette";
 import { RGB, mix, rgb } from "../palette";
 import { Layer, flag, number } from "../scene";
-import { names } from "../schema";
+import { brokenOf, drawnBars, names } from "../schema";
 import { Cover } from "./cover";
 import { Lens } from "./lens";
 import { Paper } from "./paper";
@@ -24,7 +24,7 @@ const SIMPLE_TO = 4; // pixels of radius below which discs are boxes
 const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
 const ALIGN: Record<string, number> = { left: 0, right: 1 };
 const THIN = 1.25; // pixels, a line of width 0
-const DASH = 9; // pixels
+const [DASH, DOT] = [9, 3]; // pixels, and as much between them
 const TALL = 0.75; // of a body's smaller side: its height
 const FLOOR = 0.45; // of the world: what is wider lies on the ground
 const DEAD = 0.15; // radii, the height of what is dimmed
@@ -221,7 +221,7 @@ export class Solid {
     const [wide, high, gap] = [2.6 * size, 0.32 * size, 0.08 * size];
     const batch = this.paper.batch("bars", card, STANDING + 900);
     const place = new Vector3();
-    const bars = names(layer.schema.options.bars);
+    const bars = drawnBars(layer.schema.options);
     bars.forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
       const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
@@ -323,13 +323,15 @@ export class Solid {
     const { flip } = this.camera;
     const pixel = 1 / this.lens.scale;
     const half = Math.max(Number(options.width ?? 0), (this.thick ? 2 : 1) * 1.6 * pixel) / 2;
+    const broken = brokenOf(options);
+    const dash = broken === "dots" ? Math.max(2 * half, DOT * pixel) : Math.max(4 * half, DASH * pixel);
     const batch = this.paper.batch(`${place}`, box, STANDING + 2, opacityOf(layer) < 1 ? this.paper.painted(opacityOf(layer)) : this.paper.bodies);
     for (const row of glide.rows()) {
       const [x0, y0, x1, y1] = [glide.at("x0", row), glide.at("y0", row), glide.at("x1", row), glide.at("y1", row)];
       const length = Math.hypot(x1 - x0, y1 - y0);
       if (!this.inView((x0 + x1) / 2, (y0 + y1) / 2, length)) continue;
       const [c, s] = length > 0 ? [(x1 - x0) / length, ((y1 - y0) / length) * flip] : [1, 0];
-      const parts = options.dashed === true ? Math.min(Math.max(Math.round(length / (DASH * pixel)), 3), 40) | 1 : 1;
+      const parts = broken ? Math.min(Math.max(Math.round(length / dash), 3), broken === "dots" ? 120 : 40) | 1 : 1;
       const height = Math.max(this.heightAt(x0, y0), this.heightAt(x1, y1)) + lift;
       for (let i = 0; i < parts; i += 2) {
         const share = (i + 0.5) / parts;
@@ -392,7 +394,7 @@ export class Solid {
     this.paper.batch("selection, halo", () => ring(0.72, false), STANDING + 800, this.paper.over).put(x, base, y * this.camera.flip, 1.18 * size, 1, 1.18 * size, 1, 0, PAPER);
     this.paper.batch(dashed ? "marked" : "selection", () => ring(0.8, dashed), STANDING + 801, this.paper.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
     if (dashed) return;
-    const over = 2.6 + 0.4 * names(layer.schema.options.bars).length; // radii
+    const over = 2.6 + 0.4 * drawnBars(layer.schema.options).length; // radii
     this.signs.put("▼", x, base + over * reach(layer, row), y * this.camera.flip, Math.max(reach(layer, row), 16 / this.lens.scale), INK, true);
   }
 
