@@ -157,6 +157,24 @@ def test_addresses():
         bind("192.0.2.7")
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "0x0", "0:0::0", "::ffff:0.0.0.0", ""])
+def test_a_host_that_stands_for_all_addresses_is_refused(host):
+    """The page would be announced under an address at which no browser may ask for it."""
+    with pytest.raises(UserError) as refused:
+        bind(host)[0].close()
+    assert str(refused.value) == (
+        f"--host {host or repr(host)}: it stands for all addresses of this machine, and the page answers under one; "
+        "name the address or name under which this machine is reached"
+    )
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_host_of_this_machine_is_taken(host):
+    listening, address = bind(host)
+    listening.close()
+    assert address.host == host
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
