@@ -23,7 +23,9 @@ PLAY_EXAMPLE = (
 )
 
 Port = Annotated[int, typer.Option(help="Of the address; 0 is any free one.", min=0, max=65535)]
-Host = Annotated[str, typer.Option(help="Of the address; another one lets other machines in.")]
+Host = Annotated[
+    str, typer.Option(help="Of the address; that under which this machine is reached lets other machines in.")
+]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing.")]
 Option = Annotated[
     list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the world; may be repeated.")

@@ -4,9 +4,43 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
+from importlib.util import find_spec
 from typing import Any
 
 from interplay.core.errors import UserError
+
+# What users may install beside the package, and the modules that each brings; pyproject.toml has the versions.
+EXTRAS = {
+    "train": ("jax", "optax", "equinox", "filelock"),
+    "video": ("av",),
+    "render": ("pygame",),
+    "plot": ("matplotlib",),
+    "onnx": ("onnx",),
+    "tournament": ("openskill",),
+    "tensorboard": ("tensorboard",),
+    "wandb": ("wandb",),
+    "mlflow": ("mlflow",),
+    "sb3": ("stable_baselines3",),
+    "rllib": ("ray", "torch"),
+    "openspiel": ("pyspiel",),
+}
+
+
+def present_extras() -> list[str]:
+    """The extras whose modules are all there; none is imported.
+
+    Example:
+        >>> set(present_extras()) <= set(EXTRAS)
+        True
+    """
+    return [extra for extra, modules in EXTRAS.items() if all(map(_is_there, modules))]
+
+
+def _is_there(module: str) -> bool:
+    if module in sys.modules:  # of one that was put there by hand nothing is to be found
+        return sys.modules[module] is not None
+    return find_spec(module) is not None
 
 
 def load(module: str, extra: str, purpose: str) -> Any:

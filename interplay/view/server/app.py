@@ -21,6 +21,7 @@ from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
 from interplay.core.reading import MIB, opened
 from interplay.evaluate.tournaments.match_recordings import MATCHES
+from interplay.view.extras import present_extras
 from interplay.view.run_log import one_line
 from interplay.view.server.config import POINTS, PROTOCOL
 from interplay.view.server.curves import Asked, Logs
@@ -125,6 +126,7 @@ class Routes:
             "protocol": PROTOCOL,
             "opened": opened,
             "read_only": self._read_only,
+            "extras": present_extras(),
         }
         return _json(told)
 

@@ -9,6 +9,7 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Callable
+from ipaddress import ip_address
 from typing import NamedTuple
 
 from interplay.core.errors import UserError
@@ -61,10 +62,15 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
     """Takes a port, any free one for 0, and draws the token.
 
     Raises:
-        UserError: if the port is taken, or the host is not of this machine.
+        UserError: if the port is taken, or the host is not of this machine, or stands for all addresses of it.
     """
     if not 0 <= port < 2**16:
         raise UserError(f"--port {port}: ports are 0 (any free one) to 65535; give one of those")
+    if _is_unspecified(host):
+        raise UserError(
+            f"--host {host or repr(host)}: it stands for all addresses of this machine, and the page answers under one; "
+            "name the address or name under which this machine is reached"
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named, because asyncio turns off waiting for more to send (TCP_NODELAY) only then: a frame behind a short message came 40 ms late.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -85,6 +91,17 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
         ) from None
     token, ticket = secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(TOKEN_BYTES)
     return listening, Address(host, listening.getsockname()[1], token, ticket)
+
+
+def _is_unspecified(host: str) -> bool:
+    """Whether a host stands for all addresses of a machine, however it is spelt."""
+    numeric = socket.AI_NUMERICHOST | socket.AI_PASSIVE
+    try:
+        found = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=numeric)
+    except (OSError, UnicodeError):  # a name
+        return False
+    places = [ip_address(place[0]) for *_, place in found]
+    return any((getattr(place, "ipv4_mapped", None) or place).is_unspecified for place in places)
 
 
 def serve(

@@ -1,6 +1,6 @@
 """Connections that say nothing are closed: a local program could hold all that there may be, and the page would get none.
 
-So are websockets that say too much beside their messages.
+So are websockets that say too much beside their messages, and those that begin with what is no beginning.
 """
 
 from __future__ import annotations
@@ -57,6 +57,12 @@ class Paced(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._pace = Pace()
+
+    def data_received(self, data: bytes) -> None:
+        """Hears; uvicorn reads more loosely than websockets and would wait for ever for a handshake that these do not take."""
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.transport.is_closing():
+            self.transport.close()
 
     def handle_ping(self) -> None:
         """Answers, or ends the connection."""

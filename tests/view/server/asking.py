@@ -126,7 +126,7 @@ def app_of(opened: Opened, cast: Any = by_name, **more: Any) -> App:
 def served(opened: Opened, cast: Any = by_name, compress: bool = False, **more: Any) -> Iterator[Address]:
     """The server on a port of its own, in a thread."""
     listening, address = bind()
-    app = make_app(opened, cast, address.port, address.token, **more)
+    app = make_app(opened, cast, address.port, address.token, ticket=address.ticket, **more)
     begun: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
     thread = threading.Thread(target=serve, args=(app, listening, begun.put, compress), daemon=True)
     thread.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -218,15 +219,34 @@ def is_own(headers, socket, subprotocols):
     return found.get(b"authorization", []) == [BEARER[1]]
 
 
-@settings(max_examples=500)
-@given(
-    st.tuples(st.sampled_from([(), OWN, (*OWN, ORIGIN)]), st.lists(st.tuples(NAMES, ODD), max_size=4)),
+class Request(NamedTuple):
+    """Something that anybody may send."""
+
+    headers: list[tuple[bytes, bytes]]
+    socket: bool
+    subprotocols: list[str]
+    path: str
+    method: str
+
+
+REQUESTS = st.builds(
+    Request,
+    st.builds(
+        lambda usual, odd: [*usual, *odd],
+        st.sampled_from([(), OWN, (*OWN, ORIGIN)]),
+        st.lists(st.tuples(NAMES, ODD), max_size=4),
+    ),
     st.booleans(),
     st.lists(st.sampled_from([*SOCKET, "token.", "token.wrong", "interplay.2"]), max_size=3),
     TARGETS,
     st.sampled_from(["GET", "HEAD", "POST"]),
 )
-def test_generated_requests_are_let_through_by_the_rules_alone(headers, socket, subprotocols, path, method):
+
+
+@settings(max_examples=500)
+@given(REQUESTS)
+def test_generated_requests_are_let_through_by_the_rules_alone(asked):
+    headers, socket, subprotocols, path, method = asked
     reached = []
 
     async def behind(scope, receive, send):
@@ -237,7 +257,6 @@ def test_generated_requests_are_let_through_by_the_rules_alone(headers, socket, 
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body"})
 
-    headers = [*headers[0], *headers[1]]
     guarded = Guard(behind, PORT, TOKEN)
     kind = "websocket" if socket else "http"
     answer = ask(guarded, path, headers, method=method, kind=kind, subprotocols=subprotocols)

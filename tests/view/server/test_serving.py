@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes.overlays import registry
 from interplay.verbs.viewing import Players
+from interplay.view.extras import EXTRAS
 from interplay.view.server.page import MISSING, Page
 from interplay.view.server.play import Play
 from interplay.view.server.serving import Address, bind, open_browser
@@ -157,6 +159,24 @@ def test_addresses():
         bind("192.0.2.7")
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "0x0", "0:0::0", "::ffff:0.0.0.0", ""])
+def test_a_host_that_stands_for_all_addresses_is_refused(host):
+    """The page would be announced under an address at which no browser may ask for it."""
+    with pytest.raises(UserError) as refused:
+        bind(host)[0].close()
+    assert str(refused.value) == (
+        f"--host {host or repr(host)}: it stands for all addresses of this machine, and the page answers under one; "
+        "name the address or name under which this machine is reached"
+    )
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_host_of_this_machine_is_taken(host):
+    listening, address = bind(host)
+    listening.close()
+    assert address.host == host
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -244,6 +264,29 @@ def test_the_server_loads_no_trainer():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_page_is_told_which_extras_are_there(monkeypatch):
+    extras = {"whole": ("json", "tomllib"), "half": ("json", "no_such_module"), "taken_out": ("wave",)}
+    monkeypatch.setattr("interplay.view.extras.EXTRAS", extras)
+    monkeypatch.setitem(sys.modules, "wave", None)
+    assert ask(app_of(no_root([])), "/api/about").json["extras"] == ["whole"]
+
+
+def test_looking_for_extras_imports_none():
+    code = (
+        "import sys; from interplay.view.extras import EXTRAS, present_extras; found = present_extras();"
+        "print([name for names in EXTRAS.values() for name in names if name in sys.modules], 'train' in found)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[] True"
+
+
+def test_the_extras_are_those_of_the_package():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    of_developers = {"site", "oracle", "dev", "all"}
+    counts = {extra: len(needs) for extra, needs in declared.items() if extra not in of_developers}
+    assert {extra: len(modules) for extra, modules in EXTRAS.items()} == counts
 
 
 def test_the_package_of_pictures_loads_no_server():
