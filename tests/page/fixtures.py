@@ -23,6 +23,7 @@ from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy, make_world
 from interplay.train.play.values import values_of
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.record import RecordGroup
 from interplay.train.trainer import train
 from interplay.verbs.players import find_player
 from interplay.verbs.playing import record
@@ -62,6 +63,7 @@ def write_all(folder: Path) -> None:
     write_match(folder / "match.replay")
     write_tables(folder / "tables.replay")
     write_run(folder / "first")
+    _write(folder / "every.json", RecordGroup().every)
     players = {name: make_policy("dilemma/fixed", name) for name in ("random", "tit_for_tat", "grim")}
     round_robin(players, "dilemma/fixed", matches=4, out=folder / "cup", record=1)
     digests, seen = {}, {}
