@@ -126,7 +126,7 @@ function Connection({ page }: { page: Page }) {
       </span>
     );
   if (connection === "connecting") return <span class="connection">{T.connecting}</span>;
-  const { share } = page.player.thinning;
+  const { share } = live.thinning;
   const turn = status.waiting === null ? "" : status.holders[status.waiting] === "you" ? T.yourTurn(page.nameOf(status.waiting)) : T.somebodysTurn(page.nameOf(status.waiting));
   return (
     <>

@@ -11,7 +11,6 @@ import { Shot } from "./reel";
 import { Layer } from "./scene";
 import type { Solid } from "./solid/solid";
 import { Source } from "./source";
-import { Thinning } from "./thinning";
 
 const TOLD = 100; // ms between two tellings of the panels while time goes on
 const SHORTEST_GLIDE = 20; // ms
@@ -50,8 +49,6 @@ export class Player {
   loading = false;
   problem: string | null = null;
   framesPerSecond = 0;
-  /** Of a world in play: whether all of its ticks come. */
-  readonly thinning = new Thinning();
   reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   private readonly thick = matchMedia("(prefers-contrast: more)");
   /** Makes the solid view, which is shown where this is there. */
@@ -133,7 +130,6 @@ export class Player {
   begin(): void {
     this.atPresent = true;
     this.arrival = NOTHING;
-    this.thinning.forget();
     this.shownTick = null;
     this.shot = null;
     this.clock.playing = false;
@@ -162,7 +158,7 @@ export class Player {
     const to = live.reel.last;
     const back = arrival.to !== null && to < arrival.to;
     this.arrival = { from: back ? null : arrival.to, fromAt: arrival.at, to, at: now, span: Math.min(asked || gap, gap + 50, LONGEST_GLIDE) };
-    if (live.status.running && this.atPresent) this.thinning.note(to, now);
+    if (live.status.running && this.atPresent) live.thinning.note(to, now);
     this.clock.range(live.first, live.reel.last);
     if (live.since !== null && this.look && live.reel.last >= live.since) this.lookAround();
     this.dirty = true;
@@ -349,7 +345,7 @@ export class Player {
     const past = Math.min(gap, 250);
     this.before = now;
     if (!this.source) return;
-    if (!this.running || !this.atPresent) this.thinning.forget();
+    if (!this.running || !this.atPresent) this.live?.thinning.forget();
     if (this.clock.playing) this.advance(past);
     const drew = this.drawings.at(-1);
     this.paint(now);
