@@ -84,15 +84,21 @@ const EFFECTS: Record<Command, Effect> = {
   take: { in: "world", begin: () => window.interplay.select(0), look: () => window.interplay.player.live!.held, wanted: 0 },
 };
 
-/** The page as a command finds it: nothing moves, and the world has the focus. */
-function calm(): void {
+/** The page as a command finds it: nothing moves, no list is open, and the world has the focus. */
+async function calm(tab: Tab): Promise<void> {
+  await tab.evaluate(settle);
+  await tab.waitForFunction(() => !document.querySelector("dialog") && document.querySelector("aside")); // panels are drawn a moment later
+  await tab.locator("canvas[role=img]").focus();
+}
+
+/** Runs in the page. */
+function settle(): void {
   const { interplay } = window;
   const { player } = interplay;
   [interplay.panels, interplay.help, interplay.eventKind, player.clock.playing, player.clock.speed] = [true, false, null, false, 10];
   player.seek(100);
   interplay.select(5);
   player.fit();
-  document.querySelector<HTMLElement>("canvas[role=img]")?.focus();
 }
 
 it("every command of the list does what it says", () =>
@@ -103,7 +109,7 @@ it("every command of the list does what it says", () =>
       for (const [command, keys] of KEYS_OF.filter(([command]) => EFFECTS[command].in === place)) {
         const { begin, look, wanted } = EFFECTS[command];
         for (const key of keys) {
-          if (place === "recording") await tab.evaluate(calm);
+          if (place === "recording") await calm(tab);
           if (begin) await tab.evaluate(begin);
           const before = await tab.evaluate(look);
           await tab.keyboard.press(PRESSED[key] ?? key);
