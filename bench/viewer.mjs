@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 const { chromium } = createRequire(new URL("../interplay/view/web/package.json", import.meta.url))("playwright-core");
 const asked = JSON.parse(process.argv[2]);
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const WAITED = "frames that waited at 20 ticks/s, %";
 const TICK = 100; // of Linux's clock in a second
 const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 const found = {};
@@ -174,7 +175,35 @@ async function recorded() {
 
 async function first() {
   found["first picture, s"] = [];
-  for (let i = 0; i < 5; i++) await withTab(asked.recorded, async (tab) => found["first picture, s"].push(await tab.evaluate(() => performance.now() / 1000)));
+  for (let i = 0; i < (asked.quick ? 3 : 5); i++) await withTab(asked.recorded, async (tab) => found["first picture, s"].push(await tab.evaluate(() => performance.now() / 1000)));
+}
+
+/** Percent of the frames of some seconds that came together with the one before: it had waited for something on its way. */
+function waited(seconds) {
+  const { player } = window.interplay;
+  const { arrived } = player;
+  const came = [];
+  player.arrived = () => (came.push(performance.now()), arrived.call(player));
+  return new Promise((done) =>
+    setTimeout(() => {
+      player.arrived = arrived;
+      done((100 * came.filter((at, i) => i && at - came[i - 1] < 10).length) / came.length);
+    }, 1000 * seconds),
+  );
+}
+
+/** Pictures a second of a world in play, and whether its frames come one by one. */
+async function quickFrames() {
+  await withTab(asked.live, async (tab) => {
+    await tab.evaluate(() => window.interplay.player.live.say({ type: "speed", ticks_per_second: 20 }));
+    await wait(2);
+    const fps = (found["frames a second at 20 ticks/s"] = []);
+    for (let i = 0; i < 4; i++) {
+      await wait(1);
+      fps.push(await tab.evaluate(() => window.interplay.player.framesPerSecond));
+    }
+    found[WAITED] = [await tab.evaluate(waited, 2), await tab.evaluate(waited, 2)];
+  });
 }
 
 /** Shares of a core while a world is in play. */
@@ -195,6 +224,7 @@ async function live(pid) {
       found[`frames a second at ${speed} ticks/s`] = fps;
       found[`browser at ${speed} ticks/s, % of a core`] = page;
       found[`server at ${speed} ticks/s, % of a core`] = server;
+      if (speed === 20) found[WAITED] = [await tab.evaluate(waited, 5)];
     }
     await tab.evaluate(() => window.interplay.player.live.say({ type: "speed", ticks_per_second: 10 }));
     await wait(60 * asked.minutes);
@@ -210,10 +240,9 @@ function browserProcess() {
 
 try {
   await recorded();
-  if (!asked.quick) {
-    await first();
-    await live(browserProcess());
-  }
+  await first();
+  if (asked.quick) await quickFrames();
+  else await live(browserProcess());
   console.log(JSON.stringify(found));
 } finally {
   await browser.close();

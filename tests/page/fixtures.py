@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy, make_world
 from interplay.train.play.values import values_of
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.record import RecordGroup
 from interplay.train.trainer import train
 from interplay.verbs.players import find_player
 from interplay.verbs.playing import record
@@ -63,9 +64,9 @@ def write_all(folder: Path) -> None:
     write_match(folder / "match.replay")
     write_tables(folder / "tables.replay")
     write_run(folder / "first")
+    _write(folder / "every.json", RecordGroup().every)
     players = {name: make_policy("dilemma/fixed", name) for name in ("random", "tit_for_tat", "grim")}
     round_robin(players, "dilemma/fixed", matches=4, out=folder / "cup", record=1)
-    write_values(folder / "values.json", train_small(folder / "small"))
     digests, seen = {}, {}
     for name in ("match", "tables"):
         with ReplayReader(folder / f"{name}.replay") as reader:
@@ -73,6 +74,7 @@ def write_all(folder: Path) -> None:
     _write(folder / "digests.json", digests)
     for name, (world, player, options) in WORLDS.items():
         record(player, folder / f"{name}.replay", world, options, max_steps=SEEN, seed=3)
+    write_overlays(folder / "overlays.json", folder)
     for name in ("match", *WORLDS):
         with ReplayReader(folder / f"{name}.replay") as reader:
             tick = min(SEEN, reader.ticks - 1)
@@ -88,11 +90,10 @@ def write_all(folder: Path) -> None:
     (folder / "future.replay").write_bytes(whole[:8] + b"\x09\x00" + whole[10:])
 
 
-def train_small(out: Path) -> Path:
-    """A run of the persistent world, as short as can be: its networks expect something, and nothing sensible."""
-    options = {"npop": 2, "slots": 16, "interior": 24, "maps": 1}
+def train_small(out: Path, world: str, options: dict[str, Any]) -> Path:
+    """A run as short as can be: its networks expect something, and nothing sensible."""
     settings = {
-        "world": {"id": "mmo/combat", "options": options},
+        "world": {"id": world, "options": options},
         "num_worlds": 2,
         "steps": 1,
         "train": {"shards": 1, "quiet": True},
@@ -103,18 +104,64 @@ def train_small(out: Path) -> Path:
     return train(build(TrainSettings, settings, "small"), out)
 
 
-def write_values(path: Path, run: Path) -> None:
-    """What the overlay of values has to show of the first moment of seed 0, of the second population."""
+def write_overlays(path: Path, folder: Path) -> None:
+    """What every overlay that the page offers has to show: of a run at the first moment of seed 0, of a recording up to a tick."""
+    mmo = train_small(folder / "small", "mmo/combat", {"npop": 2, "slots": 16, "interior": 24, "maps": 1})
+    planar = train_small(folder / "standing", "survival/2v2-all-low", {})
+    _write(
+        path,
+        {
+            "values": expected("values", mmo, population=1),
+            "dependence": expected("dependence", mmo, population=1),
+            "place_values": expected("place_values", planar, agent=2),
+            "visits": counted("visits", folder / "survival.replay"),
+            "exploration": counted("exploration", folder / "mmo.replay"),
+            "combat": counted("combat", folder / "mmo.replay"),
+        },
+    )
+
+
+def expected(name: str, run: Path, population: int | None = None, agent: int | None = None) -> dict[str, Any]:
+    """What a run's networks expect at the first moment of seed 0, of one population or of one agent."""
     player = find_player(str(run), "", {})
     world = player.make_world(num_worlds=1, seed=0)
     world.reset(seeds=0)
-    overlay = find_overlay("values")
+    value = values_of(player.policy, world)
+    own = int(world.population[0, agent or 0])
+    study = Study(world, population, networks=value, agent=agent, expects=lambda seen: value(seen, own))
+    return {"population": population, "agent": agent, **told(name, study)}
+
+
+def counted(name: str, recording: Path) -> dict[str, Any]:
+    """What agents have done from a recording's first tick to `SEEN`, of all populations."""
+    overlay = find_overlay(name)
     assert overlay.live is not None
-    layer = overlay.live.show(Study(world, 1, networks=values_of(player.policy, world)), {})
+    with ReplayReader(recording) as reader:
+        last = min(SEEN, reader.ticks - 1)
+        world = reader.world_at(0)
+        read = overlay.reader(world)
+        recorders = {need: overlay.needs[need](world) for need in overlay.live.needs}
+        ticks = (tick for tick, _ in reader.play_on(world, 0, most=TICKS))
+        for _ in islice(chain([0], ticks), last + 1):
+            now = read(world)
+            for recorder in recorders.values():
+                recorder.note(now)
+    return {"population": None, "agent": None, "tick": last, **told(name, Study(world, recorders=recorders))}
+
+
+def told(name: str, study: Study) -> dict[str, Any]:
+    """An overlay's panel as the page gets it: the ends of its scale, what it is, and a byte for each cell."""
+    overlay = find_overlay(name)
+    assert overlay.live is not None
+    layer = overlay.live.show(study, {})
     cells = cells_of(layer)
-    seen = describe_cells(layer, cells)["seen"]
-    told = list(encode_cells(0, 0, cells)[20:])
-    _write(path, {"ends": [cells.lowest, cells.highest], "seen": seen, "cells": told})
+    size = cells.values.size
+    return {
+        "ends": [cells.lowest, cells.highest],
+        "shape": list(cells.values.shape),
+        "cells": list(encode_cells(0, 0, cells)[20 : 20 + size]),
+        **describe_cells(layer, cells),
+    }
 
 
 def write_streams(path: Path) -> None:

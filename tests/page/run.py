@@ -22,7 +22,19 @@ from tests.page.fixtures import write_all
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "interplay" / "view" / "web"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-UNIT = ("scene", "clock", "reel", "replay", "palette", "keys", "hands", "cones", "legend")
+UNIT = (
+    "scene",
+    "clock",
+    "reel",
+    "replay",
+    "palette",
+    "keys",
+    "hands",
+    "cones",
+    "legend",
+    "glide",
+    "thinning",
+)
 
 
 def main(names: list[str]) -> int:

@@ -8,6 +8,7 @@ import { Mark, readMark } from "./replay";
 import { Refused, Schema, readSchema } from "./schema";
 import { Source } from "./source";
 import { T } from "./strings";
+import { Thinning } from "./thinning";
 
 const KEY_EVERY = 100; // frames: as often a key frame is asked for, so that one can go back
 const HELD_BYTES = 32 * 2 ** 20; // with twice as much a page of 1,024 agents takes 192 MB after an hour (bar: 150)
@@ -68,6 +69,8 @@ export interface LiveListener {
 
 export class Live implements Source, Lays {
   readonly live = true;
+  /** Whether all ticks come to this page. */
+  readonly thinning = new Thinning();
   world = "";
   agents: string[] = [];
   schema: Schema = { bounds: null, up: "south", layers: [] };
@@ -283,6 +286,7 @@ export class Live implements Source, Lays {
     this.schema = readSchema(hello.schema);
     this.reel = new Reel(this.schema);
     this.marks = [];
+    this.thinning.forget();
     this.world = String(hello.world);
     this.agents = (hello.agents as unknown[]).map(String);
     this.tickSeconds = Number(hello.tick_seconds) || this.tickSeconds;

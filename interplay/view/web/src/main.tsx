@@ -91,6 +91,11 @@ function Header({ page }: { page: Page }) {
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
       {(page.matches.list.length > 0 || page.players.length > 1) && <Later load={matchChoice} page={page} />}
+      {source && page.unrecorded && (
+        <span class="quiet" title={T.noRecordings}>
+          {T.unrecorded}
+        </span>
+      )}
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}
@@ -121,6 +126,7 @@ function Connection({ page }: { page: Page }) {
       </span>
     );
   if (connection === "connecting") return <span class="connection">{T.connecting}</span>;
+  const { share } = live.thinning;
   const turn = status.waiting === null ? "" : status.holders[status.waiting] === "you" ? T.yourTurn(page.nameOf(status.waiting)) : T.somebodysTurn(page.nameOf(status.waiting));
   return (
     <>
@@ -128,6 +134,7 @@ function Connection({ page }: { page: Page }) {
       <span class="connection">
         <span class={status.running ? "lamp on" : "lamp"} />
         {status.running ? T.live : T.paused} · {T.fps(page.player.framesPerSecond)}
+        {status.running && share !== null && <span title={T.ticksLeftOut}> · {T.ticksShown(share)}</span>}
       </span>
       {!page.about?.read_only && (
         <button type="button" onClick={() => live.say({ type: "reset", seed: null })}>

@@ -8,6 +8,8 @@ const EVERY = 2_000; // ms
 export class Matches {
   /** The oldest first; those without a tick yet are left out. */
   list: RecordingListed[] = [];
+  /** Whether the server has told which there are. */
+  listed = false;
   /** Goes on to each that comes, once the one before was seen. */
   newest = false;
   private asked: number | null = null;
@@ -21,7 +23,7 @@ export class Matches {
 
   /** Another run was opened, or none. */
   async of(run: number | null): Promise<void> {
-    if (run !== this.asked) this.list = [];
+    if (run !== this.asked) [this.list, this.listed] = [[], false];
     this.asked = run;
     await this.look();
   }
@@ -49,6 +51,7 @@ export class Matches {
         const { matches } = await this.page.api.matches(run);
         if (run !== this.asked) return;
         this.list = matches.filter((one) => one.ticks > 0);
+        this.listed = true;
       }
       if ((await source?.grow?.()) && source === player.source) player.grew();
       const last = this.list.at(-1);

@@ -188,6 +188,12 @@ export class Page {
     return this.runId !== null && (!this.ratings || !!this.sources?.runs.find((one) => one.id === this.runId)?.agent_steps);
   }
 
+  /** Whether a run that learns is open of which nothing was recorded so far. */
+  get unrecorded(): boolean {
+    const run = this.sources?.runs.find((one) => one.id === this.runId);
+    return !!run && (run.checkpoint || !run.ratings) && this.matches.listed && !this.matches.list.length;
+  }
+
   /** A world in play; what speaks with the server is fetched with the first one. */
   async openLive(source: string): Promise<void> {
     const said = readLive(source);

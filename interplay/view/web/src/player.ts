@@ -164,6 +164,7 @@ export class Player {
     const to = live.reel.last;
     const back = arrival.to !== null && to < arrival.to;
     this.arrival = { from: back ? null : arrival.to, fromAt: arrival.at, to, at: now, span: Math.min(asked || gap, gap + 50, LONGEST_GLIDE) };
+    if (live.status.running && this.atPresent) live.thinning.note(to, now);
     this.clock.range(live.first, live.reel.last);
     if (live.since !== null && this.look && live.reel.last >= live.since) this.lookAround();
     this.dirty = true;
@@ -350,6 +351,7 @@ export class Player {
     const past = Math.min(gap, 250);
     this.before = now;
     if (!this.source) return;
+    if (!this.running || !this.atPresent) this.live?.thinning.forget();
     if (this.clock.playing) this.advance(past);
     const drew = this.drawings.at(-1);
     this.paint(now);

@@ -4,7 +4,7 @@ import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSy
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Page } from "../src/page";
 import { smoothed } from "../src/smooth";
-import { pathOf } from "./fixtures";
+import { json, pathOf } from "./fixtures";
 import { seek, withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
@@ -19,9 +19,17 @@ it("shows the matches of a run as they come and grow, and follows the newest", (
   withTab(async (tab) => {
     const last = () => tab.evaluate(() => window.interplay.player.clock.last);
     await tab.evaluate(() => window.interplay.openRun(window.interplay.sources!.runs.find((one) => one.name === "first")!.id));
+    const none = tab.getByText("No recordings yet: training records a window of play every");
+    await none.waitFor();
+    expect(await none.textContent()).toContain(`every ${json<number>("every.json")} updates`); // as Python's settings say
+    expect(await tab.getByText("--read-only").count()).toBe(0);
+    await tab.evaluate(() => (window.interplay.about = { ...window.interplay.about!, read_only: true }));
+    await tab.getByText("opened with --read-only, so nothing is played here").waitFor();
+    await tab.evaluate(() => (window.interplay.about = { ...window.interplay.about!, read_only: false }));
     writeFileSync(run("000001-100.replay"), whole.subarray(0, Math.floor(whole.length * 0.7)));
     await tab.getByLabel("Match", { exact: true }).selectOption({ label: "match 1 of 1 · 100 agent-steps" });
     await tab.waitForFunction(() => window.interplay.player.shot);
+    expect(await tab.getByText("recordings yet").count()).toBe(0);
     const before = await last();
     expect(before).toBeLessThan(249);
     expect(await tab.locator(".toast").count()).toBe(0); // it is written, not damaged
@@ -34,6 +42,18 @@ it("shows the matches of a run as they come and grow, and follows the newest", (
     await expect.poll(() => tab.evaluate(() => window.interplay.match), { timeout: 8000 }).not.toBe(shown);
     await expect.poll(() => tab.locator(".match option:checked").textContent()).toBe("match 2 of 2 · 2,000 agent-steps");
     expect(existsSync(run("watching"))).toBe(true);
+  }));
+
+it("says of a run in play that nothing was recorded, and of a tournament nothing", () =>
+  withTab(async (tab) => {
+    const open = (name: string) => tab.evaluate((name) => window.interplay.openRun(window.interplay.sources!.runs.find((one) => one.name === name)!.id), name);
+    await open("small");
+    const none = tab.locator("header").getByText("no recordings yet");
+    await none.waitFor();
+    expect(await none.getAttribute("title")).toContain("record.every");
+    await open("cup");
+    await tab.waitForFunction(() => window.interplay.matches.listed);
+    await expect.poll(() => tab.getByText("recordings yet").count()).toBe(0);
   }));
 
 it("smooths by means over what is near and there", () => {

@@ -3,6 +3,7 @@
 import { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
+import { colourAt } from "../src/overlay";
 import { short } from "../src/words";
 import { json } from "./fixtures";
 import { openMatch, openWorld, seek, withTab } from "./tab";
@@ -10,11 +11,21 @@ import { openMatch, openWorld, seek, withTab } from "./tab";
 declare const window: Window & { interplay: Page };
 
 const PATIENCE = 30_000; // networks are compiled
-const values = json<{ ends: number[]; seen: number[]; cells: number[] }>("values.json");
+/** What an overlay of Python's has to show at the same moment. */
+interface Told {
+  ends: [number, number];
+  seen: [number, number];
+  cells: number[];
+  title: string;
+  diverging: boolean;
+  log: boolean;
+}
 
-/** The small run at the first moment of seed 0, where it stays. */
-const openSmall = async (tab: Tab) => {
-  await tab.evaluate(() => window.interplay.openRun(window.interplay.sources!.runs.find((one) => one.name === "small")!.id));
+const expected = json<Record<string, Told>>("overlays.json");
+
+/** A run's world at the first moment of seed 0, where it stays. */
+const openRun = async (tab: Tab, name: string) => {
+  await tab.evaluate((name) => window.interplay.openRun(window.interplay.sources!.runs.find((one) => one.name === name)!.id), name);
   await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: PATIENCE });
   await tab.evaluate(() => {
     window.interplay.player.live!.say({ type: "run", on: false });
@@ -22,6 +33,57 @@ const openSmall = async (tab: Tab) => {
   });
   await tab.waitForFunction(() => window.interplay.player.shot!.first && !window.interplay.player.live!.status.running);
 };
+const openSmall = (tab: Tab) => openRun(tab, "small");
+
+/** Holds what lies over the world against Python's: its numbers, its cells and their colours. The tab of overlays is open. */
+async function agrees(tab: Tab, name: string): Promise<void> {
+  const { ends, ...told } = expected[name]!;
+  const [found, offered] = await tab.evaluate(() => {
+    const { overlays, overlay } = window.interplay.player.source!.lays!;
+    const { height, width, cells, ...rest } = overlay!;
+    return [{ ...rest, shape: [height, width], cells: [...cells] }, overlays.map((one) => one.name)] as const;
+  });
+  expect(offered.filter((one) => !expected[one])).toEqual([]); // a new one wants to be compared too
+  expect(found).toMatchObject({ name, ...told });
+  const [low, high] = ends;
+  const middle = told.log ? Math.expm1((Math.log1p(low) + Math.log1p(high)) / 2) : (low + high) / 2;
+  await expect.poll(() => tab.locator(".ends span").allTextContents()).toEqual([low, middle, high].map((end) => short(Math.fround(end))));
+  expect(await tab.locator("#panel .legend").textContent()).toContain(`from ${short(told.seen[0])} to ${short(told.seen[1])} here`);
+  await isPainted(tab, expected[name]!);
+}
+
+/** Cells are as warm or as cold as the scale makes their values, but for a few in which agents stand; those without a value stay grey. */
+async function isPainted(tab: Tab, { cells, diverging }: Told): Promise<void> {
+  const warmth = (told: number): number => {
+    const [[red, , blue], opacity] = told ? colourAt((told - 1) / 254, diverging) : [[0, 0, 0], 0];
+    return opacity * (red - blue);
+  };
+  const drawn = await warmths(tab);
+  const alike = (some: number[]) => some.filter((cell) => Math.abs(drawn[cell]! - warmth(cells[cell]!)) < 25).length / some.length;
+  const shown = [...cells.keys()].filter((cell) => drawn[cell] !== null);
+  const [known, clear] = [shown.filter((cell) => cells[cell]), shown.filter((cell) => !cells[cell])];
+  expect(known.length).toBeGreaterThan(20);
+  expect(alike(known)).toBeGreaterThan(0.75);
+  if (clear.length) expect(alike(clear)).toBeGreaterThan(0.9);
+}
+
+/** How much more red than blue is drawn in the middle of each cell; null beyond the edge of the picture. */
+const warmths = (tab: Tab) =>
+  tab.evaluate(() => {
+    const { camera, source } = window.interplay.player;
+    const { cells, width, form, origin, cell: size } = source!.lays!.overlay!;
+    const around = form === "window";
+    const canvas = document.querySelector<HTMLCanvasElement>(around ? ".around canvas" : "canvas[role=img]")!;
+    const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+    const ratio = canvas.width / canvas.clientWidth;
+    return [...cells.keys()].map((cell) => {
+      const [column, row] = [cell % width, Math.floor(cell / width)];
+      const [x, y] = around ? [column, row] : [ratio * camera.screenX(origin[0] + size * (column + 0.5)), ratio * camera.screenY(origin[1] + size * (row + 0.5))];
+      if (x < 0 || y < 0 || x >= canvas.width || y >= canvas.height) return null;
+      const at = 4 * (Math.floor(y) * canvas.width + Math.floor(x));
+      return ((data[at]! - data[at + 2]!) * data[at + 3]!) / 255; // a window's pixels have no ground below
+    });
+  });
 
 const laid = (tab: Tab, name: string) => tab.waitForFunction((name) => window.interplay.player.live!.overlay?.name === name, name, { timeout: PATIENCE });
 
@@ -33,28 +95,7 @@ describe("overlays", () => {
       await tab.locator("#panel select").first().selectOption("values");
       await tab.locator("#panel select").nth(1).selectOption("1");
       await tab.waitForFunction(() => window.interplay.player.live!.overlay?.title === "population 1, full", null, { timeout: PATIENCE });
-      const [low, high] = values.ends as [number, number];
-      await expect.poll(() => tab.locator(".ends span").allTextContents()).toEqual([low, (low + high) / 2, high].map((end) => short(Math.fround(end))));
-      expect(await tab.locator(".legend").textContent()).toContain(`from ${short(values.seen[0])} to ${short(values.seen[1])} here`);
-      const cells = await tab.evaluate(() => [...window.interplay.player.live!.overlay!.cells]);
-      expect(cells).toEqual(values.cells.slice(0, cells.length));
-      // Somewhere below the middle is orange, somewhere above it blue; agents apart the world has no such colours any more.
-      const drawn = await tab.evaluate(() => {
-        const { overlay } = window.interplay.player.live!;
-        const { camera } = window.interplay.player;
-        const canvas = document.querySelector<HTMLCanvasElement>("canvas[role=img]")!;
-        const ratio = canvas.width / canvas.clientWidth;
-        const at = (cell: number) => {
-          const [x, y] = [camera.screenX((cell % overlay!.width) + 0.5), camera.screenY(Math.floor(cell / overlay!.width) + 0.5)];
-          const [red, , blue] = canvas.getContext("2d")!.getImageData(x * ratio, y * ratio, 1, 1).data;
-          return red! - blue!;
-        };
-        const order = [...overlay!.cells.keys()].filter((cell) => overlay!.cells[cell]! > 0).sort((a, b) => overlay!.cells[a]! - overlay!.cells[b]!);
-        const middle = (some: number[]) => some.map(at).sort((a, b) => a - b)[some.length >> 1]!;
-        return [middle(order.slice(0, 15)), middle(order.slice(-15))];
-      });
-      expect(drawn[0]).toBeGreaterThan(20);
-      expect(drawn[1]).toBeLessThan(-20);
+      await agrees(tab, "values");
       await expect.poll(() => tab.evaluate(() => location.hash)).toContain("tab=overlays&overlay=values");
       await tab.reload();
       await tab.waitForFunction(() => window.interplay?.player.shot, null, { timeout: PATIENCE });
@@ -72,6 +113,7 @@ describe("overlays", () => {
       await expect.poll(() => tab.locator(".around canvas").getAttribute("aria-label")).toContain("population 0 sees its own");
       await tab.keyboard.press("p");
       await expect.poll(() => tab.locator(".around canvas").getAttribute("aria-label")).toContain("population 1 sees its own");
+      await agrees(tab, "dependence");
       expect(await tab.locator("#aloud").textContent()).toBe("Population 1.");
       await openWorld(tab, "mmo/forage", PATIENCE);
       await tab.keyboard.press("o");
@@ -79,6 +121,16 @@ describe("overlays", () => {
       await openWorld(tab, "dilemma/fixed", PATIENCE);
       await tab.keyboard.press("o");
       await expect.poll(() => tab.locator(".toast").textContent()).toBe("This world has no overlays.");
+    }), 60_000);
+
+  it("of places are what the network of the selected agent expects there", () =>
+    withTab(async (tab) => {
+      await openRun(tab, "standing");
+      await tab.getByRole("tab", { name: "Overlays" }).click();
+      await tab.evaluate(() => window.interplay.select(2));
+      await tab.locator("#panel select").first().selectOption("place_values");
+      await tab.waitForFunction((title) => window.interplay.player.live!.overlay?.title === title, expected.place_values!.title, { timeout: PATIENCE });
+      await agrees(tab, "place_values");
     }), 60_000);
 });
 
@@ -97,12 +149,13 @@ describe("overlays of a recording", () => {
           const { cells, highest } = window.interplay.player.source!.lays!.overlay!;
           return Math.round(cells.reduce((sum, cell) => sum + (cell ? Math.expm1(((cell - 1) / 254) * Math.log1p(highest)) : 0), 0));
         });
-      for (const at of [20, 50, 3]) {
+      for (const at of [20, 60, 3]) {
         await seek(tab, at);
         await over(tab, at);
         const four = 4 * (at + 1);
         expect(Math.abs((await visits()) - four)).toBeLessThanOrEqual(0.02 * four); // a byte for each cell
         await expect.poll(() => tab.locator(".legend").textContent()).toContain(`Counted from tick 0 to ${at}.`);
+        if (at === 60) await agrees(tab, "visits");
       }
       await tab.getByRole("tab", { name: "Agent" }).click();
       await expect.poll(() => tab.locator(".laid").textContent(), { timeout: PATIENCE }).toContain("visits"); // its numbers, though its tab is not open
@@ -115,6 +168,19 @@ describe("overlays of a recording", () => {
       await openMatch(tab, "match.replay");
       await tab.keyboard.press("o");
       await expect.poll(() => tab.locator(".toast").textContent()).toContain("holds scenes alone");
+    }), 60_000);
+
+  it("of a persistent world are who has been where, and how attacks landed", () =>
+    withTab(async (tab) => {
+      await openMatch(tab, "mmo.replay", 60);
+      await seek(tab, 60);
+      await tab.getByRole("tab", { name: "Overlays" }).click();
+      for (const name of ["exploration", "combat"]) {
+        await tab.locator("#panel select").first().selectOption(name);
+        await tab.waitForFunction((name) => window.interplay.player.source!.lays!.overlay?.name === name, name, { timeout: PATIENCE });
+        await over(tab, 60);
+        await agrees(tab, name);
+      }
     }), 60_000);
 });
 

@@ -101,8 +101,16 @@ describe("a machine six times slower", () => {
       await expect.poll(() => come.length, { timeout: 20_000 }).toBeGreaterThan(30);
       expect(most).toBeLessThanOrEqual(2);
       expect(come.at(-1)! - come[0]!).toBeGreaterThan(come.length + 20);
+      // The page says how many that are, to the eye alone.
+      const header = () => tab.locator(".connection").textContent();
+      await expect.poll(header, { timeout: 20_000 }).toMatch(/fps · 1 of \d+ ticks shown$/);
+      const [told, share] = [Number(/1 of (\d+)/.exec((await header())!)![1]), (come.at(-1)! - come.at(-21)!) / 20];
+      expect(told / share).toBeGreaterThan(0.5);
+      expect(told / share).toBeLessThan(2);
+      expect(await tab.locator("#aloud").textContent()).not.toContain("ticks");
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
       await expect.poll(async () => (await tick(tab)) - come.at(-1)!).toBe(0);
+      await expect.poll(header).toMatch(/^paused · \d+ fps$/);
     }), 150_000); // where kernels have to be compiled first
 });
 

@@ -74,6 +74,8 @@ export function Study({ page }: { page: Page }) {
         {run?.world} {!!run?.agent_steps && `· ${T.agentSteps(run.agent_steps)}`}
       </p>
       {run && !run.checkpoint && !run.ratings && !page.about?.read_only && <p class="quiet">{T.playedFrom}</p>}
+      {page.unrecorded && <p class="quiet">{T.noRecordings}</p>}
+      {run && (run.checkpoint || !run.ratings) && page.about?.read_only && <p class="quiet">{T.readOnlyPlays}</p>}
       {matches.length > 0 && <h2>{T.recordings}</h2>}
       <ul>
         {matches.map((one) => (
