@@ -39,6 +39,7 @@ const tick = () => window.interplay.player.shot!.tick;
 const selected = () => window.interplay.player.selected;
 const speed = () => window.interplay.player.clock.speed;
 const scale = () => window.interplay.player.camera.scale;
+const middle = () => [window.interplay.player.camera.x, window.interplay.player.camera.y];
 const aloud = () => document.getElementById("aloud")!.textContent;
 const eye = () => {
   const { lens } = window.interplay.player.solid!;
@@ -68,6 +69,10 @@ const EFFECTS: Record<Command, Effect> = {
   fit: { in: "recording", begin: () => window.interplay.player.zoom(3), look: () => window.interplay.player.camera.fitted, wanted: true },
   zoomIn: { in: "recording", look: scale, wanted: grows },
   zoomOut: { in: "recording", look: scale, wanted: shrinks },
+  moveLeft: { in: "recording", look: middle, wanted: goes(0, -1) },
+  moveRight: { in: "recording", look: middle, wanted: goes(0, 1) },
+  moveUp: { in: "recording", look: middle, wanted: goes(1, -1) },
+  moveDown: { in: "recording", look: middle, wanted: goes(1, 1) },
   panels: { in: "recording", look: () => !!document.querySelector("aside"), wanted: false },
   picture: { in: "recording", look: aloud, wanted: "The picture was saved." },
   help: { in: "recording", look: () => document.querySelectorAll("dialog[open] dt").length, wanted: KEYS_OF.length },
