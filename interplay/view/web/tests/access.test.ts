@@ -150,16 +150,17 @@ describe("in words", () => {
       await tab.evaluate(() => window.interplay.setSolid(true));
       await tab.waitForFunction(() => window.interplay.player.solid);
       for (const key of ["j", "j", "j", "m"]) await tab.keyboard.press(key);
-      const seen = await tab.evaluate(() => {
+      const seen = () => tab.evaluate(() => {
         const { player } = window.interplay;
-        const { agents, solid, camera } = player;
-        return [...Array(agents!.rows).keys()].filter((slot) => {
-          if (agents!.columns.get("absent")![slot]) return false;
-          const [x, y] = solid!.project(agents!.columns.get("x")![slot]!, agents!.columns.get("y")![slot]!, 0.45);
+        const { solid, camera } = player;
+        const { columns, rows } = player.agents!;
+        return [...Array(rows).keys()].filter((slot) => {
+          if (columns.get("absent")![slot]) return false;
+          const [x, y] = solid!.project(columns.get("x")![slot]!, columns.get("y")![slot]!, columns.get("radius")![slot]!);
           return x >= 0 && y >= 0 && x <= camera.width && y <= camera.height;
         }).length;
       });
-      await expect.poll(fits).toBe(seen);
+      await expect.poll(async () => (await fits()) === (await seen())).toBe(true);
     }));
 
   it("the selected agent's kind and life so far, each event leading to its tick", () =>

@@ -135,8 +135,8 @@ describe("a recording", () => {
     withTab(async (tab) => {
       await openMatch(tab, "battle.replay", 0);
       await tab.getByRole("tab", { name: "Table" }).click();
-      await expect.poll(() => tab.locator(".agents thead th").allTextContents()).toEqual(["agent", "place", "health", "shield", "state"].map((title) => expect.stringMatching(new RegExp(title, "i"))));
-      expect(await tab.locator(".agents tbody tr").first().locator("td").allTextContents()).toEqual([expect.any(String), "80", "80", ""]);
+      await expect.poll(() => tab.locator(".agents thead th").allTextContents()).toEqual(["agent", "kind", "place", "health", "shield", "state"].map((title) => expect.stringMatching(new RegExp(title, "i"))));
+      expect(await tab.locator(".agents tbody tr").first().locator("td").allTextContents()).toEqual([expect.any(String), expect.any(String), "80", "80", ""]);
       expect((await tab.locator(".signs li").allTextContents()).filter((words) => words.trim() === "health")).toHaveLength(1);
     }));
 

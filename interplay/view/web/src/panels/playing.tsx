@@ -23,7 +23,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
       </button>
       {mine && !live.turnBased && <WaitForMe live={live} />}
       {mine && live.controls && <ControlKeys live={live} />}
-      {form.length > 0 && <Form page={page} heads={form} slot={slot} />}
+      {form.length > 0 && <Form page={page} live={live} heads={form} slot={slot} />}
       {mine && !isForm(form) && (live.status.waits || (live.turnBased && !form.length)) && (
         <button type="button" class="wide" onClick={() => page.hands.pass(live, slot)}>
           <kbd>{T.enter}</kbd> {T.pass}
@@ -72,9 +72,8 @@ export function labelOf(head: HeadTold | undefined, choice: number): string {
   return head?.labels?.[choice] ?? T.choice(choice);
 }
 
-function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: number }) {
+function Form({ page, live, heads, slot }: { page: Page; live: Live; heads: HeadTold[]; slot: number }) {
   const { hands } = page;
-  const live = page.player.live!;
   const single = !isForm(heads);
   const asked = heads.filter((one) => one.kind === "discrete")[hands.place]?.name;
   return (
