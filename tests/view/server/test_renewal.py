@@ -1,0 +1,89 @@
+"""A newer checkpoint takes over while the world goes on; with a policy of one weight, so that it takes no network and no time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.core.policy import Policy
+from interplay.core.world import TimeStep, World
+from interplay.train.run.checkpoint import CheckpointWriter
+from interplay.verbs.viewing import Newest
+from interplay.view.server.play import Cast
+from tests.view.server.asking import Watcher, no_root, served
+from tests.view.server.tables import TableWorld
+
+
+class OneWeight(Policy):
+    """Everybody chooses what the weight says; it remembers how many steps it has played."""
+
+    names = ("pop0",)
+    no_memory = (*Policy.no_memory, "choice")
+
+    def __init__(self) -> None:
+        self.choice = 1
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        self.steps = np.zeros(1, np.int64)
+
+    def act(self, timestep: TimeStep) -> Any:
+        self.steps += 1
+        return np.full(timestep.acting.shape, self.choice)
+
+    def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
+        self.choice = int(tensors[0]["choice"][0])
+
+
+def write(run: Path, steps: int, choice: int) -> Path:
+    """A checkpoint of the one weight."""
+    with CheckpointWriter(run, steps) as writer:
+        writer.write("policy-pop0", {"choice": np.float32([choice])})
+        return writer.commit({"populations": ["pop0"]}, world_id="table", world_version=1)
+
+
+def damage(checkpoint: Path) -> Path:
+    """The same with another byte at the end of its weights."""
+    file = checkpoint / "policy-pop0.safetensors"
+    data = file.read_bytes()
+    file.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    return checkpoint
+
+
+def test_a_newer_checkpoint_takes_over_and_a_damaged_one_does_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("interplay.view.server.session.RENEW_SECONDS", 0.05)
+    run, policy, world = tmp_path / "run", OneWeight(), TableWorld(length=100_000)
+    write(run, 4, choice=1)
+    newest = Newest(run, policy, seed=0)
+
+    def cast(kind: str, name: str) -> Cast:
+        return Cast(world, policy, newest.words, newest.renew)
+
+    with served(no_root(["table"]), cast) as own, Watcher(own) as page:
+        assert page.hear()["policy"] == "run at 4"
+        page.say("speed", ticks_per_second=100)
+        page.say("select", slot=0)
+        page.until("agent", chosen={"action": 1}, policy="run at 4")
+
+        damaged = damage(write(tmp_path / "elsewhere", 8, choice=2))
+        os.rename(damaged, run / "checkpoints" / damaged.name)
+        status = page.until("status")
+        while status["note"] is None:
+            status = page.until("status")
+        assert status["policy"] == "run at 4"
+        assert "is damaged: policy-pop0.safetensors: its checksum does not match" in status["note"]
+        assert "\n" not in status["note"]
+        for _ in range(2):
+            told = page.until("agent")
+            assert (told["chosen"], told["policy"]) == ({"action": 1}, "run at 4")
+
+        write(run, 12, choice=2)
+        assert page.until("status", policy="run at 12")["note"] is None
+        assert page.until("agent", policy="run at 12")["tick"] > told["tick"]
+        page.until("agent", policy="run at 12", chosen={"action": 2})
+        tick = page.stand_still()
+        assert (world.state.steps[0], policy.steps[0]) == (tick, tick)
