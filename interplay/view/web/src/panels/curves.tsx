@@ -6,7 +6,7 @@ import { Curve, Curves as Told, Unwilling } from "../api";
 import type { Page } from "../page";
 import { POPULATIONS } from "../palette";
 import { smoothed } from "../smooth";
-import { T } from "../strings";
+import { P } from "./strings";
 import { short } from "../words";
 
 const AGAIN = 5_000; // ms between two looks at a run that may go on
@@ -77,9 +77,9 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
     };
   }, [run, name, chosen, against, span, others.join()]);
   if (error) return <p class="quiet">{error}</p>;
-  if (!found || found.first.loading) return <p class="quiet">{T.curvesLoading}</p>;
+  if (!found || found.first.loading) return <p class="quiet">{P.curvesLoading}</p>;
   const { first, lines, problems } = found;
-  if (!first.names.length) return <p class="quiet">{T.noCurves}</p>;
+  if (!first.names.length) return <p class="quiet">{P.noCurves}</p>;
   const runs = page.sources?.runs.filter((one) => one.id !== run && one.agent_steps) ?? [];
   const box = (on: boolean, set: (on: boolean) => void, text: string, more = {}) => (
     <label class="row">
@@ -89,7 +89,7 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
   return (
     <div class="curves">
       <label class="row">
-        <span>{T.curvesOf}</span>
+        <span>{P.curvesOf}</span>
         <select value={name ?? ""} onChange={(event) => (setName(event.currentTarget.value), setChosen(true), setSpan(null))}>
           {first.names.map((one) => (
             <option value={one}>{one}</option>
@@ -97,33 +97,33 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         </select>
       </label>
       <label class="row">
-        <span>{T.against}</span>
+        <span>{P.against}</span>
         <select value={against} onChange={(event) => (setAgainst(event.currentTarget.value), setSpan(null))}>
-          {Object.entries(T.axes).map(([axis, text]) => (
+          {Object.entries(P.axes).map(([axis, text]) => (
             <option value={axis}>{text}</option>
           ))}
         </select>
       </label>
-      {lines.length > 0 && <Plot name={name!} lines={lines} axis={T.axes[against] ?? against} logarithmic={logarithmic} smooth={smooth} dark={page.dark} zoom={setSpan} />}
+      {lines.length > 0 && <Plot name={name!} lines={lines} axis={P.axes[against] ?? against} logarithmic={logarithmic} smooth={smooth} dark={page.dark} zoom={setSpan} />}
       {problems.map((line) => (
         <p class="quiet">{line}</p>
       ))}
-      {box(logarithmic, setLogarithmic, T.logScale)}
-      {box(smooth, setSmooth, T.smoothed)}
+      {box(logarithmic, setLogarithmic, P.logScale)}
+      {box(smooth, setSmooth, P.smoothed)}
       {runs.length > 0 && (
         <details>
-          <summary>{T.compare}</summary>
+          <summary>{P.compare}</summary>
           {runs.slice(0, LISTED).map(({ id, name: other }) =>
             box(others.includes(id), (on) => setOthers(on ? [...others, id] : others.filter((one) => one !== id)), other, { disabled: !others.includes(id) && others.length >= POPULATIONS.length - 1 }),
           )}
         </details>
       )}
       <p class="quiet">
-        {T.band} {name && first.of_episodes.includes(name) && T.began}
+        {P.band} {name && first.of_episodes.includes(name) && P.began}
       </p>
       {lines.length > 0 && (
         <button type="button" onClick={() => page.save(csvOf(lines, against, name!), `${name}.csv`)}>
-          {T.csv}
+          {P.csv}
         </button>
       )}
     </div>
@@ -159,12 +159,12 @@ function Plot({ name, lines, axis, logarithmic, smooth, dark, zoom }: PlotArgume
     const quiet = { stroke: "transparent", value, spanGaps, points: { show: false }, class: "band" };
     const series = lines.flatMap(({ run, curve }, i) => {
       const own = { stroke: POPULATIONS[(i + (dark ? 4 : 0)) % POPULATIONS.length]!, dash: DASHES[i % DASHES.length]!, value, spanGaps };
-      const mean = { ...own, label: many ? run : T.mean, width, points: { show: !many && !smooth && curve.x.length < 40 } };
+      const mean = { ...own, label: many ? run : P.mean, width, points: { show: !many && !smooth && curve.x.length < 40 } };
       const bands = [
-        { ...quiet, label: T.bandHigh },
-        { ...quiet, label: T.bandLow },
+        { ...quiet, label: P.bandHigh },
+        { ...quiet, label: P.bandLow },
       ];
-      return [mean, ...bands, ...(smooth ? [{ ...own, label: T.smoothed, width: SMOOTHED, points: { show: false }, class: many ? "band" : "smooth" }] : [])];
+      return [mean, ...bands, ...(smooth ? [{ ...own, label: P.smoothed, width: SMOOTHED, points: { show: false }, class: many ? "band" : "smooth" }] : [])];
     });
     const each = smooth ? 4 : 3;
     const options: uPlot.Options = {

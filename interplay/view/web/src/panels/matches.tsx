@@ -4,6 +4,7 @@ import { readLive } from "../address";
 import type { RecordingListed } from "../api";
 import type { Page } from "../page";
 import { T } from "../strings";
+import { P } from "./strings";
 
 const OF_TOURNAMENT = /(?:^|\/)matches\/[\d-]+\.match-(\d{6,9})\.replay$/;
 const WINDOW = /(?:^|\/)\d{6,9}-(\d{1,16})\.replay$/; // written by a trainer at so many agent-steps
@@ -21,20 +22,20 @@ export function MatchChoice({ page }: { page: Page }) {
   if (!list.length) return <PlayerChoice page={page} />;
   return (
     <>
-      <select class="match" aria-label={T.match} value={known ? String(page.match) : page.live ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>
-        {!known && !page.live && <option value="">{T.chooseMatch}</option>}
-        {(mayPlay || page.live) && <option value={LIVE}>{T.inPlay}</option>}
+      <select class="match" aria-label={P.match} value={known ? String(page.match) : page.live ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>
+        {!known && !page.live && <option value="">{P.chooseMatch}</option>}
+        {(mayPlay || page.live) && <option value={LIVE}>{P.inPlay}</option>}
         {list
           .map((one, place) => (
             <option value={String(one.id)}>
-              {T.matchOf(place + 1, list.length)} · {lineOf(one)}
+              {P.matchOf(place + 1, list.length)} · {lineOf(one)}
             </option>
           ))
           .reverse()}
       </select>
       <PlayerChoice page={page} />
-      <button type="button" aria-pressed={newest} title={T.newestTitle} onClick={() => page.matches.follow(!newest)}>
-        {T.newest}
+      <button type="button" aria-pressed={newest} title={P.newestTitle} onClick={() => page.matches.follow(!newest)}>
+        {P.newest}
       </button>
     </>
   );
@@ -47,8 +48,8 @@ function PlayerChoice({ page }: { page: Page }) {
   const { id: run, players } = said;
   const chosen = players.length === 1 ? String(players[0]) : "";
   return (
-    <select class="match" aria-label={T.whoPlays} value={chosen} onChange={(event) => page.openLive(`run:${run}@${event.currentTarget.value}`)}>
-      {!chosen && <option value="">{players.length ? T.twoOfThem : T.asOpened}</option>}
+    <select class="match" aria-label={P.whoPlays} value={chosen} onChange={(event) => page.openLive(`run:${run}@${event.currentTarget.value}`)}>
+      {!chosen && <option value="">{players.length ? P.twoOfThem : P.asOpened}</option>}
       {page.players.map(({ id, name }) => (
         <option value={String(id)}>{name}</option>
       ))}
@@ -60,7 +61,7 @@ function PlayerChoice({ page }: { page: Page }) {
 function lineOf({ name, policy }: RecordingListed): string {
   const [window, match] = [WINDOW.exec(name), OF_TOURNAMENT.exec(name)];
   if (match) return `${policy}, ${Number(match[1]) + 1}`;
-  return window ? T.agentSteps(Number(window[1])) : name;
+  return window ? P.agentSteps(Number(window[1])) : name;
 }
 
 /** A run without a world in play: what it has recorded, beside its curves. */
@@ -71,11 +72,11 @@ export function Study({ page }: { page: Page }) {
     <main class="sources" tabIndex={-1}>
       <h1>{run?.name}</h1>
       <p class="quiet">
-        {run?.world} {!!run?.agent_steps && `· ${T.agentSteps(run.agent_steps)}`}
+        {run?.world} {!!run?.agent_steps && `· ${P.agentSteps(run.agent_steps)}`}
       </p>
-      {run && !run.checkpoint && !run.ratings && !page.about?.read_only && <p class="quiet">{T.playedFrom}</p>}
+      {run && !run.checkpoint && !run.ratings && !page.about?.read_only && <p class="quiet">{P.playedFrom}</p>}
       {page.unrecorded && <p class="quiet">{T.noRecordings}</p>}
-      {run && (run.checkpoint || !run.ratings) && page.about?.read_only && <p class="quiet">{T.readOnlyPlays}</p>}
+      {run && (run.checkpoint || !run.ratings) && page.about?.read_only && <p class="quiet">{P.readOnlyPlays}</p>}
       {matches.length > 0 && <h2>{T.recordings}</h2>}
       <ul>
         {matches.map((one) => (

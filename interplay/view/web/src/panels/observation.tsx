@@ -5,6 +5,7 @@ import { Observed } from "../api";
 import type { Page } from "../page";
 import { mix, rgb, tileColours } from "../palette";
 import { T } from "../strings";
+import { P } from "./strings";
 import { short } from "../words";
 
 const MOST_NUMBERS = 120;
@@ -15,11 +16,11 @@ const [DARK, LIGHT] = [rgb("#101418"), rgb("#f4f6f8")] as const; // of crops wit
 export function ObservationPanel({ page, observation }: { page: Page; observation: Observed[] }) {
   return (
     <>
-      <h3>{T.observation}</h3>
+      <h3>{P.observation}</h3>
       {observation.map((part) => (
         <details open={part.kind === "crop" || part.kind === "rows" || count(part) <= MOST_NUMBERS}>
           <summary>
-            {part.name} <small>{T.shape(part.shape)}</small>
+            {part.name} <small>{P.shape(part.shape)}</small>
           </summary>
           <Part page={page} part={part} />
         </details>
@@ -31,9 +32,9 @@ export function ObservationPanel({ page, observation }: { page: Page; observatio
 const count = ({ shape }: Observed) => shape.reduce((product, side) => product * side, 1);
 
 function Part({ page, part }: { page: Page; part: Observed }) {
-  if (part.values === null) return <p class="quiet">{T.tooMany(count(part))}</p>;
+  if (part.values === null) return <p class="quiet">{P.tooMany(count(part))}</p>;
   if (part.kind === "crop") return <Crop part={part} values={part.values} />;
-  if (part.text !== undefined) return <p class="said">{part.text || T.nothingSaid}</p>;
+  if (part.text !== undefined) return <p class="said">{part.text || P.nothingSaid}</p>;
   if (part.angles) return <Rays page={page} part={part} angles={part.angles} lengths={part.values} />;
   if (part.kind === "rows") return <Rows page={page} part={part} values={part.values} />;
   return part.names ? <Named names={part.names} values={part.values} /> : <Grid name={part.name} shape={part.shape} values={part.values} />;
@@ -60,8 +61,8 @@ function Crop({ part, values }: { part: Observed; values: Values }) {
   }, [values]);
   return (
     <>
-      <canvas ref={canvas} class="crop" role="img" aria-label={T.crop(part.name, wide, high)} />
-      {!part.palette?.length && <p class="quiet">{T.cropRange(short(least), short(most))}</p>}
+      <canvas ref={canvas} class="crop" role="img" aria-label={P.crop(part.name, wide, high)} />
+      {!part.palette?.length && <p class="quiet">{P.cropRange(short(least), short(most))}</p>}
     </>
   );
 }
@@ -76,7 +77,7 @@ function Rows({ page, part, values }: { page: Page; part: Observed; values: Valu
   const all = Array.from({ length: part.shape[0] ?? 0 }, (_, row) => row);
   const there = all.filter((row) => part.there?.[row] ?? true);
   const listed = there.slice(0, MOST_ROWS);
-  if (!there.length) return <p class="quiet">{T.nothingSeen}</p>;
+  if (!there.length) return <p class="quiet">{P.nothingSeen}</p>;
   const most = Math.max(...(part.weights ?? []), 1e-9);
   const who = part.slots?.some((slot) => slot !== null);
   return (
@@ -84,8 +85,8 @@ function Rows({ page, part, values }: { page: Page; part: Observed; values: Valu
       <table class="numbers seen">
         <thead>
           <tr>
-            <th scope="col">{who ? T.agentLabel : T.row}</th>
-            {part.weights && <th scope="col">{T.attention}</th>}
+            <th scope="col">{who ? T.agentLabel : P.row}</th>
+            {part.weights && <th scope="col">{P.attention}</th>}
             {Array.from({ length: wide }, (_, column) => (
               <th scope="col">{part.names?.[column] ?? column}</th>
             ))}
@@ -120,8 +121,8 @@ function Rows({ page, part, values }: { page: Page; part: Observed; values: Valu
           })}
         </tbody>
       </table>
-      {there.length < all.length && <p class="quiet">{T.rowsUnseen(all.length - there.length)}</p>}
-      {there.length > listed.length && <p class="quiet">{T.more(there.length - listed.length)}</p>}
+      {there.length < all.length && <p class="quiet">{P.rowsUnseen(all.length - there.length)}</p>}
+      {there.length > listed.length && <p class="quiet">{P.more(there.length - listed.length)}</p>}
     </div>
   );
 }
@@ -170,7 +171,7 @@ function Grid({ name, shape, values }: { name: string; shape: number[]; values: 
           </tr>
         ))}
       </table>
-      {values.length > listed.length && <p class="quiet">{T.more(values.length - listed.length)}</p>}
+      {values.length > listed.length && <p class="quiet">{P.more(values.length - listed.length)}</p>}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Lays, Overlay, fill, gradient, valueAt } from "../overlay";
 import type { Page } from "../page";
 import { T } from "../strings";
+import { P } from "./strings";
 import { short } from "../words";
 
 export function OverlayPanel({ page }: { page: Page }) {
@@ -15,9 +16,9 @@ export function OverlayPanel({ page }: { page: Page }) {
   return (
     <div>
       <label class="row">
-        <span>{T.overlay}</span>
+        <span>{P.overlay}</span>
         <select value={wanted?.name ?? ""} onChange={(event) => page.setOverlay(event.currentTarget.value || null)}>
-          <option value="">{T.noOverlay}</option>
+          <option value="">{P.noOverlay}</option>
           {lays.overlays.map(({ name }) => (
             <option value={name}>{name}</option>
           ))}
@@ -36,7 +37,7 @@ export function OverlayPanel({ page }: { page: Page }) {
               </select>
             </label>
           ))}
-          {overlay ? <Scale overlay={overlay} at={page.player.live ? null : page.player.tick} /> : <p class="quiet">{T.computing}</p>}
+          {overlay ? <Scale overlay={overlay} at={page.player.live ? null : page.player.tick} /> : <p class="quiet">{P.computing}</p>}
         </>
       )}
       {lays.refusal && <p class="error">{lays.refusal}</p>}
@@ -58,7 +59,7 @@ function Population({ lays, together }: { lays: Lays; together: boolean }) {
   const wanted = lays.wanted!;
   return (
     <label class="row">
-      <span>{T.population}</span>
+      <span>{P.population}</span>
       <select
         value={wanted.population ?? (together ? "" : 0)}
         onChange={(event) => lays.lay({ ...wanted, population: event.currentTarget.value === "" ? null : Number(event.currentTarget.value) })}
@@ -87,10 +88,10 @@ function Scale({ overlay, at }: { overlay: Overlay; at: number | null }) {
       </div>
       <p>
         {unit}
-        {seen ? `, ${T.seen(short(seen[0]), short(seen[1]))}` : `: ${T.nothingYet}`}
+        {seen ? `, ${P.seen(short(seen[0]), short(seen[1]))}` : `: ${P.nothingYet}`}
       </p>
       <p class="quiet">
-        {meaning} {since === null ? T.overlayAt(tick) : at === null ? T.overlaySince(since, tick) : T.overlayUpTo(since, tick, at)}
+        {meaning} {since === null ? P.overlayAt(tick) : at === null ? P.overlaySince(since, tick) : P.overlayUpTo(since, tick, at)}
       </p>
     </section>
   );
@@ -100,7 +101,7 @@ function Scale({ overlay, at }: { overlay: Overlay; at: number | null }) {
 export function OverlayLine({ overlay }: { overlay: Overlay }) {
   const { title, unit, diverging } = overlay;
   return (
-    <div class="legend laid" role="group" aria-label={`${T.overlay} ${title}`}>
+    <div class="legend laid" role="group" aria-label={`${P.overlay} ${title}`}>
       <strong>{title}</strong>
       <span>{short(valueAt(overlay, 0))}</span>
       <div class="scale" style={{ background: `${gradient(diverging)}, var(--scale-ground)` }} />
@@ -116,7 +117,7 @@ function Window({ overlay }: { overlay: Overlay }) {
   useEffect(() => fill(canvas.current!, overlay), [overlay]);
   return (
     <div class="around">
-      <canvas ref={canvas} role="img" aria-label={T.around(overlay.title)} />
+      <canvas ref={canvas} role="img" aria-label={P.around(overlay.title)} />
       <span style={{ width: `${100 / overlay.width}%`, height: `${100 / overlay.height}%` }} />
     </div>
   );

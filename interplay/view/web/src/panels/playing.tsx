@@ -5,7 +5,7 @@ import { CHOICE_KEYS, isForm } from "../hands";
 import { choicesOf } from "../keys";
 import { Live } from "../live";
 import type { Page } from "../page";
-import { T } from "../strings";
+import { P } from "./strings";
 import { short } from "../words";
 
 const MOST_BUTTONS = CHOICE_KEYS.length; // as many as there are keys; more are chosen by number
@@ -13,20 +13,20 @@ const MOST_BUTTONS = CHOICE_KEYS.length; // as many as there are keys; more are 
 export function Playing({ page, live, slot }: { page: Page; live: Live; slot: number }) {
   const holder = live.status.holders[slot];
   const mine = holder === "you";
-  if (!live.mayPlay) return <p class="quiet">{T.cannotPlay}</p>;
-  if (holder === "somebody") return <p class="quiet">{T.heldBySomebody}</p>;
+  if (!live.mayPlay) return <p class="quiet">{P.cannotPlay}</p>;
+  if (holder === "somebody") return <p class="quiet">{P.heldBySomebody}</p>;
   const form = mine ? page.hands.formOf(live, slot) : [];
   return (
     <div class="playing">
       <button type="button" class="wide" aria-pressed={mine} onClick={() => page.run("take")}>
-        {mine ? T.give : live.held !== null ? T.giveOther(page.nameOf(live.held)) : T.take}
+        {mine ? P.give : live.held !== null ? P.giveOther(page.nameOf(live.held)) : P.take}
       </button>
       {mine && !live.turnBased && <WaitForMe live={live} />}
       {mine && live.controls && <ControlKeys live={live} />}
       {form.length > 0 && <Form page={page} live={live} heads={form} slot={slot} />}
       {mine && !isForm(form) && (live.status.waits || (live.turnBased && !form.length)) && (
         <button type="button" class="wide" onClick={() => page.hands.pass(live, slot)}>
-          <kbd>{T.enter}</kbd> {T.pass}
+          <kbd>{P.enter}</kbd> {P.pass}
         </button>
       )}
     </div>
@@ -36,7 +36,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
 function WaitForMe({ live }: { live: Live }) {
   return (
     <label class="row">
-      <input type="checkbox" checked={live.status.waits} onChange={(event) => live.say({ type: "wait", on: (live.status.waits = event.currentTarget.checked) })} /> {T.waitForMe}
+      <input type="checkbox" checked={live.status.waits} onChange={(event) => live.say({ type: "wait", on: (live.status.waits = event.currentTarget.checked) })} /> {P.waitForMe}
     </label>
   );
 }
@@ -47,11 +47,11 @@ export function ControlKeys({ live }: { live: Live }) {
   const told = new Map<string, string[]>();
   for (const key of Object.keys(keys)) {
     const label = choicesOf(keys, key).map((one) => labelOf(live.heads[one.head], one.choice)).join(", ");
-    told.set(label, [...(told.get(label) ?? []), T.keyNames[key] ?? key.toUpperCase()]);
+    told.set(label, [...(told.get(label) ?? []), P.keyNames[key] ?? key.toUpperCase()]);
   }
   return (
     <>
-      <h3>{T.controlKeys}</h3>
+      <h3>{P.controlKeys}</h3>
       <dl class="keys">
         {[...told].map(([label, names]) => (
           <div>
@@ -69,7 +69,7 @@ export function ControlKeys({ live }: { live: Live }) {
 }
 
 export function labelOf(head: HeadTold | undefined, choice: number): string {
-  return head?.labels?.[choice] ?? T.choice(choice);
+  return head?.labels?.[choice] ?? P.choice(choice);
 }
 
 function Form({ page, live, heads, slot }: { page: Page; live: Live; heads: HeadTold[]; slot: number }) {
@@ -79,7 +79,7 @@ function Form({ page, live, heads, slot }: { page: Page; live: Live; heads: Head
   return (
     <form
       class="form"
-      aria-label={T.chooseAction}
+      aria-label={P.chooseAction}
       onSubmit={(event) => {
         event.preventDefault();
         hands.act(live, slot);
@@ -105,12 +105,12 @@ function Form({ page, live, heads, slot }: { page: Page; live: Live; heads: Head
       ))}
       {!live.turnBased && (
         <label class="row">
-          <input type="checkbox" checked={hands.repeat} onChange={(event) => hands.setRepeat(event.currentTarget.checked)} /> {T.repeat}
+          <input type="checkbox" checked={hands.repeat} onChange={(event) => hands.setRepeat(event.currentTarget.checked)} /> {P.repeat}
         </label>
       )}
       {!single && (
         <button type="submit" class="wide">
-          <kbd>{T.enter}</kbd> {T.act}
+          <kbd>{P.enter}</kbd> {P.act}
         </button>
       )}
     </form>
@@ -133,9 +133,9 @@ function Choose({ head, digits, chosen, choose }: Choosing) {
       {Array.from({ length: head.n }, (_, choice) => {
         const legal = head.legal?.[choice] ?? true;
         return (
-          <button type="button" aria-label={labelOf(head, choice)} class={legal ? "" : "illegal"} aria-disabled={!legal} title={legal ? undefined : T.notLegalTitle} aria-pressed={chosen === choice} onClick={() => legal && choose(choice)}>
+          <button type="button" aria-label={labelOf(head, choice)} class={legal ? "" : "illegal"} aria-disabled={!legal} title={legal ? undefined : P.notLegalTitle} aria-pressed={chosen === choice} onClick={() => legal && choose(choice)}>
             {digits && <kbd>{CHOICE_KEYS[choice]}</kbd>} {head.labels?.[choice] ?? choice}
-            {!legal && <small> {T.illegal}</small>}
+            {!legal && <small> {P.illegal}</small>}
           </button>
         );
       })}

@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { Ratings as Told } from "../api";
 import type { Page } from "../page";
-import { T } from "../strings";
+import { P } from "./strings";
 import { short } from "../words";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -11,7 +11,7 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 type Column = "name" | "rating" | "games";
 
 export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
-  if (!told.players.length) return <p class="quiet">{T.noRatings}</p>;
+  if (!told.players.length) return <p class="quiet">{P.noRatings}</p>;
   const order = told.players.map((_, i) => i).sort((a, b) => (told.players[b]!.rating ?? -Infinity) - (told.players[a]!.rating ?? -Infinity));
   const [by, setBy] = useState<{ column: Column; down: boolean }>({ column: "rating", down: true });
   const rows = [...order].sort((a, b) => (by.down ? -1 : 1) * compare(told.players[a]![by.column], told.players[b]![by.column]));
@@ -32,10 +32,10 @@ export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
         <thead>
           <tr>
             <th />
-            {head("name", T.player)}
-            {head("rating", T.rating)}
-            <th>{T.interval}</th>
-            {head("games", T.games)}
+            {head("name", P.player)}
+            {head("rating", P.rating)}
+            <th>{P.interval}</th>
+            {head("games", P.games)}
           </tr>
         </thead>
         <tbody>
@@ -82,14 +82,14 @@ function Payoff({ page, told, order }: { page: Page; told: Told; order: number[]
   };
   const show = (row: number, column: number) => {
     page.cell = open?.[0] === row && open[1] === column ? null : [row, column];
-    if (page.cell) page.say(T.pair(told.players[row]!.name, told.players[column]!.name));
+    if (page.cell) page.say(P.pair(told.players[row]!.name, told.players[column]!.name));
     page.setTab("ratings");
   };
   return (
     <>
-      <h2>{T.versus}</h2>
-      {told.seats?.first != null && <p class="quiet">{T.firstSeat(percent(told.seats.first))}</p>}
-      <div class="scroll" role="group" aria-label={T.versus}>
+      <h2>{P.versus}</h2>
+      {told.seats?.first != null && <p class="quiet">{P.firstSeat(percent(told.seats.first))}</p>}
+      <div class="scroll" role="group" aria-label={P.versus}>
         <table class="payoff" ref={table} onKeyDown={move}>
           <tr>
             <th />
@@ -108,9 +108,9 @@ function Payoff({ page, told, order }: { page: Page; told: Told; order: number[]
                 const games = told.games[row]?.[column] ?? 0;
                 const share = dotted(told.payoff[row]?.[column] ?? null);
                 if (row === column) return <td>–</td>;
-                if (!told.playable && !games) return <td title={T.unplayed} />;
+                if (!told.playable && !games) return <td title={P.unplayed} />;
                 const count = matchesOf(told, row, column).length;
-                const name = T.cellOf(told.players[row]!.name, told.players[column]!.name, share ? T.shareOf(share, games) : T.unplayed, count);
+                const name = P.cellOf(told.players[row]!.name, told.players[column]!.name, share ? P.shareOf(share, games) : P.unplayed, count);
                 const here = at[0] === place && at[1] === across;
                 return (
                   <td>
@@ -133,7 +133,7 @@ function Payoff({ page, told, order }: { page: Page; told: Told; order: number[]
           ))}
         </table>
       </div>
-      {open ? <Cell page={page} told={told} row={open[0]} column={open[1]} /> : <p class="quiet">{T.cellsOpen}</p>}
+      {open ? <Cell page={page} told={told} row={open[0]} column={open[1]} /> : <p class="quiet">{P.cellsOpen}</p>}
     </>
   );
 }
@@ -146,20 +146,20 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
   const share = dotted(told.payoff[row]?.[column] ?? null);
   const first = dotted(told.seats?.shares[row]?.[column] ?? null);
   const theirs = told.seats?.shares[column]?.[row] ?? null;
-  const said = [share ? T.shareOf(share, told.games[row]![column]!) : T.unplayed, ...(first && theirs !== null ? [T.bySeat(first, dotted(1 - theirs))] : [])];
+  const said = [share ? P.shareOf(share, told.games[row]![column]!) : P.unplayed, ...(first && theirs !== null ? [P.bySeat(first, dotted(1 - theirs))] : [])];
   const ofRun = page.sources?.runs.find(({ id }) => id === page.runId)?.checkpoint; // a league's training records windows alone
   const live = `run:${page.runId}@${one.id},${other.id}`;
   return (
     <section class="behind">
-      <h3>{T.pair(one.name, other.name)}</h3>
+      <h3>{P.pair(one.name, other.name)}</h3>
       <p class="quiet">{said.join(": ")}</p>
       <ul>
         {matches.map(({ id, match, players, scores }) => {
-          const seats = T.inSeats(players.map((player) => told.players[player]!.name));
+          const seats = P.inSeats(players.map((player) => told.players[player]!.name));
           return (
             <li>
               <span class="quiet">{match + 1}</span>
-              <button type="button" aria-label={T.matchBy(match + 1, seats)} aria-pressed={page.match === id} onClick={() => void page.openMatch(id)}>
+              <button type="button" aria-label={P.matchBy(match + 1, seats)} aria-pressed={page.match === id} onClick={() => void page.openMatch(id)}>
                 {seats}
               </button>
               <span class="figure">{scores.map(short).join(" : ")}</span>
@@ -169,19 +169,19 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
       </ul>
       {!matches.length && told.playable && (
         <p class="quiet">
-          {T.notRecorded} {!ofRun && T.recordThem}
+          {P.notRecorded} {!ofRun && P.recordThem}
         </p>
       )}
       {!told.playable ? (
-        <p class="quiet">{T.noPairs}</p>
+        <p class="quiet">{P.noPairs}</p>
       ) : page.about?.read_only ? (
-        <p class="quiet">{T.readOnlyPlays}</p>
+        <p class="quiet">{P.readOnlyPlays}</p>
       ) : (
         <p>
-          <button type="button" title={T.playMatchTitle(one.name)} aria-pressed={page.live === live} onClick={() => page.openLive(live)}>
-            {T.playMatch}
+          <button type="button" title={P.playMatchTitle(one.name)} aria-pressed={page.live === live} onClick={() => page.openLive(live)}>
+            {P.playMatch}
           </button>{" "}
-          <span class="quiet">{T.playMatchTitle(one.name)}</span>
+          <span class="quiet">{P.playMatchTitle(one.name)}</span>
         </p>
       )}
     </section>

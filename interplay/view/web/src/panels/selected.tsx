@@ -8,6 +8,7 @@ import type { Page } from "../page";
 import { barColour, hex } from "../palette";
 import { flag } from "../scene";
 import { T } from "../strings";
+import { P } from "./strings";
 import { barsOf, kindOf, marksOf, short } from "../words";
 import { Later } from "./later";
 
@@ -27,9 +28,9 @@ export function Selected({ page, slot }: { page: Page; slot: number }) {
       <h2>
         {here && <span class="chip" style={{ background: hex(colourOf(agents, slot)) }} />}
         {page.nameOf(slot)}
-        <small>{[here ? kindOf(agents, slot) : "", T.slot(slot), details?.team !== null && details?.team !== undefined ? T.team(details.team) : ""].filter(Boolean).join(" · ")}</small>
+        <small>{[here ? kindOf(agents, slot) : "", P.slot(slot), details?.team !== null && details?.team !== undefined ? P.team(details.team) : ""].filter(Boolean).join(" · ")}</small>
       </h2>
-      {gone && <p class="quiet">{T.absent}</p>}
+      {gone && <p class="quiet">{P.absent}</p>}
       {here && <Drawn page={page} slot={slot} />}
       <Life page={page} slot={slot} />
       {live && <Later load={playing} page={page} live={live} slot={slot} />}
@@ -42,18 +43,18 @@ export function Selected({ page, slot }: { page: Page; slot: number }) {
 function Drawn({ page, slot }: { page: Page; slot: number }) {
   const agents = page.player.agents!;
   const dead = flag(agents, "dimmed", slot);
-  const states = [dead ? T.dead : "", ...marksOf(agents, slot)].filter(Boolean);
+  const states = [dead ? P.dead : "", ...marksOf(agents, slot)].filter(Boolean);
   return (
     <>
       {barsOf(agents, slot).map(({ name, value, full }, place, bars) => (
-        <Meter name={name} value={value} colour={bars.length > 1 ? barColour(place, bars.length, 1) : undefined} share={full > 0 ? value / full : 0} text={full > 0 ? `${short(value)} / ${short(full)}${value > full ? ` ${T.overFull}` : ""}` : short(value)} />
+        <Meter name={name} value={value} colour={bars.length > 1 ? barColour(place, bars.length, 1) : undefined} share={full > 0 ? value / full : 0} text={full > 0 ? `${short(value)} / ${short(full)}${value > full ? ` ${P.overFull}` : ""}` : short(value)} />
       ))}
       <dl>
-        <dt>{T.place}</dt>
+        <dt>{P.place}</dt>
         <dd>{middle(new Glide(agents, null, 0), slot).map((value) => value.toFixed(2)).join(", ")}</dd>
         {states.length > 0 && (
           <>
-            <dt>{T.state}</dt>
+            <dt>{P.state}</dt>
             <dd>{states.join(", ")}</dd>
           </>
         )}
@@ -71,8 +72,8 @@ function Life({ page, slot }: { page: Page; slot: number }) {
   if (!own.length) return null;
   return (
     <>
-      <h3>{T.lifeSoFar}</h3>
-      {birth >= 0 && <p class="quiet">{T.bornAt(own[birth]!.tick, (since.find(({ kind }) => kind === "death")?.tick ?? tick) - own[birth]!.tick)}</p>}
+      <h3>{P.lifeSoFar}</h3>
+      {birth >= 0 && <p class="quiet">{P.bornAt(own[birth]!.tick, (since.find(({ kind }) => kind === "death")?.tick ?? tick) - own[birth]!.tick)}</p>}
       <ul class="life">
         {since.slice(-MOST_EVENTS).map((mark) => (
           <li>
@@ -103,14 +104,14 @@ function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boo
 
   const metrics = Object.entries(agent.metrics).filter(([, value]) => value !== null);
   const facts: [string, string][] = [
-    [T.policy, agent.policy],
-    [T.value, short(agent.value)],
-    [T.reward, short(agent.reward)],
-    [T.return, short(agent.return)],
+    [P.policy, agent.policy],
+    [P.value, short(agent.value)],
+    [P.reward, short(agent.reward)],
+    [P.return, short(agent.return)],
   ];
   return (
     <>
-      {!agent.acting && agent.present && <p class="quiet">{T.waiting}</p>}
+      {!agent.acting && agent.present && <p class="quiet">{P.waiting}</p>}
       <dl>
         {facts
           .filter(([, value]) => value && value !== "-")
@@ -122,13 +123,13 @@ function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boo
           ))}
       </dl>
       {agent.note && <p class="quiet">{agent.note}</p>}
-      {heads.length > 0 && <h3>{T.nextMove}</h3>}
+      {heads.length > 0 && <h3>{P.nextMove}</h3>}
       {heads.map((head) => (
         <Head head={head} chosen={agent.chosen?.[head.name]} alone={heads.length === 1} />
       ))}
       {metrics.length > 0 && (
         <>
-          <h3>{T.metrics}</h3>
+          <h3>{P.metrics}</h3>
           <dl>
             {metrics.map(([name, value]) => (
               <>
@@ -163,12 +164,12 @@ function Choices({ head, chosen }: { head: Discrete; chosen: unknown }) {
       {listed.map((choice) => {
         const legal = head.legal?.[choice] ?? true;
         const probability = head.probabilities?.[choice] ?? null;
-        const text = !legal ? T.illegal : probability === null ? "" : `${(100 * probability).toFixed(probability < 0.0995 ? 1 : 0)} %`;
+        const text = !legal ? P.illegal : probability === null ? "" : `${(100 * probability).toFixed(probability < 0.0995 ? 1 : 0)} %`;
         return (
           <li class={legal ? "" : "illegal"}>
             <span class="name">
-              {head.labels?.[choice] ?? T.choice(choice)}
-              {chosen === choice && <b title={T.chosen}> ●</b>}
+              {head.labels?.[choice] ?? P.choice(choice)}
+              {chosen === choice && <b title={P.chosen}> ●</b>}
             </span>
             <span class="bar">
               <span class="share" style={{ width: `${100 * (legal ? (probability ?? 0) : 0)}%` }} />
@@ -177,7 +178,7 @@ function Choices({ head, chosen }: { head: Discrete; chosen: unknown }) {
           </li>
         );
       })}
-      {all.length > listed.length && <li class="quiet">{T.more(all.length - listed.length)}</li>}
+      {all.length > listed.length && <li class="quiet">{P.more(all.length - listed.length)}</li>}
     </ul>
   );
 }
@@ -191,12 +192,12 @@ function Plain({ head, listed, chosen }: { head: Discrete; listed: number[]; cho
         return (
           <li class={legal ? "" : "illegal"}>
             {head.labels?.[choice] ?? choice}
-            {!legal && <small>{T.illegal}</small>}
-            {chosen === choice && <b title={T.chosen}>●</b>}
+            {!legal && <small>{P.illegal}</small>}
+            {chosen === choice && <b title={P.chosen}>●</b>}
           </li>
         );
       })}
-      {head.n > listed.length && <li class="quiet">{T.more(head.n - listed.length)}</li>}
+      {head.n > listed.length && <li class="quiet">{P.more(head.n - listed.length)}</li>}
     </ul>
   );
 }

@@ -6,6 +6,7 @@ import type { Page } from "../page";
 import { flag } from "../scene";
 import { names } from "../schema";
 import { T } from "../strings";
+import { P } from "./strings";
 import { barsOf, kindOf, marksOf, short } from "../words";
 import { LegendPanel } from "./legend";
 import { MOST_ROWS, SceneTable } from "./tables";
@@ -42,13 +43,13 @@ function AgentsTable({ page }: { page: Page }) {
   };
   return (
     <section class="scene-table">
-      <h2>{T.agentsTable}</h2>
+      <h2>{P.agentsTable}</h2>
       <div class="scroll">
         <table
           class="agents"
           role="grid"
           tabIndex={0}
-          aria-label={T.agentsTable}
+          aria-label={P.agentsTable}
           aria-activedescendant={inView.includes(selected ?? -1) ? `agent-${selected}` : undefined}
           onKeyDown={(event) => {
             if (event.key === "ArrowDown") move(1, event);
@@ -58,12 +59,12 @@ function AgentsTable({ page }: { page: Page }) {
           <thead>
             <tr>
               <th scope="col">{T.agentLabel}</th>
-              {kinds && <th scope="col">{T.kind}</th>}
-              <th scope="col">{T.place}</th>
+              {kinds && <th scope="col">{P.kind}</th>}
+              <th scope="col">{P.place}</th>
               {bars.map((name) => (
                 <th scope="col">{name}</th>
               ))}
-              <th scope="col">{T.state}</th>
+              <th scope="col">{P.state}</th>
             </tr>
           </thead>
           <tbody>
@@ -75,7 +76,7 @@ function AgentsTable({ page }: { page: Page }) {
                 {barsOf(agents, slot).map(({ value }) => (
                   <td class="figure">{short(value)}</td>
                 ))}
-                <td>{[flag(agents, "dimmed", slot) ? T.dead : "", ...marksOf(agents, slot)].filter(Boolean).join(", ")}</td>
+                <td>{[flag(agents, "dimmed", slot) ? P.dead : "", ...marksOf(agents, slot)].filter(Boolean).join(", ")}</td>
               </tr>
             ))}
           </tbody>
