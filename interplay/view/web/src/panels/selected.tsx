@@ -4,6 +4,7 @@ import { isThere, middle } from "../agents";
 import { Agent, Box, Discrete, HeadTold, rangeOf } from "../api";
 import { colourOf } from "../flat";
 import { Glide } from "../glide";
+import { lifeOf } from "../life";
 import type { Page } from "../page";
 import { barColour, hex } from "../palette";
 import { flag } from "../scene";
@@ -66,16 +67,14 @@ function Drawn({ page, slot }: { page: Page; slot: number }) {
 /** What happened to it since it was last born, as far as this page knows; each leads to its tick. */
 function Life({ page, slot }: { page: Page; slot: number }) {
   const { source, tick } = page.player;
-  const own = source?.marks.filter((mark) => mark.tick <= tick && mark.slots.includes(slot)) ?? [];
-  const birth = own.findLastIndex(({ kind }) => kind === "birth");
-  const since = own.slice(birth + 1);
-  if (!own.length) return null;
+  const { born, age, events } = lifeOf(source?.marks ?? [], slot, tick);
+  if (born === null && !events.length) return null;
   return (
     <>
       <h3>{P.lifeSoFar}</h3>
-      {birth >= 0 && <p class="quiet">{P.bornAt(own[birth]!.tick, (since.find(({ kind }) => kind === "death")?.tick ?? tick) - own[birth]!.tick)}</p>}
+      {born !== null && <p class="quiet">{P.bornAt(born, age!)}</p>}
       <ul class="life">
-        {since.slice(-MOST_EVENTS).map((mark) => (
+        {events.slice(-MOST_EVENTS).map((mark) => (
           <li>
             <button type="button" onClick={() => page.player.seek(mark.tick)}>
               {T.event(T.kinds[mark.kind] ?? mark.kind, [], mark.tick)}
@@ -127,6 +126,7 @@ function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boo
       {heads.map((head) => (
         <Head head={head} chosen={agent.chosen?.[head.name]} alone={heads.length === 1} />
       ))}
+      {heads.length > 0 && agent.chosen && <p class="quiet">● {P.chosen}</p>}
       {metrics.length > 0 && (
         <>
           <h3>{P.metrics}</h3>

@@ -1,0 +1,22 @@
+/** What happened to one agent since it was born, as far as the marks of a source tell. */
+
+import { Mark } from "./replay";
+
+const ENDS = ["death", "cut"];
+
+export interface Life {
+  /** The tick of its birth; null where it is not known. */
+  born: number | null;
+  /** Ticks since then, or until it died. */
+  age: number | null;
+  events: Mark[];
+}
+
+/** The life of a slot at a tick: who dies in the tick in which the slot is taken again was the one before. */
+export function lifeOf(marks: readonly Mark[], slot: number, tick: number): Life {
+  const own = marks.filter((mark) => mark.tick <= tick && mark.slots.includes(slot));
+  const born = own.findLast(({ kind }) => kind === "birth")?.tick ?? null;
+  const events = own.filter((mark) => mark.kind !== "birth" && (born === null || mark.tick > born || (mark.tick === born && !ENDS.includes(mark.kind))));
+  const end = events.find(({ kind }) => ENDS.includes(kind))?.tick ?? tick;
+  return { born, age: born === null ? null : end - born, events };
+}
