@@ -131,7 +131,7 @@ const STORIES = {
   }],
   2: ["Is it learning now?", async () => {
     rmSync(join(folder, "now"), { recursive: true, force: true });
-    const learner = spawn(python, ["-m", "interplay", "train", "survival/1v1-heals-low", "--steps", "1000000", "--out", "now", "record.every=10", "record.ticks=200"], { cwd: folder, env, stdio: "ignore" });
+    const learner = spawn(python, ["-m", "interplay", "train", "survival/1v1-heals-low", "--steps", "3000000", "--out", "now", "record.every=10", "record.ticks=200"], { cwd: folder, env, stdio: "ignore" });
     const ended = new Promise((done) => learner.once("exit", done));
     while (!existsSync(join(folder, "now", "metrics.jsonl"))) await wait(0.2);
     await serving(["view", "now"], (address) => withTab(address, async (tab) => {
