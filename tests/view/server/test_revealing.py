@@ -12,9 +12,11 @@ import pytest
 
 from interplay.core.frames import Encoder, Schema
 from interplay.core.policy import RandomPolicy
+from interplay.core.replay import ReplayReader
 from interplay.core.scene import scene_of
 from interplay.interfaces.world import InterfacedWorld
 from interplay.registry import make_world
+from interplay.verbs.playing import record
 from interplay.verbs.viewing import Players
 from interplay.view.server import messages as said
 from interplay.view.server.eyes import ALL_REVEALED, DEALT_ANEW, FOG_OF_ROLES, HIDDEN_OVERLAYS, Eyes
@@ -268,6 +270,18 @@ def test_interfaces_hand_on_what_is_revealed():
     assert scene_of(world).layer("roles").text[0] != ""
     assert world.phase(0) == inner.phase(0) == "night"
     world.close()
+
+
+@pytest.mark.parametrize("reveal", [True, False])
+def test_a_recording_has_roles_from_its_beginning_where_it_was_asked_to_reveal_them(tmp_path, reveal):
+    path = tmp_path / "game.replay"
+    record("random", path, WORLD, OPTIONS, reveal=reveal)
+    with ReplayReader(path) as reader:
+        told = ["".join(frame.scene.layer("roles").text) != "" for frame in reader.frames()]
+        phases = [mark.tick for mark in reader.marks() if mark.kind == "phase"]
+    assert told[-1]  # the game is over
+    assert all(one == reveal for one in told[:-1])
+    assert len(phases) > 2
 
 
 @pytest.mark.parametrize("world_id", ["werewolf/9-l1s9", "werewolf/multi-round", "werewolf/aiwolf13"])
