@@ -50,7 +50,7 @@ class Moment(NamedTuple):
         fallen: (n,) bool, who died in this step.
         suspect: (n,) bool, whom alone the coming vote may name; all False unless it is one among the tied.
         roles: (n,) int, role numbers, `HIDDEN` where the spectator does not know.
-        known: what each living guard did last and each seer and medium was told, in words, "" of others; only in the privileged view.
+        known: what each living guard did last and each seer and medium was told, in words, "" of others; empty but in the privileged view.
         secrets: the same after a night, each with its seat.
         over, cut: the game has ended; it was cut by the limit of days.
         winner: team, or -1.
@@ -97,7 +97,7 @@ def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: b
     public = row.audience == "public"
     shown = not began and row.name not in _MOMENTS and (public or privileged)
     ballots, words = _board(state, w, shown, public)
-    known = _known(state, w) if privileged else ("",) * settings.n_players
+    known = _known(state, w) if privileged else ()
     after_night = not began and row.resolver == "kill"
     open_to_all = not began and (public or privileged)
     return Moment(
