@@ -388,7 +388,13 @@ class Canvas:
         self._add(build)
 
     def table(
-        self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: bool = False
+        self,
+        name: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        caption: bool = False,
+        history: Sequence[str] = (),
+        heads: str = "",
     ) -> None:
         """A table of numbers and texts.
 
@@ -397,10 +403,15 @@ class Canvas:
             columns: the titles.
             rows: cells (str, int, float, bool or None), one per title. Text is never interpreted.
             caption: its first row is worth a line below the picture (step, phase, counts).
+            history: titles of columns whose cells of the episode's earlier steps the page shows beside each other, a row for each row of the table.
+            heads: the table whose first cell says which step that was.
         """
         build = LayerBuilder(name, "table")
         build.constant("titles", strings(name, columns, len(columns)))
         build.constant("caption", bool(caption))
+        if history:
+            build.constant("history", strings(name, history, len(history)))
+            build.constant("heads", str(heads))
         build.text = cells(name, rows, len(columns))
         build.rows = len(build.text)
         self._add(build)

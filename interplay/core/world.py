@@ -102,6 +102,7 @@ class World(Remakable, ABC):
         population_names: what they are called, each once, letters, digits, ``_``, ``-`` and dots; None calls them pop0, pop1, ...
         teams: slots that win and lose together, one tuple per team; None = everybody plays for itself.
         privileged_view: whether `draw` and `describe` show what the public may not know (hidden roles); None = nothing is hidden.
+            `draw` declares the same layers either way.
         state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
         frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
         tick_seconds: how long a step lasts in the world's own time, for people who watch and play it live; None = it has none, and
@@ -386,6 +387,13 @@ class World(Remakable, ABC):
         from interplay.core.scene_text import scene_lines
 
         return [line(text) for text in scene_lines(scene_of(self, world))]
+
+    def phase(self, world: int) -> str | None:
+        """What part of the episode the last step belonged to, in a word (night, day): the time line has a mark where another one begins.
+
+        After a reset that of the step to come; None: episodes have no parts.
+        """
+        return None
 
     def observation_guides(self, world: int, slot: int) -> Guides:
         """How people read what a slot observes now: field -> its parts; fields without are told as they are.

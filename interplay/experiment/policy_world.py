@@ -18,7 +18,7 @@ from interplay.core.world import Kind, TimeStep, World
 
 # What a world says of itself, which is the same however its agents are grouped.
 SAID = (
-    *("id", "version", "persistent", "respawns", "dead_stay", "ignores_illegal", "teams", "privileged_view"),
+    *("id", "version", "persistent", "respawns", "dead_stay", "ignores_illegal", "teams"),
     *("frames_per_step", "tick_seconds", "state_space"),
 )
 
@@ -46,6 +46,15 @@ class PolicyWorld(World):
             setattr(self, name, getattr(inner, name))
 
     @property
+    def privileged_view(self) -> bool | None:
+        """The world's, which draws."""
+        return self._inner.privileged_view
+
+    @privileged_view.setter
+    def privileged_view(self, shown: bool | None) -> None:
+        self._inner.privileged_view = shown
+
+    @property
     def metrics(self) -> Mapping[str, np.ndarray]:
         return self._inner.metrics
 
@@ -68,6 +77,9 @@ class PolicyWorld(World):
 
     def draw(self, canvas: Canvas, world: int) -> None:
         self._inner.draw(canvas, world)
+
+    def phase(self, world: int) -> str | None:
+        return self._inner.phase(world)
 
     def describe(self, world: int) -> list[Line]:
         return self._inner.describe(world)

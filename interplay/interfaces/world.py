@@ -41,7 +41,7 @@ SAID = (
         "num_populations",
         "population_names",
     ),
-    *("privileged_view", "frames_per_step", "tick_seconds", "state_space"),
+    *("frames_per_step", "tick_seconds", "state_space"),
 )
 OURS = "interfaces/"  # what names in snapshots begin with
 
@@ -124,6 +124,15 @@ class InterfacedWorld(World):
         self._terminated, self._truncated = np.zeros((2, *slots), bool)
 
     @property
+    def privileged_view(self) -> bool | None:
+        """The world's, which draws."""
+        return self._inner.privileged_view
+
+    @privileged_view.setter
+    def privileged_view(self, shown: bool | None) -> None:
+        self._inner.privileged_view = shown
+
+    @property
     def inner(self) -> World:
         """The world that is seen through the interfaces."""
         return self._inner
@@ -182,6 +191,9 @@ class InterfacedWorld(World):
 
     def draw(self, canvas: Canvas, world: int) -> None:
         self._inner.draw(canvas, world)
+
+    def phase(self, world: int) -> str | None:
+        return self._inner.phase(world)
 
     def describe(self, world: int) -> list[Line]:
         return self._inner.describe(world)

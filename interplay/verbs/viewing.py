@@ -42,6 +42,11 @@ class Players(NamedTuple):
     out: Path | None = None
     for_people: bool = False
 
+    @property
+    def reveals(self) -> bool:
+        """Whether hidden roles are shown while nobody plays: not where people come to play."""
+        return not self.for_people
+
     def register_overlays(self) -> None:
         """Makes overlays of the user's own known by their names.
 
@@ -106,7 +111,7 @@ class Players(NamedTuple):
             world, pair = seat_pair(
                 Path(name), chosen, Admission(within or Path(name), self.trust, Path.cwd()), self.seed
             )
-            return Cast(world, pair, pair.name, fog=self.fog, of=pair.of)
+            return Cast(world, pair, pair.name, fog=self.fog, of=pair.of, reveals=self.reveals)
         keeper = None if self.out is None else Keeper(self.out, self.options, self.seed, warn)
         player = next(iter(chosen), player)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
@@ -115,7 +120,13 @@ class Players(NamedTuple):
         if not run:
             world = found.make_world(num_worlds=1, seed=self.seed)
             return Cast(
-                world, found.policy, self.policy, fog=self.fog, keeper=keeper, for_people=self.for_people
+                world,
+                found.policy,
+                self.policy,
+                fog=self.fog,
+                keeper=keeper,
+                for_people=self.for_people,
+                reveals=self.reveals,
             )
         folder, whom = split_player(run)
         newest = Newest(Path(folder), found.policy, self.seed, whom or "")
@@ -129,6 +140,7 @@ class Players(NamedTuple):
             self.fog,
             keeper,
             self.for_people,
+            reveals=self.reveals,
         )
 
 

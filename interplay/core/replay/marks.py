@@ -1,4 +1,4 @@
-"""Marks on the time line that every world has: births, deaths and ends, from what the protocol says of them."""
+"""Marks on the time line: births, deaths and ends, from what the protocol says of every world, and the parts of an episode that a world names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.core.world import Array, World
 
-KINDS = ("birth", "death", "cut", "end")
+KINDS = ("birth", "death", "cut", "phase", "end")
 
 
 class Mark(NamedTuple):
@@ -21,8 +21,9 @@ class Mark(NamedTuple):
     Attributes:
         tick: at which it did.
         kind: ``birth``: a slot began to live in the middle of an episode; ``death``: a life ended by the rules while the world went
-            on, or is not among the living at its end; ``cut``: a life was cut by a limit; ``end``: the episode ended.
-        rows: slots; of an end none.
+            on, or is not among the living at its end; ``cut``: a life was cut by a limit; ``phase``: another part of the episode began
+            (`World.phase`); ``end``: the episode ended.
+        rows: slots; of a phase and an end none.
     """
 
     tick: int
@@ -41,9 +42,11 @@ class Marks:
     def __init__(self, world: World, index: int = 0) -> None:
         self._world, self._index = world, index
         self._living = np.zeros(len(world.agents), bool)
+        self._phase: str | None = None
 
     def begin(self, under_way: bool = False) -> None:
         """The world was just reset; or an episode is under way, whose dead may stay in the world."""
+        self._phase = self._world.phase(self._index)
         if self._later() or (under_way and self._world.dead_stay):
             self._living = self._world.timestep.acting[self._index].copy()
             return
@@ -68,6 +71,9 @@ class Marks:
         self._living = (self._living & ~gone) | born
         found = [("birth", born), ("death", dead), ("cut", np.zeros_like(cut) if over else cut)]
         marks = [Mark(tick, kind, tuple(np.flatnonzero(rows).tolist())) for kind, rows in found if rows.any()]
+        before, self._phase = self._phase, self._world.phase(w)
+        if self._phase != before:
+            marks.append(Mark(tick, "phase"))
         return [*marks, Mark(tick, "end")] if over else marks
 
     def _later(self) -> bool:

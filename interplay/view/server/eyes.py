@@ -17,11 +17,16 @@ OTHER_EYES = (
     "fog: somebody plays, and you see what that agent observes; everything again when it is given back"
 )
 NO_OVERLAYS = "somebody plays under fog, so no overlay is drawn; give the slot back first"
+HIDDEN_OVERLAYS = (
+    "roles are hidden and somebody plays, so no overlay is drawn; ask when all seats are given back"
+)
 NO_EYES = "fog: several people play, so nothing is shown to who only watches"
 STANDS = "time begins when somebody takes an agent over: select one, then T"
 CANNOT_SAY = "this world does not say what its agents see, so who plays sees all of it"
-FOG = (OWN_EYES, OTHER_EYES, NO_EYES)  # notes of who sees less than everything
 FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
+ALL_REVEALED = "hidden roles are shown while nobody plays; taking a seat over begins a new game"
+DEALT_ANEW = "somebody plays a new game, of which every page sees the public table alone until all seats are given back"
+FOG = (OWN_EYES, OTHER_EYES, NO_EYES, DEALT_ANEW)  # notes of who sees less than everything
 
 
 class Eyes:
@@ -44,6 +49,18 @@ class Eyes:
             return next(iter(self._holders)) if len(self._holders) == 1 else NOBODY
         return own
 
+    @property
+    def concealing(self) -> bool:
+        """Whether somebody plays where pages are shown what is hidden as long as nobody does.
+
+        A page could have been another window of whoever plays, so no page sees it then, and the game is one that no page has seen.
+        """
+        return self._play.cast.reveals and self._play.has_secrets and bool(self._holders)
+
+    def limited(self, visitor: Visitor) -> bool:
+        """Whether a page is told of its own slot alone, because somebody plays."""
+        return self.of(visitor) is not None or (self._play.has_secrets and bool(self._holders))
+
     def moment(self, visitor: Visitor) -> Moment:
         """What a page sees now."""
         eyes = self.of(visitor)
@@ -61,10 +78,12 @@ class Eyes:
     def note(self, visitor: Visitor) -> str | None:
         """What who plays sees, and what others see meanwhile; None where there is nothing to say."""
         if not self._holders:
-            return None
+            return ALL_REVEALED if self._play.cast.reveals and self._play.has_secrets else None
         eyes = self.of(visitor)
         if eyes is None:
-            return FOG_OF_ROLES if self._play.world.privileged_view is not None else SEES_ALL
+            if self.concealing:
+                return DEALT_ANEW
+            return FOG_OF_ROLES if self._play.has_secrets else SEES_ALL
         if eyes == NOBODY:
             return NO_EYES
         hides = self._play.hides(eyes)
@@ -76,7 +95,7 @@ class Eyes:
         """Refuses to tell a page of an agent.
 
         Raises:
-            UserError: of others than its own, while somebody plays under fog, or while it plays where roles are hidden.
+            UserError: of others than its own, while somebody plays under fog, or where roles are hidden.
         """
         if self._holders.get(slot) is visitor:
             return
@@ -85,15 +104,28 @@ class Eyes:
             raise UserError(
                 f"{name}: somebody plays under fog, so others are not told of; give the slot back first"
             )
-        if self._play.world.privileged_view is not None and self._plays(visitor):
-            raise UserError(f"{name}: roles are hidden and you play; give back your slot to look at others")
+        if self.limited(visitor):
+            raise UserError(
+                f"{name}: roles are hidden and somebody plays; look at others when all seats are given back"
+            )
 
     def check_overlay(self, visitor: Visitor, name: str) -> None:
         """Refuses to lay an overlay over the world, which tells of all. Errors as of `check_look`."""
         if self.of(visitor) is not None:
             raise UserError(NO_OVERLAYS)
-        if self._play.world.privileged_view is not None and self._plays(visitor):
-            raise UserError(f"{name}: roles are hidden and you play; give back your slot to see overlays")
+        if self.limited(visitor):
+            raise UserError(HIDDEN_OVERLAYS)
+
+    def check_seed(self, seed: int | None) -> None:
+        """Refuses a game of a chosen seed while somebody plays: its roles may have been seen.
+
+        Raises:
+            UserError: for any seed then.
+        """
+        if self.concealing and seed is not None:
+            raise UserError(
+                f"seed {seed}: somebody plays, and roles of that game may have been seen; begin one without a seed"
+            )
 
     def check_take(self, visitor: Visitor, slot: int) -> None:
         """Refuses a second slot under fog: both together would see what neither observes.

@@ -40,6 +40,7 @@ class Cast(NamedTuple):
         of: who plays a slot, and in words, where several policies share the world; None: `policy` plays all.
         fog: while people play, they see what their agents observe, and nobody sees more.
         for_people: time stands still until the first of them takes a slot.
+        reveals: while nobody plays, pages see what the public may not know (`World.privileged_view`).
     """
 
     world: World
@@ -51,6 +52,7 @@ class Cast(NamedTuple):
     keeper: Keeper | None = None
     for_people: bool = False
     of: Callable[[int], tuple[Policy, str]] | None = None
+    reveals: bool = False
 
     def player(self, slot: int) -> tuple[Policy, str]:
         """Who plays a slot, and in words."""
@@ -84,10 +86,12 @@ class Play:
         tick: counts on over episodes, a reset is one too.
         turn_based: whether one slot acts at a time.
         clicks: whether the world says what clicks mean.
+        has_secrets: whether the world knows what its public may not.
     """
 
     def __init__(self, cast: Cast, seed: int = 0) -> None:
         self.cast, self.world, self.tick = cast, cast.world, 0
+        self.has_secrets = self.world.privileged_view is not None
         self._heads = heads_of(self.world)
         self.clicks = self.world.takes_clicks
         self._marks = Marks(self.world)
@@ -102,6 +106,7 @@ class Play:
         self._present = np.ones(agents, bool)  # (A,) in whose slot somebody lives
         self.turn_based = False
         self._begin(seed)
+        self.reveal(True)
 
     @property
     def over(self) -> bool:
@@ -200,6 +205,11 @@ class Play:
                 scene = hideable(scene)
             self._moment, self._through = Moment(self.tick, scene, self._first, self.over), {}
         return self._moment
+
+    def reveal(self, on: bool) -> None:
+        """Shows what the public may not know from now on, or no more, where that is shown at all."""
+        if self.cast.reveals and self.has_secrets:
+            self.world.privileged_view, self._moment = on, None
 
     def moment_of(self, slot: int) -> Moment:
         """What a slot sees of it; of `NOBODY` nothing is left. All of it where the world does not say what its agents see."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import queue
+import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -28,7 +29,7 @@ from interplay.view.server.config import (
     TICK_SECONDS,
 )
 from interplay.view.server.counting import names_of_populations
-from interplay.view.server.eyes import FOG, NO_OVERLAYS, STANDS, Eyes
+from interplay.view.server.eyes import FOG, HIDDEN_OVERLAYS, NO_OVERLAYS, STANDS, Eyes
 from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.visitor import NEVER, Visitor
@@ -48,6 +49,7 @@ class Session:
         seed: of world and policies.
         clock: seconds.
         plain: a line with files as the page calls them, see `Sources.plain`.
+        deal: a seed that nobody knows, of games in which something is hidden from people.
     """
 
     def __init__(
@@ -57,9 +59,10 @@ class Session:
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
         plain: Callable[[str], str] = str,
+        deal: Callable[[], int] = lambda: secrets.randbits(63),
     ) -> None:
         self.source, self._make, self._seed, self._clock = source, make, seed, clock
-        self._plain = plain
+        self._plain, self._deal = plain, deal
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._visitors: list[Visitor] = []
         self._holders: dict[int, Visitor] = {}
@@ -272,8 +275,8 @@ class Session:
                 visitor.post({**status, "tick": self._play.tick})
 
     def _status_for(self, visitor: Visitor) -> dict[str, Any]:
-        hides, awaited = self._play.world.privileged_view is not None, self._awaited()
-        if hides and awaited is not None and self._holders[awaited] is not visitor:
+        awaited = self._awaited()
+        if self._play.has_secrets and awaited is not None and self._holders[awaited] is not visitor:
             awaited = None  # whose turn it is at night tells the role
         note = self._eyes.note(visitor)
         return {
@@ -290,17 +293,20 @@ class Session:
         }
 
     def _look_anew(self) -> None:
-        """Somebody plays, or plays no more: under fog all see something else now."""
-        if not self._play.cast.fog:
+        """Somebody plays, or plays no more: under fog, or where something is hidden, all see something else now."""
+        self._play.reveal(not self._holders)
+        if not (self._play.cast.fog or self._play.has_secrets):
             return
         for visitor in self._visitors:
-            visitor.ask_key()
-            if self._eyes.of(visitor) is None:
+            visitor.veil()
+            visitor.told = NEVER
+            if not self._eyes.limited(visitor):
                 continue
             if not self._is_own(visitor, visitor.selected):
                 visitor.selected = None
             if self._overlays.leave(visitor):
-                visitor.post({"type": "refused", "what": "overlay", "reason": NO_OVERLAYS})
+                reason = NO_OVERLAYS if self._play.cast.fog else HIDDEN_OVERLAYS
+                visitor.post({"type": "refused", "what": "overlay", "reason": reason})
 
     def _holders_for(self, visitor: Visitor) -> dict[str, str]:
         return {
@@ -334,7 +340,9 @@ class Session:
         """Resets as the last of those asked who came since: they can ask faster than a large world begins."""
         if self._again is not None:
             (visitor, job), self._again = self._again, None
-            self._try(visitor, job, lambda _, asked: self._play.reset(asked.seed))
+            # Also of who asked before somebody began to play: where a stream of games goes on is known, too.
+            seed = self._deal() if self._eyes.concealing else job.seed
+            self._try(visitor, job, lambda *_: self._play.reset(seed))
             self._overlays.note()
             self._chosen, self._due = {}, self._clock()
 
@@ -349,6 +357,7 @@ class Session:
             case said.Select():
                 self._select(visitor, job.slot)
             case said.Reset():
+                self._eyes.check_seed(job.seed)
                 self._again = (visitor, job)
             case said.Take():
                 self._take(visitor, job.slot)
@@ -415,13 +424,13 @@ class Session:
         self._eyes.check_take(visitor, slot)
         if self._holders.get(slot) is not visitor:
             self._play.take(slot)
+        first = not self._holders
         self._holders[slot] = visitor
+        if first and self._eyes.concealing:
+            self._again = (visitor, said.Reset(type="reset", seed=None))
         if self._stands:
             self._stands, self._running = False, True
         self._look_anew()
-        hides = self._play.world.privileged_view is not None
-        if hides and self._holders.get(-1 if visitor.selected is None else visitor.selected) is not visitor:
-            visitor.selected = None
         play = self._play
         taken = {"slot": slot, "heads": play.heads(slot), "controls": play.controls(slot)}
         visitor.post({"type": "taken", **taken, "clicks": play.clicks})

@@ -112,6 +112,13 @@ class Visitor:
             self._key, self._offered, self._moment = True, -1, None
             self._unshown.clear()
 
+    def veil(self) -> None:
+        """It may see something else from now on: nothing that waits and tells of the world is sent any more."""
+        self.ask_key()
+        with self._lock:
+            self._latest.pop("agent", None)
+            self._overlay = None
+
     def fetch(self) -> tuple[list[Mapping[str, Any]], bytes | None]:
         """Messages to be sent, a `bye` last, and a frame behind them.
 

@@ -22,7 +22,7 @@ from interplay.worlds.werewolf import render
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.counts import metrics_of
 from interplay.worlds.werewolf.drawing import chronicle
-from interplay.worlds.werewolf.drawing.spectator import look
+from interplay.worlds.werewolf.drawing.spectator import look, row_in_view
 from interplay.worlds.werewolf.phases import phase_names
 from interplay.worlds.werewolf.ranges import Sound
 from interplay.worlds.werewolf.roles import NAMES
@@ -171,6 +171,11 @@ class WerewolfWorld(ArrayWorld):
     def visible(self, world: int, slot: int) -> Visible | None:
         """The public table; it has roles in it with `privileged_view`, and is for nobody who plays then."""
         return None if self.privileged_view else EVERYTHING
+
+    def phase(self, world: int) -> str:
+        """``night`` or ``day``."""
+        row = row_in_view(self.state, self.settings, world)
+        return "night" if row.night else "day"
 
     def draw(self, canvas: Canvas, world: int) -> None:
         self.timestep  # noqa: B018 - refuses a world that was never reset

@@ -7,9 +7,11 @@ import pytest
 
 import interplay
 from interplay.core.policy import RandomPolicy
+from interplay.core.replay.marks import Marks
 from interplay.core.scene import Scene, scene_of
 from interplay.core.transcript import plain
 from interplay.worlds.werewolf.drawing.spectator import count_votes
+from interplay.worlds.werewolf.phases import LAST_SHOT
 from interplay.worlds.werewolf.state import BY_TEETH, BY_VOTE
 from tests.worlds.werewolf.hand_made import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, Game
 
@@ -123,6 +125,39 @@ def test_the_packs_board_is_seen_by_privilege_alone():
     assert privileged.names[:, 0].tolist() == [-1, -1, -1, -1, 1, 2]
     assert privileged.words[:, 0].tolist() == [-1, -1, -1, -1, 3, 3]
     assert privileged.chosen == 1
+
+
+def test_what_extra_roles_know_and_who_sees_the_board_stand_in_tables():
+    game = Game(["villager", "werewolf", "seer", "guard", "villager"]).played(NIGHT_KILL, DAY_TALK)
+    game.state.known[0, 2, [1, 4]] = 1, 0
+    game.state.guarded[0, 3] = 4
+    public, privileged = (dict(game.scene(shown).layer("knowledge").text) for shown in (False, True))
+    assert privileged == {0: None, 1: None, 2: "1 is a wolf, 4 is human", 3: "stands before 4", 4: None}
+    assert public == {}
+    seen_by = {"the pack": NIGHT_KILL, "everybody": DAY_TALK, "its actor": LAST_SHOT}
+    for audience, phase in seen_by.items():
+        assert game.played(phase, DAY_TALK).scene().layer("status").text[0][-1] == audience
+    board = game.scene().layer("board").options
+    assert (board["history"], board["heads"]) == (("names",), "status")
+
+
+def test_the_time_line_marks_where_day_and_night_begin():
+    world, policy = interplay.make_world("werewolf/9-l1s9"), RandomPolicy()
+    step = world.reset(seeds=1)
+    policy.start(world, 1)
+    marks, found, expected = Marks(world), [], []
+    marks.begin()
+    tick, before = 0, "night"  # the first night has begun with the game, which needs no mark
+    assert world.phase(0) == before
+    while not step.over[0]:
+        step, tick = world.step(policy.act(step)), tick + 1
+        found += [mark for mark in marks.step(tick) if mark.kind == "phase"]
+        now = world.phase_names[world.state.room["ended_phase"][0]].partition("_")[0]
+        assert world.phase(0) == now
+        expected += [tick] * (now != before)
+        before = now
+    assert [(mark.tick, mark.rows) for mark in found] == [(tick, ()) for tick in expected]
+    assert len(expected) >= 3
 
 
 def test_only_the_deaths_of_the_last_step_are_fresh():

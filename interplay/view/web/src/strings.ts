@@ -83,8 +83,8 @@ export const T = {
   fps: (count: number) => `${count} fps`,
   ticksShown: (share: number) => (share > 0.5 ? `${Math.round(10 * share)} of 10 ticks shown` : `1 of ${number(Math.round(1 / share))} ticks shown`),
   ticksLeftOut: "The world goes faster than this page can show it: it keeps its speed, and ticks in between are left out here.",
-  kinds: { death: "death", birth: "birth", cut: "cut short", end: "end of the episode", taken: "taken over by a person", given: "given back" } as Record<string, string>,
-  signs: { death: "✕", birth: "○", cut: "╱", end: "┴" } as Record<string, string>,
+  kinds: { death: "death", birth: "birth", cut: "cut short", phase: "another phase", end: "end of the episode", taken: "taken over by a person", given: "given back" } as Record<string, string>,
+  signs: { death: "✕", birth: "○", cut: "╱", phase: "┊", end: "┴" } as Record<string, string>,
   otherSign: "◆",
   event: (kind: string, names: string[], tick: number) => `${kind}${names.length ? `: ${names.slice(0, 4).join(", ")}${names.length > 4 ? ` and ${names.length - 4} more` : ""}` : ""}, tick ${number(tick)}`,
   legend: "Legend",
@@ -116,6 +116,8 @@ export const T = {
   // curves
   // ratings
   // table
+  past: (table: string, column: string) => `${table}: ${column} so far`,
+  pastOrder: (more: boolean) => `The newest first, as far as this page has seen the episode${more ? "; older ones are left out" : ""}.`,
   emptyTable: "Nothing here at this tick.",
   moreRows: (count: number) => `${number(count)} more rows are not listed; move closer.`,
   // keys

@@ -152,25 +152,31 @@ def _paint(moment: Moment) -> str:
 
 
 def write_tables(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> None:
-    """The same for those who read tables: the moment, and a row per seat."""
+    """The same for those who read tables: the moment, a row per seat, and what extra roles know."""
     status = [
         heading(moment),
         plainly(moment.following),
         int(moment.alive.sum()),
         "; ".join(happenings(moment)),
+        moment.audience,
     ]
-    canvas.table("status", ["moment", "next", "living", "events"], [status])
+    canvas.table("status", ["moment", "next", "living", "events", "board seen by"], [status])
+    speaks = bool(settings.word_length)
     rows = [
         [
             seat,
             NAMES[moment.roles[seat]] if moment.roles[seat] >= 0 else None,
             fate_of(moment, seat) or "alive",
             ballot(moment.names[seat]),
-            plain(word(moment.words[seat], settings)),
+            *[plain(word(moment.words[seat], settings))] * speaks,
         ]
         for seat in range(len(moment.alive))
     ]
-    canvas.table("board", ["seat", "role", "state", "names", "word"], rows)
+    said = ["names", *["word"] * speaks]
+    canvas.table("board", ["seat", "role", "state", *said], rows, history=said, heads="status")
+    if settings.extra_roles:
+        known = [[seat, fact or None] for seat, fact in enumerate(moment.known)]
+        canvas.table("knowledge", ["seat", "knows, or did"], known)
 
 
 def fit(size: float, text: str, room: float) -> float:

@@ -37,6 +37,7 @@ class Moment(NamedTuple):
         round, rounds: which of its rounds it was, from 1, and how many there are.
         night: whether it was night; after a reset, whether it will be.
         following: name of the phase to come.
+        audience: who sees the board of the phase that was played: everybody, the pack, or its actor; "" after a reset.
         shown: whether the spectator sees a board of this phase.
         names: (n, b) int, names on each ballot, -1 = none.
         words: (n, L') int, each seat's word, -1 = none.
@@ -49,7 +50,8 @@ class Moment(NamedTuple):
         fallen: (n,) bool, who died in this step.
         suspect: (n,) bool, whom alone the coming vote may name; all False unless it is one among the tied.
         roles: (n,) int, role numbers, `HIDDEN` where the spectator does not know.
-        secrets: what guards did and what seers and mediums know after a night, in words; only in the privileged view.
+        known: what each living guard did last and each seer and medium was told, in words, "" of others; empty but in the privileged view.
+        secrets: the same after a night, each with its seat.
         over, cut: the game has ended; it was cut by the limit of days.
         winner: team, or -1.
     """
@@ -60,6 +62,7 @@ class Moment(NamedTuple):
     rounds: int
     night: bool
     following: str
+    audience: str
     shown: bool
     names: np.ndarray
     words: np.ndarray
@@ -72,6 +75,7 @@ class Moment(NamedTuple):
     fallen: np.ndarray
     suspect: np.ndarray
     roles: np.ndarray
+    known: tuple[str, ...]
     secrets: tuple[str, ...]
     over: bool
     cut: bool
@@ -88,13 +92,13 @@ def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: b
         privileged: roles and what happens in the pack are seen too.
     """
     room = state.room[w]
-    names = phase_names(settings.rows)
     began = int(room["ended_phase"]) == NOBODY
-    following = names[int(room["phase"])]
-    row = row_of(settings, following if began else names[int(room["ended_phase"])])
+    row = row_in_view(state, settings, w)
     public = row.audience == "public"
     shown = not began and row.name not in _MOMENTS and (public or privileged)
     ballots, words = _board(state, w, shown, public)
+    known = _known(state, w) if privileged else ()
+    after_night = not began and row.resolver == "kill"
     open_to_all = not began and (public or privileged)
     return Moment(
         day=int(room["day"] if began else room["ended_day"]),
@@ -102,7 +106,8 @@ def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: b
         round=int(room["ended_round"]) + 1,
         rounds=row.rounds,
         night=row.night,
-        following=following,
+        following=phase_names(settings.rows)[int(room["phase"])],
+        audience="" if began else _audience(row),
         shown=shown,
         names=ballots,
         words=words,
@@ -115,11 +120,19 @@ def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: b
         fallen=~state.alive[w] & (state.fell[w] == int(state.stream[w, 2])) & (not began),
         suspect=state.suspect[w] & (int(room["stage"]) == REVOTE),
         roles=_roles(state, w, privileged),
-        secrets=_secrets(state, w) if privileged and not began and row.resolver == "kill" else (),
+        known=known,
+        secrets=_secrets(state, w, known) if after_night else (),
         over=bool(room["over"]),
         cut=bool(room["cut"]),
         winner=int(room["winner"]),
     )
+
+
+def row_in_view(state: WerewolfState, settings: WerewolfSettings, w: int) -> PhaseRow:
+    """The phase that the last step of game `w` played; after a reset the one to come."""
+    names, room = phase_names(settings.rows), state.room[w]
+    began = int(room["ended_phase"]) == NOBODY
+    return row_of(settings, names[int(room["phase"] if began else room["ended_phase"])])
 
 
 def row_of(settings: WerewolfSettings, name: str) -> PhaseRow:
@@ -172,15 +185,27 @@ def _roles(state: WerewolfState, w: int, privileged: bool) -> np.ndarray:
     return state.revealed[w].astype(np.int64)
 
 
-def _secrets(state: WerewolfState, w: int) -> tuple[str, ...]:
+def _audience(row: PhaseRow) -> str:
+    return "its actor" if row.name in _MOMENTS else "everybody" if row.audience == "public" else "the pack"
+
+
+def _known(state: WerewolfState, w: int) -> tuple[str, ...]:
     """What living players with an ability have done or been told by now."""
-    told = []
+    told = [""] * state.role.shape[1]
     for seat in np.flatnonzero(state.alive[w]):
-        name = NAMES[state.role[w, seat]]
-        if state.role[w, seat] == GUARDIAN and state.guarded[w, seat] != NOBODY:
-            told.append(f"guard {seat} stands before {state.guarded[w, seat]}")
-        if state.role[w, seat] in (SEER, MEDIUM):
-            known = np.flatnonzero(state.known[w, seat] != NOBODY)
-            facts = [f"{other} is {SPECIES[state.known[w, seat, other]]}" for other in known]
-            told += [f"{name} {seat} knows: {', '.join(facts)}"] * bool(facts)
+        role = state.role[w, seat]
+        if role == GUARDIAN and state.guarded[w, seat] != NOBODY:
+            told[seat] = f"stands before {state.guarded[w, seat]}"
+        if role in (SEER, MEDIUM):
+            about = np.flatnonzero(state.known[w, seat] != NOBODY)
+            told[seat] = ", ".join(f"{other} is {SPECIES[state.known[w, seat, other]]}" for other in about)
     return tuple(told)
+
+
+def _secrets(state: WerewolfState, w: int, known: tuple[str, ...]) -> tuple[str, ...]:
+    """What is known, with who knows it."""
+    said = []
+    for seat, fact in enumerate(known):
+        role = state.role[w, seat]
+        said += [f"{NAMES[role]} {seat} {'' if role == GUARDIAN else 'knows: '}{fact}"] * bool(fact)
+    return tuple(said)

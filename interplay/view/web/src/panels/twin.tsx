@@ -9,6 +9,7 @@ import { T } from "../strings";
 import { P } from "./strings";
 import { barsOf, kindOf, marksOf, short } from "../words";
 import { LegendPanel } from "./legend";
+import { PastTables } from "./past";
 import { MOST_ROWS, SceneTable } from "./tables";
 
 export function TablePanel({ page }: { page: Page }) {
@@ -17,6 +18,7 @@ export function TablePanel({ page }: { page: Page }) {
   return (
     <div class="tables">
       {pictured && tables.map((layer) => <SceneTable layer={layer} />)}
+      {tables.map((layer) => <PastTables page={page} layer={layer} />)}
       <AgentsTable page={page} />
       <LegendPanel page={page} />
     </div>
