@@ -13,6 +13,7 @@ const LIVE = "live"; // among the choices, which otherwise are numbers
 export function MatchChoice({ page }: { page: Page }) {
   const { list, newest } = page.matches;
   const mayPlay = page.runId !== null && !page.about?.read_only && !!page.sources?.runs.find((one) => one.id === page.runId)?.checkpoint;
+  const inPlay = readLive(page.live ?? "")?.kind === "run";
   const known = list.some((one) => one.id === page.match);
   const choose = (value: string) => {
     if (value !== LIVE) page.matches.choose(Number(value));
@@ -21,9 +22,9 @@ export function MatchChoice({ page }: { page: Page }) {
   if (!list.length) return <PlayerChoice page={page} />;
   return (
     <>
-      <select class="match" aria-label={T.match} value={known ? String(page.match) : page.live ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>
-        {!known && !page.live && <option value="">{T.chooseMatch}</option>}
-        {(mayPlay || page.live) && <option value={LIVE}>{T.inPlay}</option>}
+      <select class="match" aria-label={T.match} value={known ? String(page.match) : inPlay ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>
+        {!known && !inPlay && <option value="">{T.chooseMatch}</option>}
+        {(mayPlay || inPlay) && <option value={LIVE}>{T.inPlay}</option>}
         {list
           .map((one, place) => (
             <option value={String(one.id)}>
