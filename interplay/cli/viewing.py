@@ -46,7 +46,11 @@ def view(
         ),
     ] = "",
     policy: Annotated[
-        str, typer.Option(metavar="RUN|POLICY", help="Who plays worlds that are watched without a run.")
+        str,
+        typer.Option(
+            metavar="RUN|POLICY",
+            help="Who plays worlds that are watched without a run, and plays recordings on whose checkpoint is not there.",
+        ),
     ] = "random",
     option: Option = None,
     port: Port = 0,

@@ -12,18 +12,20 @@ from interplay.core.loading import did_you_mean, is_folder, split_player
 from interplay.core.policy import Policy
 
 if TYPE_CHECKING:
+    from interplay.view.server.continuing import Continued
     from interplay.view.server.play import Cast
     from interplay.view.server.sources import Opened
 
 
 RANDOM = "random"  # who plays unless somebody is named
+_WORDS = 100  # letters that a recording's own words have in ours
 
 
 class Players(NamedTuple):
     """Who plays worlds that are watched.
 
     Attributes:
-        policy: of a world without a run: a scripted policy's name, or a run folder.
+        policy: of a world without a run, and of recordings whose checkpoint is not at hand: a scripted policy's name, or a run folder.
         options: of the worlds.
         seed: of worlds and policies.
         trust: runs may name programs of their own, see `interplay.core.trust`.
@@ -84,6 +86,7 @@ class Players(NamedTuple):
         kind: str,
         name: str,
         *chosen: str,
+        continued: Continued | None = None,
         player: str = "",
         within: Path | None = None,
         warn: Callable[[str], object] = lambda line: None,
@@ -91,9 +94,10 @@ class Players(NamedTuple):
         """The world of a source, and who plays it.
 
         Args:
-            kind: ``run`` or ``world``.
+            kind: ``run``, ``world`` or ``recording``.
             name: the run's folder, or the world's id.
             chosen: on the page: a player of the run's league, or two of a league or tournament who meet, the first in the first seat.
+            continued: of a recording: its world, as it stands.
             player: of the run's league, who plays its world; empty: its first learner.
             within: the folder that was opened.
             warn: is told why a recording is not whole.
@@ -105,6 +109,8 @@ class Players(NamedTuple):
         from interplay.view.server.keeping import Keeper
         from interplay.view.server.play import Cast
 
+        if continued is not None:
+            return self._play_on(continued)
         if len(chosen) == 2:
             from interplay.verbs.pairing import Admission, seat_pair
 
@@ -143,6 +149,57 @@ class Players(NamedTuple):
             reveals=self.reveals,
         )
 
+    def _play_on(self, continued: Continued) -> Cast:
+        """A recorded world, and who plays it on: the checkpoint that was recorded, or who is named for worlds without a run."""
+        from interplay.verbs.players import find_player, load_policy
+        from interplay.view.server.play import Cast
+
+        world, header, own = continued.world, continued.header, continued.checkpoint
+        if own is not None:
+            policy: Policy = load_policy(own.folder, populations=own.populations, trust=self.trust)
+            words = f"{words_of(own.folder, own.player)}, its own checkpoint{_beginning(policy)}"
+        else:
+            policy = find_player(self.policy, world.id, header.options, trust=self.trust).policy
+            words = self._words() + _beginning(policy)
+            words += f" in place of {header.policy[:_WORDS]}" if header.policy not in ("", words) else ""
+        networks = own is not None or is_folder(self.policy)
+        return Cast(
+            world,
+            policy,
+            words,
+            values=_values_of(policy) if networks else None,
+            fog=self.fog,
+            for_people=True,  # the tick from which one wants to go on is not to pass meanwhile
+            under_way=continued.under_way,
+        )
+
+    def _words(self) -> str:
+        """Who plays worlds without a run."""
+        if not is_folder(self.policy):
+            return self.policy
+        from interplay.train.run.checkpoint import find_checkpoint
+
+        run, player = split_player(self.policy)
+        return words_of(find_checkpoint(run, lambda _: None), player or "")
+
+
+def _beginning(policy: Policy) -> str:
+    """What is to be said of networks that remember: of what came before they know nothing."""
+    network = getattr(getattr(policy, "settings", None), "network", None)
+    return ", whose memory begins here" if network is not None and network.remembers else ""
+
+
+def words_of(checkpoint: Path, player: str = "") -> str:
+    """Who plays with a checkpoint, e.g. ``first at 1,000,000``.
+
+    Args:
+        checkpoint: its folder.
+        player: of the run's league; empty: nobody in particular.
+    """
+    run, name = checkpoint.parent.parent.name, checkpoint.name
+    run += f"@{player}" if player else ""
+    return f"{run} at {int(name):,}" if name.isdecimal() else f"{run} {name}"
+
 
 def _values_of(policy: Policy) -> Callable[[], Any] | None:
     """What makes values of a policy's networks beside its play; None of who asks no networks, or asks them through interfaces."""
@@ -173,9 +230,7 @@ class Newest:
     @property
     def words(self) -> str:
         """Who plays, e.g. ``first at 1,000,000``."""
-        run, name = self._now.parent.parent.name, self._now.name
-        run += f"@{self._player}" if self._player else ""
-        return f"{run} at {int(name):,}" if name.isdecimal() else f"{run} {name}"
+        return words_of(self._now, self._player)
 
     def renew(self) -> str | None:
         """Plays on with the weights of a newer checkpoint, if there is one; what it remembers stays.
@@ -290,6 +345,12 @@ def check_shown(opened: Opened, read_only: bool) -> None:
         )
 
 
+def _holds_recordings(opened: Opened) -> bool:
+    from interplay.view.server.folder import search
+
+    return opened.file is not None or (opened.root is not None and bool(search(opened.root.resolve())[1]))
+
+
 def serve_page(
     opened: Opened,
     players: Players | None,
@@ -321,7 +382,7 @@ def serve_page(
     check_shown(opened, players is None)
     if players is not None:
         players.register_overlays()
-    if players is not None and not opened.worlds and players.policy != RANDOM:
+    if players is not None and players.policy != RANDOM and not (opened.worlds or _holds_recordings(opened)):
         raise UserError(
             f"--policy {players.policy}: {opened.name} names no world, and runs are played by their own networks; leave --policy out"
         )

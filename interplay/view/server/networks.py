@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,61 +50,41 @@ def look_at(policy: Policy, world: World, slot: int, legal: Array, memory: Array
         return None
 
 
-class Networks:
-    """Policies of the checkpoints that recordings name. For one thread at a time.
+class Named(NamedTuple):
+    """A checkpoint that a recording names.
 
-    Args:
-        sources: whose runs have checkpoints.
-        trust: runs may name programs of their own, see `interplay.core.trust`.
+    Attributes:
+        folder: of the checkpoint.
+        player: of its run's league, who played; empty: nobody in particular.
     """
 
-    def __init__(self, sources: Sources, trust: bool = False) -> None:
-        self._sources, self._trust = sources, trust
+    folder: Path
+    player: str = ""
+
+    @property
+    def populations(self) -> list[str] | None:
+        """Whose weights played; None: all of them."""
+        return [self.player] if self.player else None
+
+
+class Checkpoints:
+    """The checkpoints of the runs of a folder, found by what recordings call them.
+
+    Args:
+        sources: that number the runs.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
         self._sums: dict[Path, str] = {}  # checkpoint -> the checksum of its manifest, which never changes
-        self._loaded: tuple[str, Any] | None = None
 
-    def look(self, header: Header, world: World, slot: int) -> tuple[Any, str | None]:
-        """What the network that played a slot makes of it now, and why nobody can say, in a sentence; both may be None.
+    def find(self, key: str) -> Named | None:
+        """The checkpoint that a header names; None if it names none, or one that is in no run here."""
+        named = _NAMED.fullmatch(key)
+        folder = None if named is None else self._with_checksum(named[1])
+        return None if named is None or folder is None else Named(folder, named[2] or "")
 
-        Args:
-            header: of the recording.
-            world: as it stood at the tick.
-            slot: of the agent.
-        """
-        named = _NAMED.fullmatch(header.checkpoint)
-        if named is None or not world.timestep.acting[0, slot]:
-            return None, None
-        try:
-            policy = self._policy(header.checkpoint, named[1], named[2])
-            if policy is None:
-                return None, NOT_HERE
-            if not hasattr(policy, "look"):
-                return None, None
-            if policy.settings.network.remembers:
-                return None, REMEMBERS
-            if getattr(policy, "world", None) is not world:
-                policy.start(world)
-            kind, column = place_of(world, slot)
-            masks = world.by_kind(world.timestep.action_mask)
-            legal = heads_of(world)[kind.name].legal(masks[kind.name], len(kind.slots))[column]
-            return look_at(policy, world, slot, legal, None), None
-        except UserError as error:
-            return None, one_line(self._sources.plain(str(error)))
-
-    def _policy(self, key: str, checksum: str, player: str | None) -> Any:
-        if self._loaded is not None and self._loaded[0] == key:
-            return self._loaded[1]
-        path = self._find(checksum)
-        if path is None:
-            return None
-        from interplay.train.play.policy import load_policy
-
-        policy = load_policy(path, populations=None if player is None else [player], trust=self._trust)
-        self._loaded = (key, policy)
-        return policy
-
-    def _find(self, checksum: str) -> Path | None:
-        """The checkpoint whose manifest has this checksum."""
+    def _with_checksum(self, checksum: str) -> Path | None:
         from interplay.train.run.checkpoint import list_checkpoints
         from interplay.train.run.manifest import read_manifest
 
@@ -124,3 +104,56 @@ class Networks:
                 if self._sums.get(path) == checksum:
                     return path
         return None
+
+
+class Networks:
+    """Policies of the checkpoints that recordings name. For one thread at a time.
+
+    Args:
+        sources: whose runs have checkpoints.
+        trust: runs may name programs of their own, see `interplay.core.trust`.
+    """
+
+    def __init__(self, sources: Sources, trust: bool = False) -> None:
+        self._sources, self._trust = sources, trust
+        self._checkpoints = Checkpoints(sources)
+        self._loaded: tuple[str, Any] | None = None
+
+    def look(self, header: Header, world: World, slot: int) -> tuple[Any, str | None]:
+        """What the network that played a slot makes of it now, and why nobody can say, in a sentence; both may be None.
+
+        Args:
+            header: of the recording.
+            world: as it stood at the tick.
+            slot: of the agent.
+        """
+        if not _NAMED.fullmatch(header.checkpoint) or not world.timestep.acting[0, slot]:
+            return None, None
+        try:
+            policy = self._policy(header.checkpoint)
+            if policy is None:
+                return None, NOT_HERE
+            if not hasattr(policy, "look"):
+                return None, None
+            if policy.settings.network.remembers:
+                return None, REMEMBERS
+            if getattr(policy, "world", None) is not world:
+                policy.start(world)
+            kind, column = place_of(world, slot)
+            masks = world.by_kind(world.timestep.action_mask)
+            legal = heads_of(world)[kind.name].legal(masks[kind.name], len(kind.slots))[column]
+            return look_at(policy, world, slot, legal, None), None
+        except UserError as error:
+            return None, one_line(self._sources.plain(str(error)))
+
+    def _policy(self, key: str) -> Any:
+        if self._loaded is not None and self._loaded[0] == key:
+            return self._loaded[1]
+        found = self._checkpoints.find(key)
+        if found is None:
+            return None
+        from interplay.train.play.policy import load_policy
+
+        policy = load_policy(found.folder, populations=found.populations, trust=self._trust)
+        self._loaded = (key, policy)
+        return policy

@@ -26,6 +26,18 @@ HUMAN = "a person"
 NOBODY = -1  # no slot: who watches while several play under fog
 
 
+class UnderWay(NamedTuple):
+    """Where a recorded world stands.
+
+    Attributes:
+        tick: of the recording.
+        first: whether an episode begins there.
+    """
+
+    tick: int
+    first: bool
+
+
 class Cast(NamedTuple):
     """A world, and who plays it.
 
@@ -41,6 +53,7 @@ class Cast(NamedTuple):
         fog: while people play, they see what their agents observe, and nobody sees more.
         for_people: time stands still until the first of them takes a slot.
         reveals: while nobody plays, pages see what the public may not know (`World.privileged_view`).
+        under_way: the world goes on from there and is not reset; None: it begins.
     """
 
     world: World
@@ -53,6 +66,7 @@ class Cast(NamedTuple):
     for_people: bool = False
     of: Callable[[int], tuple[Policy, str]] | None = None
     reveals: bool = False
+    under_way: UnderWay | None = None
 
     def player(self, slot: int) -> tuple[Policy, str]:
         """Who plays a slot, and in words."""
@@ -83,7 +97,7 @@ class Play:
         seed: of world and policy.
 
     Attributes:
-        tick: counts on over episodes, a reset is one too.
+        tick: counts on over episodes, a reset is one too; of a recorded world from the recording's own.
         turn_based: whether one slot acts at a time.
         clicks: whether the world says what clicks mean.
         has_secrets: whether the world knows what its public may not.
@@ -105,7 +119,10 @@ class Play:
         self._ended = np.zeros(agents, bool)  # (A,) whose life has ended in the last step
         self._present = np.ones(agents, bool)  # (A,) in whose slot somebody lives
         self.turn_based = False
-        self._begin(seed)
+        if cast.under_way is None:
+            self._begin(seed)
+        else:
+            self._go_on(cast.under_way, seed)
         self.reveal(True)
 
     @property
@@ -313,6 +330,17 @@ class Play:
         self.world.reset(seeds=seed)
         self.cast.policy.start(self.world, seed)
         self._settle()
+
+    def _go_on(self, under_way: UnderWay, seed: int) -> None:
+        """Plays on from where the world stands. Whether one acts at a time shows after a reset alone, which is taken back."""
+        kept = self.world.save()
+        self.world.reset()
+        self._settle()
+        self.world.load(kept)
+        self.cast.policy.start(self.world, seed)
+        self.tick, self._first = under_way
+        self._marks.begin(under_way=not self._first)
+        self._present[:] = self.world.timestep.acting[0] | self.turn_based
 
     def _settle(self) -> None:
         """The world was just reset."""

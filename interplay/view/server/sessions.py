@@ -5,23 +5,31 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from interplay.core.errors import UserError
 from interplay.view.server.config import PAGES, SESSIONS
+from interplay.view.server.continuing import continue_at
+from interplay.view.server.networks import Checkpoints
 from interplay.view.server.play import Cast
 from interplay.view.server.rosters import Rosters
 from interplay.view.server.session import Session
 from interplay.view.server.sources import Sources
 from interplay.view.server.visitor import Visitor
 
-# ("run", its folder, names of its players, one or two, if they were chosen) or ("world", its id); called in the session's thread
+# ("run", its folder, names of its players, one or two, if they were chosen), ("world", its id) or ("recording", its world's id,
+# continued=it as it stands); called in the session's thread
 MakeCast = Callable[..., Cast]
 _NUMBER = "(0|[1-9][0-9]{0,8})"  # spelt in one way: under another name a second session of the same seed would tell what fog hides
 _SOURCE = re.compile(f"(run|world):{_NUMBER}(?:@{_NUMBER}(?:,{_NUMBER})?)?")
+_RECORDED = re.compile(f"recording:{_NUMBER}@{_NUMBER}")
 
 
 class Sessions:
     """Opens a session for a source when the first page asks for it; time stands still while no page watches.
+
+    What goes on from a recording ends with the last page that watches it, so that whoever comes finds it at the tick that he names.
 
     Args:
         sources: that number runs and worlds.
@@ -34,7 +42,7 @@ class Sessions:
 
     def __init__(self, sources: Sources, make: MakeCast | None, seed: int = 0) -> None:
         self._sources, self._make, self._seed = sources, make, seed
-        self.rosters = Rosters(sources)
+        self.rosters, self._checkpoints = Rosters(sources), Checkpoints(sources)
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._watched: dict[Visitor, Session] = {}
@@ -44,7 +52,8 @@ class Sessions:
         """Shows a source to a page.
 
         Args:
-            source: ``run:0`` or ``world:0``; of the players of a tournament or league ``run:0@3``, or two who meet, ``run:0@3,1``.
+            source: ``run:0`` or ``world:0``; of the players of a tournament or league ``run:0@3``, or two who meet, ``run:0@3,1``;
+                ``recording:0@120``, which goes on from that tick.
             visitor: the page.
 
         Raises:
@@ -54,12 +63,12 @@ class Sessions:
             raise UserError(
                 "this viewer was opened with --read-only: nothing is played; open it without, or choose a recording"
             )
-        found = self._find(source)
+        begin = self._find(source, self._make)
         with self._lock:
             if len(self._watched) >= PAGES:
                 raise UserError(f"{PAGES} pages watch already; close one of them")
             self._sessions = {key: one for key, one in self._sessions.items() if not one.ended}
-            session = self._sessions.get(source) or self._open(source, *found)
+            session = self._sessions.get(source) or self._open(source, begin)
             self._watched[visitor] = session
             session.join(visitor)
         return session
@@ -68,6 +77,8 @@ class Sessions:
         """A page has gone."""
         with self._lock:
             session = self._watched.pop(visitor, None)
+            if session is not None and _RECORDED.fullmatch(session.source):
+                self._forget(session)
         if session is not None:
             session.leave(visitor)
 
@@ -78,17 +89,39 @@ class Sessions:
         for session in sessions:
             session.stop()
 
-    def _find(self, source: str) -> tuple[str, ...]:
+    def _find(self, source: str, make: MakeCast) -> Callable[[], Cast]:
+        """What makes the world of a source, and who plays it."""
+        if (recorded := _RECORDED.fullmatch(source)) is not None:
+            return partial(self._go_on, make, self._sources.recording(int(recorded[1])), int(recorded[2]))
         said = _SOURCE.fullmatch(source)
         if said is None or (said[1] == "world" and said[3]):
-            raise UserError(f"source {source[:60]!r}: write run:0 or world:0; /api/sources lists all")
+            raise UserError(
+                f"source {source[:60]!r}: write run:0, world:0 or recording:0@120; /api/sources lists all"
+            )
         if said[1] == "world":
-            return "world", self._sources.world(int(said[2]))
+            return partial(make, "world", self._sources.world(int(said[2])))
         run = int(said[2])
         players = [self.rosters.name(run, int(one)) for one in said.groups()[2:] if one]
-        return "run", str(self._sources.run(run)), *players
+        return partial(make, "run", str(self._sources.run(run)), *players)
 
-    def _open(self, source: str, *found: str) -> Session:
+    def _go_on(self, make: MakeCast, path: Path, tick: int) -> Cast:
+        continued = continue_at(path, tick, self._checkpoints)
+        try:
+            return make("recording", continued.world.id, continued=continued)
+        except BaseException:
+            continued.world.close()
+            raise
+
+    def _forget(self, session: Session) -> None:
+        """Ends a session that no page watches any more."""
+        if self._sessions.get(session.source) is session and session not in self._watched.values():
+            self._end(session.source)
+
+    def _end(self, source: str) -> None:
+        self._ending.append(self._sessions.pop(source))
+        self._ending[-1].stop(0)
+
+    def _open(self, source: str, begin: Callable[[], Cast]) -> Session:
         self._ending = [one for one in self._ending if one.alive]
         if len(self._ending) >= SESSIONS:
             raise UserError(f"{SESSIONS} worlds are still being left; come back in a moment")
@@ -96,11 +129,8 @@ class Sessions:
             idle = [key for key, one in self._sessions.items() if one not in self._watched.values()]
             if not idle:
                 raise UserError(f"{SESSIONS} worlds are played already; close a page of one of them")
-            self._ending.append(self._sessions.pop(idle[0]))
-            self._ending[-1].stop(0)
-        make = self._make
-        assert make is not None
-        session = Session(source, lambda: make(*found), self._seed, plain=self._sources.plain)
+            self._end(idle[0])
+        session = Session(source, begin, self._seed, plain=self._sources.plain)
         session.start()
         self._sessions[source] = session
         return session

@@ -184,7 +184,7 @@ def test_two_players_meet_with_the_row_in_the_first_seat(played):
 )  # fmt: skip
 def test_sources_of_players_are_numbers_alone(played, source):
     sessions = Sessions(Sources(Opened("", played, worlds=(WORLD,))), pytest.fail)
-    with pytest.raises(UserError, match="write run:0 or world:0"):
+    with pytest.raises(UserError, match="write run:0, world:0 or recording:0@120"):
         sessions.join(source, Visitor(lambda: None))
 
 

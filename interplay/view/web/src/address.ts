@@ -15,11 +15,20 @@ export interface Address {
 
 const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, population: null, with: null, view: null };
 
-/** The source of a world in play: "run:0" or "world:0"; of a run's players "run:0@3", or two who meet "run:0@3,1". */
-export function readLive(source: string): { kind: "run" | "world"; id: number; players: number[] } | null {
+export interface LiveSource {
+  kind: "run" | "world" | "recording";
+  id: number;
+  players: number[]; // of a run
+  at: number | null; // the tick from which a recording goes on
+}
+
+/** The source of a world in play: "run:0" or "world:0"; of a run's players "run:0@3", or two who meet "run:0@3,1"; "recording:0@120". */
+export function readLive(source: string): LiveSource | null {
   const said = /^(run|world):(\d{1,6})(?:@(\d{1,6})(?:,(\d{1,6}))?)?$/.exec(source);
+  const recorded = /^recording:(\d{1,6})@(\d{1,9})$/.exec(source);
+  if (recorded) return { kind: "recording", id: Number(recorded[1]), players: [], at: Number(recorded[2]) };
   if (!said || (said[1] === "world" && said[3])) return null;
-  return { kind: said[1] as "run" | "world", id: Number(said[2]), players: said.slice(3).filter(Boolean).map(Number) };
+  return { kind: said[1] as "run" | "world", id: Number(said[2]), players: said.slice(3).filter(Boolean).map(Number), at: null };
 }
 
 const OPTIONS = /^[\w.-]{1,40}:[\w.-]{1,40}(,[\w.-]{1,40}:[\w.-]{1,40}){0,9}$/;

@@ -105,6 +105,9 @@ export class Live implements Source, Lays {
   private selected: number | null = null;
   private latest: Agent | null = null;
   private waiting: ((agent: Agent) => void)[] = [];
+  private answer!: (begun: boolean) => void;
+  /** Whether it has begun, once that is known. */
+  readonly opened = new Promise<boolean>((done) => (this.answer = done));
   private readonly later = new Map<Said["type"], Said>();
   private readonly when = new Map<Said["type"], number>();
 
@@ -215,6 +218,7 @@ export class Live implements Source, Lays {
       }
     };
     socket.onclose = () => {
+      this.answer(false);
       if (socket !== this.socket || this.connection === "ended") return;
       this.connection = "again";
       this.status = { ...this.status, holders: {}, waiting: null };
@@ -306,6 +310,7 @@ export class Live implements Source, Lays {
     if (this.selected !== null) this.say({ type: "select", slot: this.selected });
     if (this.wanted) this.lay(this.wanted);
     this.listener.begun();
+    this.answer(true);
   }
 
   private take(frame: Uint8Array): void {

@@ -1,7 +1,8 @@
 /** Starts the page and lays it out. */
 
 import { Component, render } from "preact";
-import { keepFocus, noteFocus } from "./focus";
+import { readLive } from "./address";
+import { focusWorld, keepFocus, noteFocus } from "./focus";
 import { Page } from "./page";
 import { Later } from "./panels/later";
 import { SourceList } from "./panels/sources";
@@ -127,6 +128,7 @@ function Connection({ page }: { page: Page }) {
     );
   if (connection === "connecting") return <span class="connection">{T.connecting}</span>;
   const { share } = live.thinning;
+  const from = readLive(page.live ?? "");
   const turn = status.waiting === null ? "" : status.holders[status.waiting] === "you" ? T.yourTurn(page.nameOf(status.waiting)) : T.somebodysTurn(page.nameOf(status.waiting));
   return (
     <>
@@ -139,6 +141,11 @@ function Connection({ page }: { page: Page }) {
       {!page.about?.read_only && (
         <button type="button" onClick={() => live.say({ type: "reset", seed: null })}>
           {T.reset}
+        </button>
+      )}
+      {from?.kind === "recording" && (
+        <button type="button" onClick={() => void page.openMatch(from.id, from.at).then(focusWorld)}>
+          {T.backToRecording}
         </button>
       )}
     </>

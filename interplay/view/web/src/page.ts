@@ -1,7 +1,7 @@
 /** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
 
 import { readAddress, readLive, readOptions, writeAddress, writeOptions } from "./address";
-import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, Sources, Unwilling, takeToken } from "./api";
+import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, RecordingListed, Sources, Unwilling, takeToken } from "./api";
 import { focusWorld } from "./focus";
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
@@ -108,12 +108,16 @@ export class Page {
   }
 
   async openMatch(id: number, at: number | null = null): Promise<void> {
-    const listed = [...(this.sources?.recordings ?? []), ...this.matches.list].find((one) => one.id === id);
+    const listed = this.recording(id);
     const title = listed?.name ?? `match ${id}`;
     await this.openWhen(title, () => openServed(this.api, id, title), at, () => {
       this.match = id;
       this.belongsTo(listed?.run ?? null);
     });
+  }
+
+  private recording(id: number): RecordingListed | undefined {
+    return [...(this.sources?.recordings ?? []), ...this.matches.list].find((one) => one.id === id);
   }
 
   async openFile(file: File): Promise<void> {
@@ -197,15 +201,46 @@ export class Page {
   /** A world in play; what speaks with the server is fetched with the first one. */
   async openLive(source: string): Promise<void> {
     const said = readLive(source);
+    if (said?.kind === "recording") return this.openRecorded(source, said.id);
     const list = said?.kind === "run" ? this.sources?.runs : this.sources?.worlds;
     const title = list?.find((one) => one.id === said?.id)?.name ?? source;
     this.forget();
-    const turn = this.opening;
     this.live = source;
     if (said?.kind === "run") this.belongsTo(said.id);
+    const session = await this.session(source, title, this.opening);
+    if (!session) return;
+    this.player.open(session);
+    this.changed();
+  }
+
+  /** A world that goes on from a recording, which stays in view until it has begun, and where it cannot. */
+  private async openRecorded(source: string, id: number, slot: number | null = null): Promise<void> {
+    const listed = this.recording(id);
+    const turn = ++this.opening;
+    this.busy = T.opening;
+    this.show();
+    const session = await this.session(source, listed?.name ?? source, turn);
+    const begun = await session?.opened;
+    if (turn !== this.opening) return session?.close();
+    this.busy = null;
+    if (session && begun) {
+      this.forget();
+      this.live = source;
+      this.belongsTo(listed?.run ?? null);
+      this.player.open(session);
+      focusWorld(); // the button that was pressed goes
+      if (slot !== null) (this.select(slot), session.say({ type: "take", slot }));
+    } else if (session) {
+      session.close();
+      if (!session.why) this.tell(T.serverGone);
+    }
+    this.changed();
+  }
+
+  private async session(source: string, title: string, turn: number): Promise<Live | null> {
     const module = await import("./live").catch(() => null);
-    if (turn !== this.opening) return;
-    if (!module) return this.tell(T.serverGone);
+    if (turn !== this.opening) return null;
+    if (!module) return (this.tell(T.serverGone), null);
     const session: Live = new module.Live(this.api, source, title, {
       changed: () => this.changed(),
       frame: () => this.frame(session),
@@ -214,8 +249,7 @@ export class Page {
       begun: () => this.begun(session),
       said: (line) => this.tell(line, true),
     });
-    this.player.open(session);
-    this.changed();
+    return session;
   }
 
   private begun(session: Live): void {
@@ -250,6 +284,7 @@ export class Page {
   private forget(): void {
     this.opening++; // what is still on its way came too late
     this.match = this.runId = this.live = null;
+    this.busy = null;
     this.details = null;
     this.detailsError = null;
     this.eventKind = null;
@@ -555,9 +590,18 @@ export class Page {
 
   // -- playing ----------------------------------------------------------------------------------------------------
 
+  /** The recording goes on from the tick in view as a world in play, the selected agent in one's own hands. */
+  private playOn(): void {
+    const { match, player } = this;
+    if (match === null) return this.tell(T.playedOnServed);
+    if (this.about?.read_only) return this.tell(T.readOnlyPlays);
+    player.clock.playing = this.matches.newest = false;
+    void this.openRecorded(`recording:${match}@${player.tick}`, match, player.selected);
+  }
+
   private take(): void {
     const { live, selected } = this.player;
-    if (!live) return this.tell(T.onlyLive);
+    if (!live) return this.playOn();
     const { held } = live;
     const slot = held ?? selected;
     if (slot === null) return this.tell(T.selectAgent);

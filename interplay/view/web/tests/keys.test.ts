@@ -72,8 +72,9 @@ describe("the address", () => {
     expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00&overlay=a b&population=-1&with=style:&view=flat")).toEqual(nowhere);
   });
   it("tells what is in play, and by whom", () => {
-    expect(["world:7", "run:0", "run:0@3", "run:0@3,1"].map(readLive)).toEqual([["world", 7, []], ["run", 0, []], ["run", 0, [3]], ["run", 0, [3, 1]]].map(([kind, id, players]) => ({ kind, id, players })));
-    expect(["world:0@1", "run:0@", "run:0@1,", "run:0@1,2,3", "run:1234567", " run:0"].map((live) => readAddress(`#live=${live}`).live)).toEqual(Array(6).fill(null));
+    expect(["world:7", "run:0", "run:0@3", "run:0@3,1"].map(readLive)).toEqual([["world", 7, []], ["run", 0, []], ["run", 0, [3]], ["run", 0, [3, 1]]].map(([kind, id, players]) => ({ kind, id, players, at: null })));
+    expect(readLive("recording:2@120")).toEqual({ kind: "recording", id: 2, players: [], at: 120 });
+    expect(["world:0@1", "run:0@", "run:0@1,", "run:0@1,2,3", "run:1234567", " run:0", "recording:0", "recording:0@1,2"].map((live) => readAddress(`#live=${live}`).live)).toEqual(Array(8).fill(null));
   });
 });
 

@@ -14,6 +14,7 @@ const LIVE = "live"; // among the choices, which otherwise are numbers
 export function MatchChoice({ page }: { page: Page }) {
   const { list, newest } = page.matches;
   const mayPlay = page.runId !== null && !page.about?.read_only && !!page.sources?.runs.find((one) => one.id === page.runId)?.checkpoint;
+  const inPlay = readLive(page.live ?? "")?.kind === "run";
   const known = list.some((one) => one.id === page.match);
   const choose = (value: string) => {
     if (value !== LIVE) page.matches.choose(Number(value));
@@ -22,9 +23,9 @@ export function MatchChoice({ page }: { page: Page }) {
   if (!list.length) return <PlayerChoice page={page} />;
   return (
     <>
-      <select class="match" aria-label={P.match} value={known ? String(page.match) : page.live ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>
-        {!known && !page.live && <option value="">{P.chooseMatch}</option>}
-        {(mayPlay || page.live) && <option value={LIVE}>{P.inPlay}</option>}
+      <select class="match" aria-label={P.match} value={known ? String(page.match) : inPlay ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>
+        {!known && !inPlay && <option value="">{P.chooseMatch}</option>}
+        {(mayPlay || inPlay) && <option value={LIVE}>{P.inPlay}</option>}
         {list
           .map((one, place) => (
             <option value={String(one.id)}>
@@ -76,7 +77,7 @@ export function Study({ page }: { page: Page }) {
       </p>
       {run && !run.checkpoint && !run.ratings && !page.about?.read_only && <p class="quiet">{P.playedFrom}</p>}
       {page.unrecorded && <p class="quiet">{T.noRecordings}</p>}
-      {run && (run.checkpoint || !run.ratings) && page.about?.read_only && <p class="quiet">{P.readOnlyPlays}</p>}
+      {run && (run.checkpoint || !run.ratings) && page.about?.read_only && <p class="quiet">{T.readOnlyPlays}</p>}
       {matches.length > 0 && <h2>{T.recordings}</h2>}
       <ul>
         {matches.map((one) => (

@@ -3,6 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { Ratings as Told } from "../api";
 import type { Page } from "../page";
+import { T } from "../strings";
 import { P } from "./strings";
 import { short } from "../words";
 
@@ -175,7 +176,7 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
       {!told.playable ? (
         <p class="quiet">{P.noPairs}</p>
       ) : page.about?.read_only ? (
-        <p class="quiet">{P.readOnlyPlays}</p>
+        <p class="quiet">{T.readOnlyPlays}</p>
       ) : (
         <p>
           <button type="button" title={P.playMatchTitle(one.name)} aria-pressed={page.live === live} onClick={() => page.openLive(live)}>

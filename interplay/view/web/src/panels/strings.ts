@@ -96,7 +96,6 @@ export const P = {
   noPairs: "Their matches cannot be played here.",
   playMatch: "Play this match",
   playMatchTitle: (first: string) => `${first} has the first seat`,
-  readOnlyPlays: "This viewer was opened with --read-only, so nothing is played here.",
   cellsOpen: "A cell opens its matches.",
   whoPlays: "Who plays",
   asOpened: "as opened",

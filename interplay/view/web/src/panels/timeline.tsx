@@ -52,6 +52,11 @@ export function Timeline({ page }: { page: Page }) {
             {T.present}
           </button>
         )}
+        {page.match !== null && !page.about?.read_only && (
+          <button type="button" title={T.playOnTitle} onClick={() => page.run("take")}>
+            {T.playOn}
+          </button>
+        )}
         {button(T.help, "?", () => page.run("help"))}
       </div>
     </footer>

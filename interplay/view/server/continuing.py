@@ -1,0 +1,53 @@
+"""Recordings that are played on: the world as it stood at a tick, and the checkpoint that played it (docs/specs/viewer.md 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from interplay.core.files import told_plainly
+from interplay.core.replay import ReplayReader
+from interplay.core.replay.layout import Header
+from interplay.core.world import World
+from interplay.view.server.config import STEPPED, WALK_SECONDS
+from interplay.view.server.networks import Checkpoints, Named
+from interplay.view.server.play import UnderWay
+
+
+class Continued(NamedTuple):
+    """A recorded world that somebody plays on. Of the policies that played nothing is restored.
+
+    Attributes:
+        world: as it stood.
+        under_way: where that was.
+        header: of the recording: words from anybody.
+        checkpoint: that the header names; None: it is in no run of the folder that is opened, or none is named.
+    """
+
+    world: World
+    under_way: UnderWay
+    header: Header
+    checkpoint: Named | None = None
+
+
+def continue_at(path: Path, tick: int, checkpoints: Checkpoints) -> Continued:
+    """The world of a recording as it stood at a tick.
+
+    Args:
+        path: of the file, from anybody.
+        tick: of the recording.
+        checkpoints: among which the one that played is looked for.
+
+    Raises:
+        UserError: if it cannot be played on from there, see `ReplayReader.world_at`.
+    """
+    with told_plainly("reading", path), ReplayReader(path, links=False, patience=WALK_SECONDS) as reader:
+        world = reader.world_at(tick, most=STEPPED)
+        try:
+            frame = next(reader.frames(tick, tick + 1), None)
+            first = frame is not None and frame.first
+            found = checkpoints.find(reader.header.checkpoint)
+            return Continued(world, UnderWay(tick, first), reader.header, found)
+        except BaseException:
+            world.close()
+            raise
