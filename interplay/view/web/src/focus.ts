@@ -15,7 +15,7 @@ export function focusWorld(): void {
   (main?.querySelector<HTMLElement>("canvas[tabindex]") ?? back ?? main)?.focus();
 }
 
-/** After a drawing: what had the focus may be gone. */
+/** After a drawing: what had the focus may be gone; what is shown instead may still be on its way. */
 export function keepFocus(): void {
-  if (last && !last.isConnected && document.activeElement === document.body) ((last = null), focusWorld());
+  if (last && !last.isConnected && document.activeElement === document.body && document.querySelector("main")) ((last = null), focusWorld());
 }

@@ -5,7 +5,6 @@ import { readLive } from "./address";
 import { focusWorld, keepFocus, noteFocus } from "./focus";
 import { Page } from "./page";
 import { Later } from "./panels/later";
-import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
 import { Timeline } from "./panels/timeline";
 import { T } from "./strings";
@@ -70,7 +69,7 @@ class App extends Component {
     return (
       <div class={!page.panels || !anything ? "page alone" : source ? "page" : "page study"}>
         <Header page={page} />
-        {source ? <Stage page={page} /> : anything ? <Later load={studyPanel} page={page} /> : <SourceList page={page} />}
+        {source ? <Stage page={page} /> : anything ? <Later load={studyPanel} page={page} /> : page.arrived ? <Later load={sourceList} page={page} /> : <main class="sources quiet">{T.loading}</main>}
         {anything && page.panels && <Side page={page} />}
         {source && <Timeline page={page} />}
         {page.notice && (
@@ -195,6 +194,7 @@ const keyList = async () => (await import("./panels/keys")).KeyList;
 const agentPanel = async () => (await import("./panels/agent")).AgentPanel;
 const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
 const overlayPanel = async () => (await import("./panels/overlays")).OverlayPanel;
+const sourceList = async () => (await import("./panels/sources")).SourceList;
 const studyPanel = async () => (await import("./panels/matches")).Study;
 const matchChoice = async () => (await import("./panels/matches")).MatchChoice;
 const ratingsPanel = async () => (await import("./panels/ratings")).RatingsPanel;

@@ -28,6 +28,8 @@ export class Page {
   sources: Sources | null = null;
   error: string | null = null;
   busy: string | null = null;
+  /** Whether what the address asks for was opened, or failed to. */
+  arrived = false;
   match: number | null = null;
   /** The run that curves and ratings belong to. */
   runId: number | null = null;
@@ -87,6 +89,7 @@ export class Page {
     } catch (problem) {
       this.error = lineOf(problem);
     }
+    this.arrived = true;
     this.show();
   }
 

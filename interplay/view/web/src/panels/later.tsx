@@ -2,6 +2,7 @@
 
 import { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { keepFocus } from "../focus";
 import { T } from "../strings";
 
 const Gone = () => <p class="error">{T.serverGone}</p>;
@@ -16,5 +17,6 @@ export function Later<Of extends object>({ load, ...of }: Of & { load: () => Pro
       ),
     [load],
   );
+  useEffect(keepFocus, [Panel]);
   return Panel ? <Panel {...(of as unknown as Of)} /> : <p class="quiet">{T.loading}</p>;
 }

@@ -10,7 +10,6 @@ export function SourceList({ page }: { page: Page }) {
     <main class="sources" tabIndex={-1}>
       <h1>{about?.opened && about.opened !== "." ? about.opened : T.sources}</h1>
       {page.error && <p class="error">{page.error}</p>}
-      {!sources && !page.error && about && <p class="quiet">{T.loading}</p>}
       {page.waits && <p>{T.nothing}</p>}
       {sources && <Runs page={page} />}
       {sources && <Recordings page={page} />}
