@@ -90,6 +90,8 @@ describe("who plays", () => {
         await tab.waitForFunction(() => (window.interplay.player.shot?.tick ?? 0) > window.interplay.player.clock.first + 4);
         await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
         await expect.poll(async () => (await status(tab)).running).toBe(false);
+        await tab.evaluate(() => window.interplay.player.live!.say({ type: "reset", seed: 1 })); // from the middle of the street she sees more than half of it
+        await expect.poll(() => place(tab)).toBe(0);
         await tab.evaluate(() => window.interplay.select(0));
         const before = await time();
         expect([before.since, before.fitted]).toEqual([null, true]);
@@ -100,7 +102,7 @@ describe("who plays", () => {
           const { first, since, tick } = await time();
           expect([key, first, tick]).toEqual([key, since, since]);
         }
-        expect(await time()).toMatchObject({ fitted: false, following: true }); // the street is long, the eye sees three places
+        expect(await time()).toMatchObject({ fitted: false, following: true }); // of nine places the eye sees three here
         await tab.keyboard.press("Alt+t");
         await expect.poll(time).toMatchObject({ first: before.first, since: null, fitted: true, following: false });
         await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
