@@ -399,7 +399,7 @@ def serve_page(
     try:
         trust = players is not None and players.trust
         app = make_app(
-            opened, make, address.port, address.token, host, seed, ticket=address.ticket, trust=trust
+            opened, make, address.port, address.token, address.host, seed, ticket=address.ticket, trust=trust
         )
     except BaseException:
         listening.close()

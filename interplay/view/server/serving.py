@@ -9,7 +9,7 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Callable
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import NamedTuple
 
 from interplay.core.errors import UserError
@@ -26,7 +26,7 @@ class Address(NamedTuple):
     """Where the page is.
 
     Attributes:
-        host, port: that are served.
+        host, port: that are served; the host as browsers spell it.
         token: of this start, 192 random bits.
         ticket: of this start, for one request.
     """
@@ -71,6 +71,7 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
             f"--host {host or repr(host)}: it stands for all addresses of this machine, and the page answers under one; "
             "name the address or name under which this machine is reached"
         )
+    host = as_browsers_spell(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named, because asyncio turns off waiting for more to send (TCP_NODELAY) only then: a frame behind a short message came 40 ms late.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -93,15 +94,25 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
     return listening, Address(host, listening.getsockname()[1], token, ticket)
 
 
-def _is_unspecified(host: str) -> bool:
-    """Whether a host stands for all addresses of a machine, however it is spelt."""
+def _numbers(host: str) -> list[IPv4Address | IPv6Address]:
+    """What a host stands for that is written in numbers; of a name nothing."""
     numeric = socket.AI_NUMERICHOST | socket.AI_PASSIVE
     try:
         found = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=numeric)
-    except (OSError, UnicodeError):  # a name
-        return False
-    places = [ip_address(place[0]) for *_, place in found]
-    return any((getattr(place, "ipv4_mapped", None) or place).is_unspecified for place in places)
+    except (OSError, UnicodeError):
+        return []
+    return [ip_address(place[0]) for *_, place in found]
+
+
+def _is_unspecified(host: str) -> bool:
+    """Whether a host stands for all addresses of a machine, however it is spelt."""
+    return any((getattr(one, "ipv4_mapped", None) or one).is_unspecified for one in _numbers(host))
+
+
+def as_browsers_spell(host: str) -> str:
+    """A host as browsers name it when they ask, whatever was typed: the guard compares letter by letter."""
+    numbers = _numbers(host)
+    return str(numbers[0]) if numbers else host.lower()
 
 
 def serve(

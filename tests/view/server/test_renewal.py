@@ -56,6 +56,7 @@ def damage(checkpoint: Path) -> Path:
 
 def test_a_newer_checkpoint_takes_over_and_a_damaged_one_does_not(tmp_path, monkeypatch):
     monkeypatch.setattr("interplay.view.server.session.RENEW_SECONDS", 0.05)
+    monkeypatch.setattr("tests.view.server.asking.PATIENCE", 15.0)  # nothing is compiled here
     run, policy, world = tmp_path / "run", OneWeight(), TableWorld(length=100_000)
     write(run, 4, choice=1)
     newest = Newest(run, policy, seed=0)

@@ -23,7 +23,7 @@ from interplay.verbs.viewing import Players
 from interplay.view.extras import EXTRAS
 from interplay.view.server.page import MISSING, Page
 from interplay.view.server.play import Play
-from interplay.view.server.serving import Address, bind, open_browser
+from interplay.view.server.serving import Address, as_browsers_spell, bind, open_browser
 from tests.cli.command import ROOT, refusal
 from tests.view.server.asking import HOST, TOKEN, app_of, ask, no_root, served
 from tests.view.server.test_sources import make_run, record
@@ -175,6 +175,28 @@ def test_a_host_of_this_machine_is_taken(host):
     listening, address = bind(host)
     listening.close()
     assert address.host == host
+
+
+@pytest.mark.parametrize(
+    ("typed", "spelt"),
+    [
+        ("LocalHost", "localhost"),
+        ("127.1", "127.0.0.1"),
+        ("0x7f000001", "127.0.0.1"),
+        ("0:0:0:0:0:0:0:1", "::1"),
+        ("FE80::0ABC", "fe80::abc"),
+        ("Lab-PC", "lab-pc"),
+    ],
+)
+def test_a_host_is_known_as_browsers_spell_it(typed, spelt):
+    """They ask for the page under that spelling, whatever was typed, and the guard refuses every other one."""
+    assert as_browsers_spell(typed) == spelt
+
+
+def test_a_host_in_capitals_is_served():
+    listening, address = bind("LOCALHOST")
+    listening.close()
+    assert address.url.startswith("http://localhost:")
 
 
 @pytest.mark.parametrize(

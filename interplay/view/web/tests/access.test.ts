@@ -292,7 +292,11 @@ describe("without a mouse", () => {
       await expect.poll(() => held(tab), { timeout: 15_000 }).toBe(0); // after the first step, which compiles
       await tabTo(tab, "Wait for me at every tick");
       await tab.keyboard.press(" ");
-      await expect.poll(() => tab.evaluate(() => window.interplay.player.live!.status.waiting), { timeout: 15_000 }).toBe(0);
+      // Nobody knows the game that was dealt: the seat may be eaten in its first night, and acts in the next game then.
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "speed", ticks_per_second: 20 }));
+      await expect.poll(() => tab.evaluate(() => window.interplay.player.live!.status.waiting), { timeout: 20_000 }).toBe(0);
+      await tab.waitForFunction(() => window.interplay.details?.tick === window.interplay.player.live!.status.tick); // the form is of this tick
+      await tab.waitForTimeout(250); // and was drawn
       const choice = await tab.evaluate(() => [...document.querySelectorAll<HTMLElement>(".form button")].findLast((one) => one.ariaDisabled !== "true")!.ariaLabel!);
       await tabTo(tab, choice);
       const at = await tick(tab);

@@ -6,7 +6,8 @@ import type { Page } from "../page";
 import { Mark } from "../replay";
 import { T } from "../strings";
 
-const MOST_DRAWN = 400; // marks; of many that fall on one pixel one is drawn
+const APART = 9; // pixels; of marks of one kind that are closer one is drawn
+const MOST_KINDS = 3; // that stand above each other
 
 export function Timeline({ page }: { page: Page }) {
   const { player } = page;
@@ -136,15 +137,17 @@ function drawMarks(canvas: HTMLCanvasElement, marks: Mark[], first: number, last
   const pen = canvas.getContext("2d")!;
   pen.scale(ratio, ratio);
   pen.fillStyle = getComputedStyle(canvas).color;
-  pen.font = "11px sans-serif";
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  const drawn = new Set<string>();
+  const places = new Map<number, Set<string>>();
   for (const { tick, kind } of marks) {
-    const x = last > first ? ((tick - first) / (last - first)) * width : 0;
-    const key = `${Math.round(x / 9)} ${kind}`;
-    if (drawn.has(key) || drawn.size > MOST_DRAWN) continue;
-    drawn.add(key);
-    pen.fillText(T.signs[kind] ?? T.otherSign, Math.min(Math.max(x, 5), width - 5), height / 2);
+    const place = Math.round((last > first ? ((tick - first) / (last - first)) * width : 0) / APART);
+    const there = places.get(place) ?? new Set();
+    if (there.size < MOST_KINDS) places.set(place, there.add(T.signs[kind] ?? T.otherSign));
+  }
+  for (const [place, signs] of places) {
+    const x = Math.min(Math.max(place * APART, 5), width - 5);
+    pen.font = `${Math.min(11, height / signs.size)}px sans-serif`;
+    [...signs].sort().forEach((sign, i) => pen.fillText(sign, x, ((i + 0.5) * height) / signs.size));
   }
 }
