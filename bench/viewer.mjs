@@ -206,30 +206,35 @@ async function quickFrames() {
   });
 }
 
-/** Shares of a core while a world is in play. */
+/** Frames a second, and shares of a core of browser and server, while a world is in play at each of some speeds. */
+async function shares(tab, pid, server, speeds, told) {
+  for (const speed of speeds) {
+    await tab.evaluate((speed) => window.interplay.player.live.say({ type: "speed", ticks_per_second: speed }), speed);
+    await wait(2);
+    const [fps, page, own] = [[], [], []];
+    for (let i = 0; i < 5; i++) {
+      const [began, ours, theirs] = [performance.now(), processor(pid), processor(server)];
+      await wait(2);
+      const seconds = (performance.now() - began) / 1000;
+      page.push((100 * (processor(pid) - ours)) / seconds);
+      own.push((100 * (processor(server) - theirs)) / seconds);
+      fps.push(await tab.evaluate(() => window.interplay.player.framesPerSecond));
+    }
+    found[`frames a second at ${speed} ticks/s${told}`] = fps;
+    found[`browser at ${speed} ticks/s, % of a core${told}`] = page;
+    found[`server at ${speed} ticks/s, % of a core${told}`] = own;
+    if (speed === 20) found[WAITED] = [await tab.evaluate(waited, 5)];
+  }
+}
+
 async function live(pid) {
   await withTab(asked.live, async (tab) => {
-    for (const speed of [10, 20, 60]) {
-      await tab.evaluate((speed) => window.interplay.player.live.say({ type: "speed", ticks_per_second: speed }), speed);
-      await wait(2);
-      const [fps, page, server] = [[], [], []];
-      for (let i = 0; i < 5; i++) {
-        const [began, ours, theirs] = [performance.now(), processor(pid), processor(asked.server)];
-        await wait(2);
-        const seconds = (performance.now() - began) / 1000;
-        page.push((100 * (processor(pid) - ours)) / seconds);
-        server.push((100 * (processor(asked.server) - theirs)) / seconds);
-        fps.push(await tab.evaluate(() => window.interplay.player.framesPerSecond));
-      }
-      found[`frames a second at ${speed} ticks/s`] = fps;
-      found[`browser at ${speed} ticks/s, % of a core`] = page;
-      found[`server at ${speed} ticks/s, % of a core`] = server;
-      if (speed === 20) found[WAITED] = [await tab.evaluate(waited, 5)];
-    }
+    await shares(tab, pid, asked.server, [10, 20, 60], "");
     await tab.evaluate(() => window.interplay.player.live.say({ type: "speed", ticks_per_second: 10 }));
     await wait(60 * asked.minutes);
     found["memory of the page, MB"] = [memoryOfPage(pid)];
   });
+  await withTab(asked.walkers, (tab) => shares(tab, pid, asked.walkersServer, [10, 60], ", walkers"));
 }
 
 /** The browser's own process: the one started here. */

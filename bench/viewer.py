@@ -7,7 +7,7 @@ Run from the repository root, after ``make page``; needs Node 20, Chromium and L
     .venv/bin/python -m bench.viewer --quick         # seconds: what the tests ask, at twice the bars
 
 Real servers, a real browser that draws by software at 1280 x 800, and the persistent world on its own maps with every slot alive
-and players at random. Each row has the median of its measurements, their least and most, and the bar. Ends with 1 where a bar is
+and players at random; rows of walkers are of the toy world with which the bars were set (bench/walkers.py). Each row has the median of its measurements, their least and most, and the bar. Ends with 1 where a bar is
 missed. Figures of a machine that does other work are worth nothing; ``--quick`` keeps the faster half of them and asks for twice the bars, of rates for half.
 """
 
@@ -49,6 +49,11 @@ BARS: dict[str, tuple[float, ...]] = {  # of 128, 1,024 and 8,192 agents; docs/s
     "browser at 10 ticks/s, % of a core": (50, 60, 100),
     "browser at 60 ticks/s, % of a core": (50, 60, 100),
     "server at 60 ticks/s, % of a core": (20, 20, 20),
+    "frames a second at 10 ticks/s, walkers": (58, 58, 50),
+    "frames a second at 60 ticks/s, walkers": (58, 58, 50),
+    "browser at 10 ticks/s, % of a core, walkers": (50, 60, 100),
+    "browser at 60 ticks/s, % of a core, walkers": (50, 60, 100),
+    "server at 60 ticks/s, % of a core, walkers": (20, 20, 20),
     "solid, ms a frame": (50, 60, 150),
     "seek, nothing cached, ms": (50, 150, 200),
     "a tick forward, ms": (1, 2, 8),
@@ -96,7 +101,7 @@ class Row(NamedTuple):
         spread = f"{min(self.values):.3g} … {max(self.values):.3g}"
         told = "met" if self.met else "MISSED"
         agents = f"{self.agents:,}" if self.agents else ""
-        return f"{self.name:36} {agents:>6} {self.median:10.3g}   {spread:20} {sign} {self.bar:<6g} {told}"
+        return f"{self.name:45} {agents:>6} {self.median:10.3g}   {spread:20} {sign} {self.bar:<6g} {told}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -229,9 +234,14 @@ def agent_rows(agents: int, folder: Path, browser: str, minutes: float, quick: b
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    with served(["view", str(inside)], folder) as (recorded, _), served(words, folder) as (live, pid):
+    toy = ["view", "bench.walkers:Walkers", "--option", f"agents={agents}"]
+    with (
+        served(["view", str(inside)], folder) as (recorded, _),
+        served(words, folder) as (live, pid),
+        served(toy, folder) as (walkers, other),
+    ):
         asked = {"recorded": recorded, "live": live, "server": pid, "browser": browser, "minutes": minutes}
-        return _rows(agents, _measure(asked), 1.0)
+        return _rows(agents, _measure({**asked, "walkers": walkers, "walkersServer": other}), 1.0)
 
 
 def faster_half(name: str, values: Sequence[float]) -> list[float]:
