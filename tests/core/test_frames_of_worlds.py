@@ -74,6 +74,6 @@ def test_every_world_is_played_on_from_its_recording(world_id, tmp_path):
         again = reader.world_at(29)
         assert again.hash().tolist() == hashes[29:30]
         again.close()
-        assert {mark.kind for mark in reader.marks()} <= {"birth", "death", "cut", "end"}
+        assert {mark.kind for mark in reader.marks()} <= {"birth", "death", "cut", "phase", "end"}
         assert not reader.troubles
     world.close()
