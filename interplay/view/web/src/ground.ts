@@ -10,56 +10,22 @@ export interface Kept {
   canvas: HTMLCanvasElement;
   image: ImageData;
   colours: Uint32Array;
-  scaled: Scaled;
-}
-
-/** What was drawn of it last, and where; once that comes again, it is kept as it stands on the page. */
-interface Scaled {
-  place: string;
-  version: number;
-  canvas: HTMLCanvasElement | null;
-  fresh: boolean; // the canvas holds this version at this place
 }
 
 export class Ground {
   private readonly kept = new Map<string, Kept>();
 
-  /** Draws a layer of tiles. Bringing it to the size of the page takes longer than copying it, so while nothing changes that is done once. */
+  /** Draws a layer of tiles. */
   tiles(pen: CanvasRenderingContext2D, layer: Layer, camera: Camera): void {
-    const kept = this.upToDate(layer, "tile");
-    const { scaled, version } = kept;
+    const { canvas } = this.upToDate(layer, "tile");
     const [x, y] = layer.schema.options.origin as [number, number];
     const cell = layer.schema.options.cell as number;
-    const { a: ratio } = pen.getTransform();
-    const [left, top] = [camera.screenX(x), camera.screenY(y)];
-    const [width, height] = [kept.canvas.width * cell * camera.scale, kept.canvas.height * cell * camera.scale];
-    const draw = (pen: CanvasRenderingContext2D) => {
-      pen.save();
-      pen.imageSmoothingEnabled = cell * camera.scale < 1;
-      pen.translate(left, top);
-      pen.scale(1, camera.flip);
-      pen.drawImage(kept.canvas, 0, 0, width, height);
-      pen.restore();
-    };
-    const place = `${left} ${top} ${width} ${height} ${camera.flip} ${pen.canvas.width} ${pen.canvas.height} ${ratio}`;
-    const again = scaled.place === place && scaled.version === version;
-    if (!again) kept.scaled = { place, version, canvas: scaled.canvas, fresh: false };
-    if (!again) return draw(pen);
-    if (!scaled.fresh) {
-      scaled.canvas ??= document.createElement("canvas");
-      Object.assign(scaled.canvas, { width: pen.canvas.width, height: pen.canvas.height }); // and is empty
-      const under = scaled.canvas.getContext("2d")!;
-      under.scale(ratio, ratio);
-      draw(under);
-      scaled.fresh = true;
-    }
-    const [from, to] = [Math.max(Math.floor(left * ratio), 0), Math.min(Math.ceil((left + width) * ratio), pen.canvas.width)];
-    const ends = [top, top + camera.flip * height];
-    const [first, last] = [Math.max(Math.floor(Math.min(...ends) * ratio), 0), Math.min(Math.ceil(Math.max(...ends) * ratio), pen.canvas.height)];
-    if (to <= from || last <= first) return;
+    const [width, height] = [canvas.width * cell * camera.scale, canvas.height * cell * camera.scale];
     pen.save();
-    pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.drawImage(scaled.canvas!, from, first, to - from, last - first, from, first, to - from, last - first);
+    pen.imageSmoothingEnabled = cell * camera.scale < 1;
+    pen.translate(camera.screenX(x), camera.screenY(y));
+    pen.scale(1, camera.flip);
+    pen.drawImage(canvas, 0, 0, width, height);
     pen.restore();
   }
 
@@ -101,7 +67,7 @@ function fresh(layer: Layer, wide: number, high: number, key: string): Kept {
   canvas.height = high;
   const palette = layer.schema.options.palette as string | string[];
   const colours = new Uint32Array(key === "tile" ? tileColours(palette).map(pixel) : []);
-  return { layer, version: 0, canvas, image: new ImageData(wide, high), colours, scaled: { place: "", version: -1, canvas: null, fresh: false } };
+  return { layer, version: 0, canvas, image: new ImageData(wide, high), colours };
 }
 
 /** Little-endian red, green, blue, opaque. */
