@@ -1,6 +1,7 @@
 """The toy world with which the viewer's bars were set (docs/specs/viewer.md 4.3 and 12): everybody walks, eats and drinks, a few fight.
 
-Its step costs next to nothing, so a session of it tells what the viewer itself takes::
+Its step costs next to nothing, so a session of it tells what the viewer itself takes. For nothing but that: what it draws is no part of its
+state, so it keeps few of the laws of worlds::
 
     interplay view bench.walkers:Walkers --option agents=1024
 """

@@ -9,12 +9,15 @@ from interplay.core.controls import controls_of, names_of
 from interplay.core.errors import UserError
 from interplay.core.fog import fogged, hideable
 from interplay.core.guides import Guides
+from interplay.core.replay.marks import phase_of
 from interplay.core.scene import scene_of
+from interplay.core.world import World
 
 
 def check_people(bench: Bench) -> None:
     """Reads once what the world says of names, keys, sight and observations, of the first slot of each kind."""
     world = bench.begun()
+    _check_phase(bench, world)
     for kind in world.kinds:
         slot = kind.slots[0]
         try:
@@ -28,6 +31,15 @@ def check_people(bench: Bench) -> None:
             bench.note("people", str(error), agent=world.agents[slot])
         except Exception as error:
             bench.note("people", f"it raised {type(error).__name__}: {error}", agent=world.agents[slot])
+
+
+def _check_phase(bench: Bench, world: World) -> None:
+    try:
+        phase_of(world, 0)
+    except UserError as error:
+        bench.note("people", str(error))
+    except Exception as error:
+        bench.note("people", f"phase raised {type(error).__name__}: {error}")
 
 
 def _check_guides(guides: Guides, fields: Collection[str]) -> None:

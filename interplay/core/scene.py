@@ -410,8 +410,12 @@ class Canvas:
         build.constant("titles", strings(name, columns, len(columns)))
         build.constant("caption", bool(caption))
         if history:
-            build.constant("history", strings(name, history, len(history)))
+            build.constant("history", _columns_among(name, history, columns))
             build.constant("heads", str(heads))
+        elif heads:
+            raise UserError(
+                f'canvas layer "{name}": heads = {heads!r:.60} without history; name columns, or leave it out'
+            )
         build.text = cells(name, rows, len(columns))
         build.rows = len(build.text)
         self._add(build)
@@ -427,6 +431,13 @@ class Canvas:
             raise UserError(
                 f'canvas: layer "{placed[0]}" has places but the scene no bounds; call canvas.show(x0, y0, x1, y1) in draw'
             )
+        tables = [layer.name for layer in self._layers.values() if layer.kind == "table"]
+        for layer in self._layers.values():
+            heads = layer.options.get("heads")
+            if heads and heads not in tables:
+                raise UserError(
+                    f'canvas layer "{layer.name}": heads = {heads!r:.60}, and no table is called so; name one of {", ".join(tables)}'
+                )
         return Scene(self.bounds, self.up, tuple(self._layers.values()), self._picture)
 
     def _finish(
@@ -484,3 +495,13 @@ def _unit(name: str, opacity: float) -> float:
     if not 0.0 <= opacity <= 1.0:
         raise UserError(f'canvas layer "{name}": opacity = {opacity}; pass a number from 0 (clear) to 1')
     return float(opacity)
+
+
+def _columns_among(name: str, chosen: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Titles of columns that a table has, each once."""
+    wrong = [chosen] if isinstance(chosen, str) else [title for title in chosen if title not in columns]
+    if wrong:
+        raise UserError(
+            f'canvas layer "{name}": history = {wrong[0]!r:.60} is no list of its columns; choose from {list(columns)!r:.200}'
+        )
+    return tuple(dict.fromkeys(chosen))

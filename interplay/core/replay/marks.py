@@ -46,7 +46,7 @@ class Marks:
 
     def begin(self, under_way: bool = False) -> None:
         """The world was just reset; or an episode is under way, whose dead may stay in the world."""
-        self._phase = self._world.phase(self._index)
+        self._phase = phase_of(self._world, self._index)
         if self._later() or (under_way and self._world.dead_stay):
             self._living = self._world.timestep.acting[self._index].copy()
             return
@@ -71,7 +71,7 @@ class Marks:
         self._living = (self._living & ~gone) | born
         found = [("birth", born), ("death", dead), ("cut", np.zeros_like(cut) if over else cut)]
         marks = [Mark(tick, kind, tuple(np.flatnonzero(rows).tolist())) for kind, rows in found if rows.any()]
-        before, self._phase = self._phase, self._world.phase(w)
+        before, self._phase = self._phase, phase_of(self._world, w)
         if self._phase != before:
             marks.append(Mark(tick, "phase"))
         return [*marks, Mark(tick, "end")] if over else marks
@@ -82,6 +82,18 @@ class Marks:
     def _alive(self) -> Array | None:
         alive = np.asarray(self._world.metrics.get("alive", 0))
         return alive[self._index].astype(bool) if alive.ndim == 2 else None
+
+
+def phase_of(world: World, index: int) -> str | None:
+    """The part of the episode that a world names.
+
+    Raises:
+        UserError: if that is neither a text nor None.
+    """
+    phase = world.phase(index)
+    if not isinstance(phase, str | None):
+        raise UserError(f"{world.id}: phase(world) gave {phase!r:.60}; let it return a word, or None")
+    return phase
 
 
 def write_marks(marks: Iterable[Mark]) -> bytes:

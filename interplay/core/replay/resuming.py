@@ -117,7 +117,7 @@ def _make(reader: ReplayReader) -> World:
     named = next((text for text in _texts([header.world, header.options]) if ":" in text), None)
     if named is not None:
         raise UserError(
-            f"{reader.path}: it names {named!r}, which may be a program; make the world yourself and pass it, world_at(tick, world)"
+            f"{reader.path}: it names {named!r}, which may be a program, and a file starts none; watching works, and in Python world_at(tick, world) takes a world that you made"
         )
     if taken := sorted(_NO_OPTIONS & header.options.keys()):
         raise UserError(f"{reader.path}: {taken[0]} is no option of a world; record it again")

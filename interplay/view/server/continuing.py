@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from interplay.core.files import told_plainly
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import Header
+from interplay.core.replay.marks import Mark
 from interplay.core.world import World
 from interplay.view.server.config import STEPPED, WALK_SECONDS
 from interplay.view.server.networks import Checkpoints, Named
@@ -47,7 +49,20 @@ def continue_at(path: Path, tick: int, checkpoints: Checkpoints) -> Continued:
             frame = next(reader.frames(tick, tick + 1), None)
             first = frame is not None and frame.first
             found = checkpoints.find(reader.header.checkpoint)
-            return Continued(world, UnderWay(tick, first), reader.header, found)
+            return Continued(world, UnderWay(tick, first, _gone(reader.marks(), tick)), reader.header, found)
         except BaseException:
             world.close()
             raise
+
+
+def _gone(marks: Iterable[Mark], tick: int) -> tuple[int, ...]:
+    """Whose life has ended in the episode of a tick, as far as the recording's marks tell."""
+    gone: set[int] = set()
+    for mark in sorted((one for one in marks if one.tick <= tick), key=lambda one: one.tick):
+        if mark.kind == "end" and mark.tick < tick:
+            gone.clear()
+        elif mark.kind in ("death", "cut"):
+            gone.update(mark.rows)
+        elif mark.kind == "birth":
+            gone.difference_update(mark.rows)
+    return tuple(sorted(gone))

@@ -32,10 +32,12 @@ class UnderWay(NamedTuple):
     Attributes:
         tick: of the recording.
         first: whether an episode begins there.
+        gone: slots whose life has ended in that episode, where nobody is born later.
     """
 
     tick: int
     first: bool
+    gone: tuple[int, ...] = ()
 
 
 class Cast(NamedTuple):
@@ -87,6 +89,7 @@ class Moment(NamedTuple):
     scene: Scene
     first: bool
     last: bool
+    episode: int = 0  # how many resets came before
 
 
 class Play:
@@ -112,7 +115,7 @@ class Play:
         self._moment: Moment | None = None
         self._through: dict[int, Moment] = {}
         self._chosen: Any = None
-        self._first = True
+        self._first, self._episode = True, 0
         agents = len(self.world.agents)
         self._asked = np.zeros(agents, bool)  # (A,) who acted in the last step
         self._earned = np.zeros(agents)  # (A,) return of each slot's life so far
@@ -220,7 +223,7 @@ class Play:
                 scene = scene._replace(picture=scene.picture.copy())
             if self.cast.fog:
                 scene = hideable(scene)
-            self._moment, self._through = Moment(self.tick, scene, self._first, self.over), {}
+            self._moment, self._through = Moment(self.tick, scene, self._first, self.over, self._episode), {}
         return self._moment
 
     def reveal(self, on: bool) -> None:
@@ -338,14 +341,19 @@ class Play:
         self._settle()
         self.world.load(kept)
         self.cast.policy.start(self.world, seed)
-        self.tick, self._first = under_way
+        self.tick, self._first, gone = under_way
         self._marks.begin(under_way=not self._first)
-        self._present[:] = self.world.timestep.acting[0] | self.turn_based
+        acting = self.world.timestep.acting[0]
+        # As after a reset, less who has left since; where somebody may be born later, who does not act is not there.
+        self._present[:] = acting if self.world.respawns or self.world.persistent else True
+        self._present[list(gone)] = False
+        self._present |= acting
 
     def _settle(self) -> None:
         """The world was just reset."""
         acting = self.world.timestep.acting[0]
         self._first, self._moment, self._chosen = True, None, None
+        self._episode += 1
         self._earned[:], self._ended[:] = 0.0, False
         later = self.world.respawns or self.world.persistent
         # Who waits for its turn lives too, where nobody is born later; where somebody is, one may be alone for a while.

@@ -112,7 +112,12 @@ def _is_unspecified(host: str) -> bool:
 def as_browsers_spell(host: str) -> str:
     """A host as browsers name it when they ask, whatever was typed: the guard compares letter by letter."""
     numbers = _numbers(host)
-    return str(numbers[0]) if numbers else host.lower()
+    if numbers:
+        return str(numbers[0])
+    try:
+        return host.encode("idna").decode().lower()
+    except UnicodeError:  # no name, which binding it tells
+        return host.lower()
 
 
 def serve(

@@ -330,11 +330,13 @@ class Session:
         elif visitor in self._visitors and not isinstance(job, str):
             self._try(visitor, job, self._do)
 
-    def _try(self, visitor: Visitor, job: Any, deed: Callable[[Visitor, Any], object]) -> None:
+    def _try(self, visitor: Visitor, job: Any, deed: Callable[[Visitor, Any], object]) -> bool:
         try:
             deed(visitor, job)
         except UserError as error:
             visitor.post({"type": "refused", "what": job.type, "reason": self._words(error)})
+            return False
+        return True
 
     def _begin_again(self) -> None:
         """Resets as the last of those asked who came since: they can ask faster than a large world begins."""
@@ -342,7 +344,10 @@ class Session:
             (visitor, job), self._again = self._again, None
             # Also of who asked before somebody began to play: where a stream of games goes on is known, too.
             seed = self._deal() if self._eyes.concealing else job.seed
-            self._try(visitor, job, lambda *_: self._play.reset(seed))
+            begun = self._try(visitor, job, lambda *_: self._play.reset(seed))
+            if not begun and self._eyes.concealing:  # nobody plays a game that pages have seen
+                for slot in list(self._holders):
+                    self._give(slot)
             self._overlays.note()
             self._chosen, self._due = {}, self._clock()
 

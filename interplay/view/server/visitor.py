@@ -42,6 +42,7 @@ class Visitor:
         self._encoder: Encoder | None = None
         self._unshown: deque[int] = deque()
         self._offered = -1
+        self._episode: int | None = None  # that was sent last
         self._key, self._woken = True, False
         self.selected: int | None = None
         self.told = NEVER
@@ -141,7 +142,10 @@ class Visitor:
                 return said, None
             self._key = False
             self._unshown.append(moment.tick)
-        return said, encoder.encode(moment.scene, moment.tick, key=key, first=moment.first, last=moment.last)
+            # An episode's first frame may have been left out, so the first that is sent of it says that it began.
+            first = moment.first or self._episode not in (None, moment.episode)
+            self._episode = moment.episode
+        return said, encoder.encode(moment.scene, moment.tick, key=key, first=first, last=moment.last)
 
     def fetch_overlay(self) -> tuple[Mapping[str, Any], bytes] | None:
         """What lies over the world and has not been sent yet."""
