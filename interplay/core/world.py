@@ -499,6 +499,19 @@ class ArrayWorld(World):
         Raises:
             UserError: if a name, shape or dtype does not fit, or a number is not what `state_ranges` and `state_laws` allow.
         """
+        fitting = self.check_fields(snapshot)
+        check_state(self.id, fitting, self.state_ranges(), self.state_laws())
+        for name, array in self._arrays().items():
+            np.copyto(array, fitting[name])
+        self._seeds = None
+        return self.refresh()
+
+    def check_fields(self, snapshot: Mapping[str, Array]) -> dict[str, Array]:
+        """The arrays of a snapshot, if their names, shapes and dtypes are those of this world, which need not have begun.
+
+        Raises:
+            UserError: if one does not fit.
+        """
         arrays = self._arrays()
         if set(snapshot) != set(arrays):
             odd = sorted(set(snapshot) ^ set(arrays))
@@ -514,11 +527,7 @@ class ArrayWorld(World):
                     "load it into a world with the same settings and num_worlds"
                 )
             fitting[name] = given
-        check_state(self.id, fitting, self.state_ranges(), self.state_laws())
-        for name, array in arrays.items():
-            np.copyto(array, fitting[name])
-        self._seeds = None
-        return self.refresh()
+        return fitting
 
     def state_ranges(self) -> Mapping[str, Range]:
         """What each field that `save` gives may hold: name -> range; bool fields need none (`interplay.core.ranges`).

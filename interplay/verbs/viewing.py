@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 RANDOM = "random"  # who plays unless somebody is named
+_LOOKED_AT = 20  # recordings of a folder in which a policy's name is looked for
 _WORDS = 100  # letters that a recording's own words have in ours
 
 
@@ -345,10 +346,36 @@ def check_shown(opened: Opened, read_only: bool) -> None:
         )
 
 
-def _holds_recordings(opened: Opened) -> bool:
+def _recordings(opened: Opened) -> list[Path]:
     from interplay.view.server.folder import search
 
-    return opened.file is not None or (opened.root is not None and bool(search(opened.root.resolve())[1]))
+    if opened.file is not None:
+        return [opened.file]
+    return [] if opened.root is None else [place.path for place in search(opened.root.resolve())[1]]
+
+
+def _check_policy(players: Players, recordings: Sequence[Path]) -> None:
+    """Refuses who could play none of the recordings on, as far as their first ones tell.
+
+    Raises:
+        UserError: for a policy that no world of theirs knows.
+    """
+    from interplay.core.replay import ReplayReader
+    from interplay.verbs.players import find_player
+
+    refused: UserError | None = None
+    for path in recordings[:_LOOKED_AT]:
+        try:
+            with ReplayReader(path, links=False) as reader:
+                header = reader.header
+            if ":" in header.world:
+                continue  # it may be a program, which nothing is asked of here
+            find_player(players.policy, header.world, header.options, trust=players.trust)
+            return
+        except UserError as error:
+            refused = error
+    if refused is not None:
+        raise UserError(f"--policy {players.policy}: {refused}")
 
 
 def serve_page(
@@ -382,9 +409,17 @@ def serve_page(
     check_shown(opened, players is None)
     if players is not None:
         players.register_overlays()
-    if players is not None and players.policy != RANDOM and not (opened.worlds or _holds_recordings(opened)):
+    if players is not None and players.policy != RANDOM and not opened.worlds:
+        recordings = _recordings(opened)
+        if not recordings:
+            raise UserError(
+                f"--policy {players.policy}: {opened.name} names no world, and runs are played by their own networks; leave --policy out"
+            )
+        if not is_folder(players.policy):
+            _check_policy(players, recordings)
+    if players is not None and opened.file is not None and players.options:
         raise UserError(
-            f"--policy {players.policy}: {opened.name} names no world, and runs are played by their own networks; leave --policy out"
+            f"--option {next(iter(players.options))}: a recording has the options it was made with; leave it out"
         )
     if players is not None and opened.root is None:
         for world in opened.worlds:

@@ -11,7 +11,7 @@ import safetensors.numpy
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.world import Array, World
+from interplay.core.world import Array, ArrayWorld, World
 
 _STATE, _HASH, _STEPPED = "state/", "hash", "stepped"
 
@@ -38,6 +38,19 @@ def load_snapshot(world: World, data: bytes) -> None:
         {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
     )
     check_hash(world, data)
+
+
+def check_fields(world: World, data: bytes) -> None:
+    """Holds the names and shapes of a state against those of a world that need not have begun.
+
+    Raises:
+        UserError: if it is no state of this world.
+    """
+    if isinstance(world, ArrayWorld):
+        arrays = _read(data)
+        world.check_fields(
+            {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
+        )
 
 
 def check_hash(world: World, data: bytes) -> None:

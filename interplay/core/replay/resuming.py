@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
 from interplay.core.loading import load
-from interplay.core.replay.exact import check_hash, load_snapshot, read_actions
+from interplay.core.replay.exact import check_fields, check_hash, load_snapshot, read_actions
 from interplay.core.replay.layout import ACTIONS, SNAPSHOT, Chunk
 from interplay.core.world import World
 
@@ -54,17 +54,18 @@ def _played(
         _play(reader, world, now, tick, {chunk.first: chunk for chunk in states}, most)
     except ValueError as error:
         raise UserError(
-            f"{reader.path}: it cannot be played on with this version of {world.id} ({error}); watching works"
+            f"{reader.path}: it cannot be played on ({error}): another version of {world.id} made it, or it is damaged; watching works"
         ) from None
     return world
 
 
 def _load_last(reader: ReplayReader, world: World, states: list[Chunk]) -> int:
     """Brings the world into the last of these states that is whole; its tick."""
-    world.reset()
     for chunk in reversed(states):
         data = reader.inflated(chunk)
         if data is not None:
+            check_fields(world, data)  # first: a world as large as a header likes takes long to begin
+            world.reset()
             load_snapshot(world, data)
             return chunk.first
     raise ValueError("its states are damaged")
@@ -77,7 +78,7 @@ def play_on(reader: ReplayReader, world: World, now: int, most: int) -> Iterator
         yield from _steps(reader, world, now, reader.ticks - 1, states, most)
     except ValueError as error:
         raise UserError(
-            f"{reader.path}: it cannot be played on with this version of {world.id} ({error}); watching works"
+            f"{reader.path}: it cannot be played on ({error}): another version of {world.id} made it, or it is damaged; watching works"
         ) from None
 
 
@@ -126,6 +127,10 @@ def _make(reader: ReplayReader) -> World:
 
 
 def _check(reader: ReplayReader, world: World) -> None:
+    if len(reader.header.agents) != len(world.agents):
+        raise UserError(
+            f"{reader.path}: it names {len(reader.header.agents):,} agents, and {world.id} has {len(world.agents):,} with its options; watching works"
+        )
     was, now = (
         (reader.header.world, reader.header.world_version, 1),
         (world.id, world.version, world.num_worlds),

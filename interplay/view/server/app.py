@@ -23,7 +23,7 @@ from interplay.core.reading import MIB, opened
 from interplay.evaluate.tournaments.match_recordings import MATCHES
 from interplay.view.extras import present_extras
 from interplay.view.run_log import one_line
-from interplay.view.server.config import POINTS, PROTOCOL
+from interplay.view.server.config import POINTS, PROTOCOL, WORDS
 from interplay.view.server.curves import Asked, Logs
 from interplay.view.server.guard import Guard
 from interplay.view.server.live import Live
@@ -207,7 +207,7 @@ class Routes:
         return _json(self._recordings.matches(run))
 
     def _refused(self, request: Request, error: UserError) -> Response:
-        return _json({"error": one_line(self._sources.plain(str(error)))}, status_of(error))
+        return _json({"error": one_line(self._sources.plain(str(error)))[:WORDS]}, status_of(error))
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ NESTING = 16  # lists and groups of a message inside each other
 TARGET_BYTES = 4_096  # of a path with its query
 PAGES, SESSIONS = 16, 4
 UNSHOWN = 2  # frames on their way to a page
+WORDS = 500  # letters of a refusal: what a file says of itself may have a million
 EVENTS = 256  # that wait for a page which is slow to fetch them; the oldest are left out
 
 LISTED = 200  # sources in an answer

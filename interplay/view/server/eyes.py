@@ -127,14 +127,29 @@ class Eyes:
                 f"seed {seed}: somebody plays, and roles of that game may have been seen; begin one without a seed"
             )
 
-    def check_take(self, visitor: Visitor, slot: int) -> None:
+    def check_take(self, visitor: Visitor, slot: int, left: bool) -> None:
         """Refuses a second slot under fog: both together would see what neither observes.
+
+        Nor does anybody take one seat after the other where roles are hidden, and learn them all.
+
+        Args:
+            visitor: the page.
+            slot: that it would like.
+            left: whether somebody has given back a seat of this game.
 
         Raises:
             UserError: if the page plays another slot.
         """
         if self._play.cast.fog and self._plays(visitor) and self._holders.get(slot) is not visitor:
             raise UserError("under fog one plays one slot at a time; give back yours first")
+        if not self.concealing or self._holders.get(slot) is visitor:
+            return
+        if self._plays(visitor):
+            raise UserError("where roles are hidden one plays one seat at a time; give back yours first")
+        if left:
+            raise UserError(
+                "somebody has given back a seat of this game, whose role is known to them; begin a new game, then take one"
+            )
 
     def _plays(self, visitor: Visitor) -> bool:
         return any(holder is visitor for holder in self._holders.values())

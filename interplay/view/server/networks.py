@@ -76,7 +76,9 @@ class Checkpoints:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._sums: dict[Path, str] = {}  # checkpoint -> the checksum of its manifest, which never changes
+        self._sums: dict[
+            tuple[Path, int, int], str
+        ] = {}  # by checkpoint and its manifest's file: a run may be made anew under its name
 
     def find(self, key: str) -> Named | None:
         """The checkpoint that a header names; None if it names none, or one that is in no run here."""
@@ -86,7 +88,7 @@ class Checkpoints:
 
     def _with_checksum(self, checksum: str) -> Path | None:
         from interplay.train.run.checkpoint import list_checkpoints
-        from interplay.train.run.manifest import read_manifest
+        from interplay.train.run.manifest import NAME, read_manifest
 
         looked = 0
         for run in self._sources.runs():
@@ -95,13 +97,15 @@ class Checkpoints:
             except UserError:
                 continue  # who opens it is told
             for path in reversed(checkpoints):
-                if path not in self._sums and looked < MANIFESTS:
-                    looked += 1
-                    try:
-                        self._sums[path] = str(read_manifest(path)["checksum"])
-                    except UserError:
-                        self._sums[path] = ""
-                if self._sums.get(path) == checksum:
+                try:
+                    told = (path / NAME).stat()
+                    key = (path, told.st_ino, told.st_mtime_ns)
+                    if key not in self._sums and looked < MANIFESTS:
+                        looked += 1
+                        self._sums[key] = str(read_manifest(path)["checksum"])
+                except (OSError, UserError):
+                    continue  # it may be whole the next time
+                if self._sums.get(key) == checksum:
                     return path
         return None
 

@@ -358,7 +358,8 @@ class Play:
         later = self.world.respawns or self.world.persistent
         # Who waits for its turn lives too, where nobody is born later; where somebody is, one may be alone for a while.
         self._present[:] = acting if later else True
-        self.turn_based = len(acting) > 1 and int(acting.sum()) == 1 and not later
+        # Where something is hidden, who acts alone may do so by night: that is no turn, and would tell the role.
+        self.turn_based = len(acting) > 1 and int(acting.sum()) == 1 and not later and not self.has_secrets
         self._marks.begin()
 
     def _legal(self, slot: int) -> Array:

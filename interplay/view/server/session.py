@@ -27,6 +27,7 @@ from interplay.view.server.config import (
     PROTOCOL,
     RENEW_SECONDS,
     TICK_SECONDS,
+    WORDS,
 )
 from interplay.view.server.counting import names_of_populations
 from interplay.view.server.eyes import FOG, HIDDEN_OVERLAYS, NO_OVERLAYS, STANDS, Eyes
@@ -66,6 +67,7 @@ class Session:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._visitors: list[Visitor] = []
         self._holders: dict[int, Visitor] = {}
+        self._left = False  # whether somebody has given back a seat of a game whose roles are hidden
         self._chosen: dict[int, Mapping[str, Array]] = {}
         self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
         self._waits = self._prepared = self._stands = False
@@ -173,7 +175,7 @@ class Session:
             self._play.close()
 
     def _words(self, error: Exception) -> str:
-        return one_line(self._plain(str(error)))
+        return one_line(self._plain(str(error)))[:WORDS]
 
     def _hear(self) -> bool:
         """Waits until something is to be done and takes in what was said; False: it is over."""
@@ -209,6 +211,8 @@ class Session:
 
     def _awaited(self) -> int | None:
         """The slot whose person is waited for."""
+        if self._play.has_secrets and len(self._visitors) > 1:
+            return None  # a world that stands still tells other pages who has something to do by night
         turns = sorted(self._holders) if self._waits else [self._play.turn()]
         open_ = (slot for slot in turns if slot in self._holders and slot not in self._chosen)
         return next((slot for slot in open_ if slot is not None and self._play.acts(slot)), None)
@@ -221,7 +225,9 @@ class Session:
         self._renew(now)
         people = {slot: self._chosen.get(slot) for slot in self._holders}
         self._chosen = {}
-        for mark in play.step(people):
+        marks = play.step(people)
+        self._left = self._left and not play.begins
+        for mark in marks:
             for visitor in self._visitors:
                 if (event := self._eyes.event(visitor, mark)) is not None:
                     visitor.post(event)
@@ -343,7 +349,7 @@ class Session:
         if self._again is not None:
             (visitor, job), self._again = self._again, None
             # Also of who asked before somebody began to play: where a stream of games goes on is known, too.
-            seed = self._deal() if self._eyes.concealing else job.seed
+            seed, self._left = self._deal() if self._eyes.concealing else job.seed, False
             begun = self._try(visitor, job, lambda *_: self._play.reset(seed))
             if not begun and self._eyes.concealing:  # nobody plays a game that pages have seen
                 for slot in list(self._holders):
@@ -426,7 +432,7 @@ class Session:
             raise UserError(
                 f"{one_line(self._play.world.agents[slot])}: somebody plays it already; take another slot"
             )
-        self._eyes.check_take(visitor, slot)
+        self._eyes.check_take(visitor, slot, self._left)
         if self._holders.get(slot) is not visitor:
             self._play.take(slot)
         first = not self._holders
@@ -460,6 +466,7 @@ class Session:
     def _give(self, slot: int) -> None:
         if self._holders.pop(slot, None) is not None:
             self._play.give(slot)
+            self._left = self._eyes.concealing
         self._chosen.pop(slot, None)
         self._look_anew()
 

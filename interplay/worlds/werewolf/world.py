@@ -256,6 +256,6 @@ def action_names(settings: WerewolfSettings, seats: Sequence[str]) -> dict[str, 
     words = [f"word {place + 1}" for place in range(len(settings.symbols))]
     told = dict.fromkeys(named, (*seats, "nobody"))
     return told | {
-        word: tuple(f"symbol {number + 1}" for number in range(symbols))
+        word: tuple(f"symbol {number}" for number in range(symbols))  # as they are drawn and observed
         for word, symbols in zip(words, settings.symbols, strict=True)
     }

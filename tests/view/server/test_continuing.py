@@ -17,6 +17,7 @@ from interplay.core.replay.layout import ACTIONS
 from interplay.registry import make_world
 from interplay.train.play.policy import load_policy
 from interplay.train.run.checkpoint import list_checkpoints
+from interplay.train.run.manifest import read_manifest
 from interplay.train.settings.network import NetworkGroup
 from interplay.train.trainer import train
 from interplay.verbs.playing import record
@@ -24,7 +25,7 @@ from interplay.verbs.viewing import Players, find_opened, serve_page
 from interplay.view.server.config import SESSIONS
 from interplay.view.server.continuing import Continued, continue_at
 from interplay.view.server.eyes import OWN_EYES, STANDS
-from interplay.view.server.networks import Checkpoints
+from interplay.view.server.networks import Checkpoints, Named
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.sources import Opened, Sources
 from tests.core.drawings import check_alike
@@ -265,6 +266,83 @@ def test_who_plays_recordings_on_can_be_named_where_there_are_some(tmp_path, mon
     write(tmp_path / "run" / "a.replay", {})
     for opened in (beneath(tmp_path), find_opened(str(tmp_path / "run" / "a.replay"))):
         serve_page(opened, Players("defect"), "127.0.0.1", 0, False, str, str)
+        with pytest.raises(UserError, match=r"--policy defekt: .*did you mean 'defect'"):
+            serve_page(opened, Players("defekt"), "127.0.0.1", 0, False, str, str)
+    with pytest.raises(UserError, match="--option rounds: a recording has the options it was made with"):
+        serve_page(opened, Players(options={"rounds": 3}), "127.0.0.1", 0, False, str, str)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ({"agents": ("a", "b", "c")}, "it names 3 agents, and dilemma/fixed has 2 with its options"),
+        ({"world": "mmo/combat", "options": {"interior": 16_000}}, "snapshot of another world"),
+    ],
+)
+def test_a_header_that_asks_for_another_world_is_refused_before_that_begins(
+    tmp_path, monkeypatch, header, said
+):
+    """The map of a large one takes minutes and gigabytes, and a file of a kilobyte may ask for it."""
+    from interplay.worlds.mmo.world import MmoWorld
+
+    monkeypatch.setattr(MmoWorld, "reset", lambda *_: pytest.fail("it has begun"))
+    if header.get("world"):
+        large = make_world(header["world"])
+        header = {**header, "agents": large.agents, "world_version": large.version}
+    write(tmp_path / "a.replay", header)
+    with ReplayReader(tmp_path / "a.replay") as reader, pytest.raises(UserError, match=said):
+        reader.world_at(1, most=10)
+
+
+def test_a_run_that_was_made_anew_under_its_name_is_not_the_one_that_played(tmp_path):
+    from tests.view.server.test_renewal import write as write_checkpoint
+
+    class Listed:
+        def runs(self) -> list[Path]:
+            return [tmp_path / "run"]
+
+    checkpoints = Checkpoints(Listed())  # type: ignore[arg-type]
+    first = write_checkpoint(tmp_path / "run", 4, choice=1)
+    key = read_manifest(first)["checksum"]
+    assert checkpoints.find(key) == Named(first)
+    shutil.rmtree(tmp_path / "run")
+    again = write_checkpoint(tmp_path / "run", 4, choice=2)
+    assert again == first
+    assert checkpoints.find(key) is None
+    assert checkpoints.find(read_manifest(again)["checksum"]) == Named(again)
+
+
+def test_who_has_left_is_gone_and_who_waits_is_not(tmp_path):
+    """Of a game in which by night few act; of turns after somebody has left."""
+    for world_id in ("werewolf/9-l1s9", "simulation/multi-corridor-turns"):
+        path = tmp_path / f"{world_id.replace('/', '-')}.replay"
+        record("random", path, world_id, {}, seed=3)
+        with ReplayReader(path) as reader:
+            marks, ticks = reader.marks(), reader.ticks
+        checked = 0
+        for tick in range(ticks - 1):
+            gone = {
+                row
+                for mark in marks
+                if mark.tick <= tick and mark.kind in ("death", "cut")
+                for row in mark.rows
+            }
+            continued = continue_at(path, tick, Checkpoints(beneath_nothing()))
+            play = Play(Cast(continued.world, RandomPolicy(), "random", under_way=continued.under_way))
+            if world_id.startswith("werewolf"):
+                assert play._present.tolist() == continued.world.state.alive[0].tolist(), tick
+            assert np.flatnonzero(~play._present).tolist() == sorted(gone), tick
+            checked += bool(gone)
+            play.close()
+        assert checked
+
+
+def beneath_nothing() -> Any:
+    class Nothing:
+        def runs(self) -> list[Path]:
+            return []
+
+    return Nothing()
 
 
 def write(path: Path, header: dict[str, Any], exact: bool = True, world: Any = None) -> None:

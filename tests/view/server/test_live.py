@@ -504,15 +504,24 @@ def test_many_resets_are_one():
     assert last.tolist() == begins[-1].tolist()
 
 
-def test_whose_turn_it_is_where_roles_are_hidden_is_told_to_him_alone():
-    with table(turns=True, hides=True) as own, Watcher(own) as first, Watcher(own) as second:
+def test_where_roles_are_hidden_time_stands_still_for_nobody_whom_others_see():
+    """By night those have something to do whose role says so; a world that stands still would tell."""
+    with table(turns=True, hides=True, length=100_000) as own, Watcher(own) as first:
+        assert first.hear()["turn_based"] is False
+        first.say("speed", ticks_per_second=100)
         first.say("take", slot=0)
-        first.say("reset", seed=1)
+        first.say("wait", on=True)
         first.until("status", waiting=0)
-        second.until_silence(0.4)
-        told = [message for message in second.said if message["type"] == "status"]
-        assert told[-1]["holders"] == {"0": "somebody"}
-        assert {message["waiting"] for message in told} == {None}
+        first.until_silence(0.4)
+        stood = first.ticks[-1]
+        with Watcher(own) as second:
+            first.until("status", waiting=None)
+            while second.hear()["type"] != "frame" or second.ticks[-1] < stood + 5:
+                pass  # it goes on
+            told = [message for message in second.said if message["type"] == "status"]
+            assert told[-1]["holders"] == {"0": "somebody"}
+            assert {message["waiting"] for message in told} == {None}
+        first.until("status", waiting=0)  # alone again
 
 
 def test_time_stands_still_while_nobody_watches():

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+from interplay.core.errors import UserError
 from interplay.core.frames import Encoder, Schema
+from interplay.core.frames.encoder import FRAME_HEAD
 from interplay.core.policy import RandomPolicy
 from interplay.core.replay import ReplayReader
 from interplay.core.scene import scene_of
@@ -173,6 +176,65 @@ def test_who_takes_a_seat_first_gets_a_game_that_nobody_has_seen():
         table.go()
         fresh.reset(seeds=9)
         assert np.array_equal(table.world.state.role, fresh.state.role)
+
+
+def test_nobody_learns_roles_by_taking_one_seat_after_the_other():
+    with seated() as (table, player, other):
+        player.say("take", slot=4)
+        table.go()
+        player.say("take", slot=5)
+        table.go()
+        assert "one plays one seat at a time" in player.last("refused")["reason"]
+        other.say("take", slot=5)
+        table.go()
+        other.say("give", slot=5)
+        for page in (other, player):
+            page.say("take", slot=6)
+            table.go()
+        assert "somebody has given back a seat of this game" in other.last("refused")["reason"]
+        assert list(table.session._holders) == [4]
+        other.say("reset", seed=None)
+        table.go()
+        other.say("take", slot=6)  # of another game
+        table.go()
+        assert sorted(table.session._holders) == [4, 6]
+
+
+def test_a_game_that_cannot_be_dealt_leaves_nobody_in_the_one_that_was_seen(monkeypatch):
+    def broken(seed: int | None = None) -> None:
+        raise UserError("no game today")
+
+    with seated() as (table, player, _):
+        monkeypatch.setattr(table.session._play, "reset", broken)
+        player.say("take", slot=4)
+        table.go()
+        assert player.last("refused")["reason"] == "no game today"
+        assert not table.session._holders
+        assert roles_seen(player)
+
+
+def test_an_episode_whose_first_frame_was_left_out_begins_with_the_next_one():
+    with seated() as (table, player, _):
+        heads = []
+        for tick in range(40):
+            player.session.tell(player.visitor, said.read_message(json.dumps({"type": "step", "n": 1})))
+            before = len(player.frames)
+            if tick % 3:  # the page is busy
+                player.visitor._unshown.extend([2**40, 2**40])
+            else:
+                player.visitor._unshown.clear()
+            table.go()
+            player.visitor._unshown.clear()
+            heads += [(head_of(frame), table.session._play._episode) for frame in player.frames[before:]]
+        episodes = [episode for _, episode in heads]
+        assert len(set(episodes)) > 2
+        began = [first for first, _ in heads]
+        assert began[1:] == [now != then for then, now in pairwise(episodes)]
+
+
+def head_of(frame: bytes) -> bool:
+    """Whether an episode begins with a frame."""
+    return bool(FRAME_HEAD.unpack_from(frame)[1] & 1)
 
 
 def test_seeds_of_games_for_people_are_drawn_anew():

@@ -56,7 +56,7 @@ export class Hands {
   /** What was chosen counts from now on, or for one tick. */
   act(live: Live, slot: number): void {
     this.say(live, slot, true);
-    this.pending = this.repeat && !live.turnBased;
+    this.pending = this.repeat && !live.turnBased && !live.status.waits; // who is waited for chooses every time
     if (!this.pending) this.action = {};
     this.place = 0;
     this.show();

@@ -5,8 +5,9 @@ import type { Cell, Layer, Scene } from "./scene";
 import { names } from "./schema";
 import { shown } from "./words";
 
-export const MOST_STEPS = 24; // that are shown
+const MOST_STEPS = 24; // that are shown
 const FARTHEST = 200; // ticks that are looked at
+const FETCHED = 4; // chunks; a reel that reads keeps few more, and what goes for others would be asked for again
 const NOTHING = ["", "-"]; // what cells say where there was nothing to tell
 
 /** A step of the episode: what it was called, and the cells of each row. */
@@ -20,6 +21,8 @@ export interface Step {
 export interface Past {
   readonly title: string;
   readonly steps: Step[];
+  /** Whether there were older ones. */
+  readonly more: boolean;
 }
 
 /** Scenes are decoded in the order of their ticks, so what was found is kept: of a reel, for each tick that is over. */
@@ -41,7 +44,11 @@ export function pastOf(layer: Layer, reel: Reel, tick: number, from: number, fet
   const wanted = names(layer.schema.options.history).filter((title) => titles.includes(title));
   if (!wanted.length) return [];
   const glances = episode(reel, tick, from, fetched);
-  return wanted.map((title) => ({ title, steps: stepsOf(layer, titles.indexOf(title), glances).slice(0, MOST_STEPS) }));
+  const whole = glances[0]?.[1].first === true || glances[0]?.[0] === from;
+  return wanted.map((title) => {
+    const steps = stepsOf(layer, titles.indexOf(title), glances);
+    return { title, steps: steps.slice(0, MOST_STEPS), more: steps.length > MOST_STEPS || !whole };
+  });
 }
 
 function stepsOf(layer: Layer, column: number, glances: [number, Glance][]): Step[] {
@@ -57,17 +64,30 @@ function stepsOf(layer: Layer, column: number, glances: [number, Glance][]): Ste
 /** The tables of the episode's ticks up to one, as far as they are at hand, the oldest first. */
 function episode(reel: Reel, tick: number, from: number, fetched: () => void): [number, Glance][] {
   let found: [number, Glance][] = [];
+  const missing: number[] = [];
   for (const one of ticksBefore(reel, tick, from)) {
-    if (!reel.ready(one)) {
-      void reel.fetch(one).then(fetched);
-      found = [];
-      continue;
-    }
     const glance = glanceAt(reel, one, one < tick);
-    if (!glance || glance.first) found = [];
+    if (!glance || glance.first) found = []; // where one is missing nobody knows whether an episode began there
     if (glance) found.push([one, glance]);
+    else if (!reel.ready(one)) missing.push(one);
   }
+  for (const one of missing.reverse()) fetchOnce(reel, one, fetched);
   return found;
+}
+
+const asked = new WeakMap<Reel, Set<number>>(); // first ticks of chunks that are on their way
+
+/** Fetches the chunk of a tick, a few at a time; what is seen of it is kept, so that it is not fetched again. */
+function fetchOnce(reel: Reel, tick: number, fetched: () => void): void {
+  const coming = asked.get(reel) ?? new Set<number>();
+  asked.set(reel, coming);
+  const chunk = reel.chunkOf(tick);
+  if (coming.has(chunk) || coming.size >= FETCHED) return;
+  coming.add(chunk);
+  void reel
+    .fetch(tick)
+    .catch(() => undefined)
+    .then(() => (coming.delete(chunk), fetched()));
 }
 
 function ticksBefore(reel: Reel, tick: number, from: number): number[] {

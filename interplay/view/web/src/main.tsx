@@ -69,7 +69,7 @@ class App extends Component {
     return (
       <div class={!page.panels || !anything ? "page alone" : source ? "page" : "page study"}>
         <Header page={page} />
-        {source ? <Stage page={page} /> : anything ? <Later load={studyPanel} page={page} /> : page.arrived ? <Later load={sourceList} page={page} /> : <main class="sources quiet">{T.loading}</main>}
+        {source ? <Stage page={page} /> : anything ? <Later key="study" load={studyPanel} page={page} /> : page.arrived ? <Later key="sources" load={sourceList} page={page} /> : <main class="sources quiet">{T.loading}</main>}
         {anything && page.panels && <Side page={page} />}
         {source && <Timeline page={page} />}
         {page.notice && (
@@ -116,18 +116,26 @@ function Header({ page }: { page: Page }) {
 function Connection({ page }: { page: Page }) {
   const live = page.player.live!;
   const { connection, status } = live;
+  const from = readLive(page.live ?? "");
+  const back = from?.kind === "recording" && (
+    <button type="button" onClick={() => void page.openMatch(from.id, from.at).then(focusWorld)}>
+      {T.backToRecording}
+    </button>
+  );
   if (connection === "again" || connection === "ended")
     return (
-      <span class="connection lost">
-        {connection === "again" ? T.again : T.ended}{" "}
-        <button type="button" onClick={() => live.again()}>
-          {T.tryNow}
-        </button>
-      </span>
+      <>
+        <span class="connection lost">
+          {connection === "again" ? T.again : T.ended}{" "}
+          <button type="button" onClick={() => live.again()}>
+            {T.tryNow}
+          </button>
+        </span>
+        {back}
+      </>
     );
   if (connection === "connecting") return <span class="connection">{T.connecting}</span>;
   const { share } = live.thinning;
-  const from = readLive(page.live ?? "");
   const turn = status.waiting === null ? "" : status.holders[status.waiting] === "you" ? T.yourTurn(page.nameOf(status.waiting)) : T.somebodysTurn(page.nameOf(status.waiting));
   return (
     <>
@@ -142,11 +150,7 @@ function Connection({ page }: { page: Page }) {
           {T.reset}
         </button>
       )}
-      {from?.kind === "recording" && (
-        <button type="button" onClick={() => void page.openMatch(from.id, from.at).then(focusWorld)}>
-          {T.backToRecording}
-        </button>
-      )}
+      {back}
     </>
   );
 }

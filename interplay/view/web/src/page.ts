@@ -598,6 +598,7 @@ export class Page {
     const { match, player } = this;
     if (match === null) return this.tell(T.playedOnServed);
     if (this.about?.read_only) return this.tell(T.readOnlyPlays);
+    if (player.source?.marks.some(({ kind, tick }) => kind === "end" && tick === player.tick)) return this.tell(T.endedHere);
     player.clock.playing = this.matches.newest = false;
     void this.openRecorded(`recording:${match}@${player.tick}`, match, player.selected);
   }

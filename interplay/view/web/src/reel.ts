@@ -70,6 +70,11 @@ export class Reel {
     return low < this.chunks.length ? low : -1;
   }
 
+  /** The first tick of the chunk that holds a tick. */
+  chunkOf(tick: number): number {
+    return this.chunks[this.find(tick)]?.first ?? tick;
+  }
+
   /** Whether `at` answers at once; a chunk that cannot be read is ready too. */
   ready(tick: number): boolean {
     const chunk = this.chunks[this.find(tick)];

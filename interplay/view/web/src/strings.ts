@@ -111,6 +111,7 @@ export const T = {
   given: (who: string) => `You gave ${who} back.`,
   playOn: "Play on from here",
   playOnTitle: "The world goes on from this tick, and you play the agent that is selected (T)",
+  endedHere: "The episode ended at this tick, so nothing is left to play; go to an earlier one.",
   backToRecording: "Back to the recording",
   playedOnServed: "A file that is read here is watched alone. To play it on, open it with `interplay view FILE`.",
   readOnlyPlays: "This viewer was opened with --read-only, so nothing is played here.",

@@ -1,6 +1,6 @@
 /** What tables held at the steps of the episode so far. */
 
-import { MOST_STEPS, Past, pastOf } from "../history";
+import { Past, pastOf } from "../history";
 import type { Page } from "../page";
 import { Layer } from "../scene";
 import { names } from "../schema";
@@ -45,7 +45,7 @@ function PastTable({ past, name, title, rows }: { past: Past; name: string; titl
           </tbody>
         </table>
       </div>
-      <p class="quiet">{T.pastOrder(past.steps.length === MOST_STEPS)}</p>
+      <p class="quiet">{T.pastOrder(past.more)}</p>
     </section>
   );
 }

@@ -103,7 +103,7 @@ function Form({ page, live, heads, slot }: { page: Page; live: Live; heads: Head
           )}
         </fieldset>
       ))}
-      {!live.turnBased && (
+      {!live.turnBased && !live.status.waits && (
         <label class="row">
           <input type="checkbox" checked={hands.repeat} onChange={(event) => hands.setRepeat(event.currentTarget.checked)} /> {P.repeat}
         </label>

@@ -45,12 +45,17 @@ export function Stage({ page }: { page: Page }) {
   );
 }
 
+const pastTables = async () => (await import("./past")).PastTables;
+
 function Tables({ page }: { page: Page }) {
   const layers = page.player.shot?.scene.layers ?? [];
   return (
     <div class="only-tables">
       {layers.map((layer) => (
-        <SceneTable layer={layer} />
+        <>
+          <SceneTable layer={layer} />
+          {layer.schema.options.history && <Later load={pastTables} page={page} layer={layer} />}
+        </>
       ))}
     </div>
   );

@@ -6,7 +6,7 @@ import type { Page } from "../page";
 import { Mark } from "../replay";
 import { T } from "../strings";
 
-const APART = 9; // pixels; of marks of one kind that are closer one is drawn
+const APART = 9; // pixels; of marks of one kind that are closer the first is drawn
 const MOST_KINDS = 3; // that stand above each other
 
 export function Timeline({ page }: { page: Page }) {
@@ -139,14 +139,15 @@ function drawMarks(canvas: HTMLCanvasElement, marks: Mark[], first: number, last
   pen.fillStyle = getComputedStyle(canvas).color;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  const places = new Map<number, Set<string>>();
+  const places = new Map<number, { x: number; signs: Set<string> }>();
   for (const { tick, kind } of marks) {
-    const place = Math.round((last > first ? ((tick - first) / (last - first)) * width : 0) / APART);
-    const there = places.get(place) ?? new Set();
-    if (there.size < MOST_KINDS) places.set(place, there.add(T.signs[kind] ?? T.otherSign));
+    const x = last > first ? ((tick - first) / (last - first)) * width : 0;
+    const place = Math.round(x / APART);
+    const there = places.get(place) ?? { x: Math.min(Math.max(x, 5), width - 5), signs: new Set() };
+    if (there.signs.size < MOST_KINDS || kind === "end") there.signs.add(T.signs[kind] ?? T.otherSign);
+    places.set(place, there);
   }
-  for (const [place, signs] of places) {
-    const x = Math.min(Math.max(place * APART, 5), width - 5);
+  for (const { x, signs } of places.values()) {
     pen.font = `${Math.min(11, height / signs.size)}px sans-serif`;
     [...signs].sort().forEach((sign, i) => pen.fillText(sign, x, ((i + 0.5) * height) / signs.size));
   }
