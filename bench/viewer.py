@@ -2,13 +2,13 @@
 
 Run from the repository root, after ``make page``; needs Node 20, Chromium and Linux, whose /proc tells processor time and memory::
 
-    make bench-viewer                                # every row, about twelve minutes
+    make bench-viewer                                # every row, about ten minutes
     make bench-viewer ARGS="--agents 1024 --json figures.json"
     .venv/bin/python -m bench.viewer --quick         # seconds: what the tests ask, at twice the bars
 
 Real servers, a real browser that draws by software at 1280 x 800, and the persistent world on its own maps with every slot alive
-and players at random; rows of walkers are of the toy world with which the bars were set (bench/walkers.py). Each row has the median of its measurements, their least and most, and the bar. Ends with 1 where a bar is
-missed. Figures of a machine that does other work are worth nothing; ``--quick`` keeps the faster half of them and asks for twice the bars, of rates for half.
+and players at random; rows of walkers are of the toy world with which the bars were set (bench/walkers.py). Each row has the
+median of its measurements, their least and most, and the bar. Ends with 1 where a bar is missed. Figures of a machine that does other work are worth nothing; ``--quick`` keeps the faster half of them and asks for twice the bars, of rates for half.
 """
 
 from __future__ import annotations

@@ -16,11 +16,7 @@ from gymnasium import spaces
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 
-SIDES = {
-    128: 118,
-    1024: 301,
-    8192: 818,
-}  # tiles of a side for so many agents; of other numbers as many to each
+SIDES = {128: 118, 1024: 301, 8192: 818}  # tiles of a side for so many agents; others have a hundred each
 FIGHTERS = 50  # walkers of whom one strikes at a tick
 STORES = 32.0
 REGROWN = 1000  # tiles of which one changes at a tick

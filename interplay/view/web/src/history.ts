@@ -84,10 +84,10 @@ function fetchOnce(reel: Reel, tick: number, fetched: () => void): void {
   const chunk = reel.chunkOf(tick);
   if (coming.has(chunk) || coming.size >= FETCHED) return;
   coming.add(chunk);
-  void reel
+  reel
     .fetch(tick)
-    .catch(() => undefined)
-    .then(() => (coming.delete(chunk), fetched()));
+    .then(fetched, () => undefined) // a server that is gone is asked again by whoever looks again
+    .finally(() => coming.delete(chunk));
 }
 
 function ticksBefore(reel: Reel, tick: number, from: number): number[] {
