@@ -834,6 +834,18 @@ class HiddenByNothing(Camp):
         return {"clock": (Guide("rows", hidden="clock_mask"),)}
 
 
+@fault("people", "the part of an episode is a number")
+class NumberedPhase(Camp):
+    def phase(self, world: int) -> Any:
+        return 3
+
+
+@fault("people", "the part of an episode cannot be told")
+class NoPhase(Camp):
+    def phase(self, world: int) -> str | None:
+        raise KeyError("night")
+
+
 @fault("identity", "the version is a string")
 class NamedVersion(Camp):
     version = "1.0"  # type: ignore[assignment]

@@ -170,6 +170,39 @@ def test_tables_hold_plain_cells():
         c.table("odd", ["a"], [[[1, 2]]])
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"history": ["votes"]},
+            "history = 'votes' is no list of its columns; choose from \\['seat', 'vote'\\]",
+        ),
+        ({"history": "vote"}, "history = 'vote' is no list of its columns"),
+        ({"heads": "status"}, "heads = 'status' without history"),
+        (
+            {"history": ["vote"], "heads": "nowhere"},
+            "heads = 'nowhere', and no table is called so; name one of status, board",
+        ),
+    ],
+)
+def test_what_a_table_says_of_its_past_names_what_there_is(options, said):
+    with pytest.raises(UserError, match=said):
+        past(**options)
+
+
+def past(**options):
+    """A scene of a moment and a board."""
+    c = canvas()
+    c.table("status", ["moment"], [["day 1"]])
+    c.table("board", ["seat", "vote"], [[0, 1]], **options)
+    return c.scene()
+
+
+def test_the_past_of_a_column_is_told_once():
+    told = past(history=["vote", "vote"], heads="status").layer("board").options
+    assert (told["history"], told["heads"]) == (("vote",), "status")
+
+
 def test_a_frame_with_the_same_layers_follows_whatever_its_rows():
     first = agents(radius=0.5, colour=np.uint8([0, 1])).scene()
     agents(x=[5.0], y=[6.0], radius=0.5, colour=np.uint8([1])).scene().check_follows(first)

@@ -340,7 +340,12 @@ def write_tables(path: Path) -> None:
 
     def drawn(tick: int) -> Scene:
         canvas = Canvas()
-        canvas.table("rounds", ["round", "left", "right"], [[i, i % 2 == 0, 0.5 * i] for i in range(tick)])
+        canvas.table(
+            "rounds",
+            ["round", "left", "right"],
+            [[i, i % 2 == 0, 0.5 * i] for i in range(tick)],
+            history=["right"],
+        )
         return canvas.scene()
 
     header = {"world": "toys:Tables", "agents": ("left", "right"), "policy": "nobody"}

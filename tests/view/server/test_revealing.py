@@ -22,6 +22,7 @@ from interplay.registry import make_world
 from interplay.verbs.playing import record
 from interplay.verbs.viewing import Players
 from interplay.view.server import messages as said
+from interplay.view.server.config import WORDS
 from interplay.view.server.eyes import ALL_REVEALED, DEALT_ANEW, FOG_OF_ROLES, HIDDEN_OVERLAYS, Eyes
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.session import Session
@@ -235,6 +236,11 @@ def test_an_episode_whose_first_frame_was_left_out_begins_with_the_next_one():
 def head_of(frame: bytes) -> bool:
     """Whether an episode begins with a frame."""
     return bool(FRAME_HEAD.unpack_from(frame)[1] & 1)
+
+
+def test_refusals_are_short_whatever_a_file_calls_itself():
+    said = Session("world:0", lambda: None)._words(UserError("dilemma" * 100_000))  # type: ignore[arg-type, return-value]
+    assert len(said) == WORDS
 
 
 def test_seeds_of_games_for_people_are_drawn_anew():

@@ -179,7 +179,9 @@ describe("a recording", () => {
     withTab(async (tab) => {
       await openMatch(tab, "tables.replay");
       expect(await seek(tab, 4)).toBe(digests.tables![4]);
-      await expect.poll(() => tab.locator(".only-tables tbody tr").count()).toBe(4);
+      await expect.poll(() => tab.locator(".only-tables .scene-table:not(.past) tbody tr").count()).toBe(4);
+      await expect.poll(() => tab.locator(".past thead th").allTextContents()).toEqual(["round", "4", "3", "2", "1"]); // ticks at which it held anything
+      expect(await tab.locator(".past tbody tr").last().locator("td").first().textContent()).toBe("1.5");
       await tab.keyboard.press("]"); // who has no place has a name
       await expect.poll(() => new URLSearchParams(new URL(tab.url()).hash.slice(1)).get("agent")).toBe("0");
       expect(await tab.locator("canvas[role=img]").count()).toBe(0);

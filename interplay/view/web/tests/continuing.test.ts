@@ -44,6 +44,14 @@ it("says why a recording cannot be played on, which stays in view", () =>
     await tab.keyboard.press("t");
     await expect.poll(() => tab.locator(".toast").textContent()).toBe(`match.replay: tick ${AT} cannot be played on, it holds scenes alone; watching works`);
     expect([await tick(tab), await tab.evaluate(() => window.interplay.player.live), await tab.evaluate(() => window.interplay.busy)]).toEqual([AT, null, null]);
+    await openMatch(tab, "werewolf.replay");
+    const end = await tab.evaluate(() => window.interplay.player.source!.marks.findLast(({ kind }) => kind === "end")?.tick ?? null);
+    if (end === null) throw new Error("nothing ends in it");
+    await seek(tab, end);
+    await tab.keyboard.press("t");
+    await expect.poll(() => tab.locator(".toast").textContent()).toContain("The episode ended at this tick");
+    expect(await tab.evaluate(() => window.interplay.player.live)).toBeNull();
+    await openMatch(tab, "match.replay");
     await tab.evaluate(async () => {
       const { api, match } = window.interplay;
       await window.interplay.openFile(new File([await api.file(match!)], "dropped.replay"));
