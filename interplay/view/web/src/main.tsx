@@ -87,9 +87,17 @@ function Header({ page }: { page: Page }) {
   return (
     <header>
       <strong>{T.name}</strong>
-      {source && <h1 class="title">{run ?? source.title}</h1>}
+      {source && (
+        <h1 class="title" title={run ?? source.title}>
+          {run ?? source.title}
+        </h1>
+      )}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
-      {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
+      {source?.policy && (
+        <span class="quiet policy" title={T.playedBy(source.policy)}>
+          {T.playedBy(source.policy)}
+        </span>
+      )}
       {(page.matches.list.length > 0 || page.players.length > 1) && <Later load={matchChoice} page={page} />}
       {source && page.unrecorded && (
         <span class="quiet" title={T.noRecordings}>
