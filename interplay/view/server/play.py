@@ -208,7 +208,9 @@ class Play:
             if self.over:
                 raise UserError(f"{name}: the episode is over {now}; wait for the next one")
             if not self._present[slot]:
-                raise UserError(f"{name} is not in the world {now}; wait until it is, or give it back")
+                later = self.world.respawns or self.world.persistent
+                cure = "wait until it is" if later else "begin a new episode"
+                raise UserError(f"{name} is not in the world {now}; {cure}, or give it back")
             cure = "wait for its turn" if self.turn_based else "wait until it does, or give it back"
             raise UserError(f"{name} does not act {now}; {cure}")
         return self._heads[kind.name].read(given, self._legal(slot))

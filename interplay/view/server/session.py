@@ -70,7 +70,8 @@ class Session:
         self._left = False  # whether somebody has given back a seat of a game whose roles are hidden
         self._chosen: dict[int, Mapping[str, Array]] = {}
         self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
-        self._waits = self._prepared = self._stands = False
+        self._prepared = self._stands = False
+        self._waits: bool | None = None  # for people at every tick; None: as suits who takes a slot first
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
@@ -291,7 +292,7 @@ class Session:
             "speed": self._speed,
             "holders": self._holders_for(visitor),
             "waiting": awaited,
-            "waits": self._waits,
+            "waits": bool(self._waits),
             "preparing": False,
             "policy": one_line(self._play.cast.words),
             "note": self._problem or (STANDS if self._stands and not self._running else note),
@@ -444,6 +445,8 @@ class Session:
         self._look_anew()
         play = self._play
         taken = {"slot": slot, "heads": play.heads(slot), "controls": play.controls(slot)}
+        if self._waits is None:
+            self._waits = taken["controls"] is None  # nobody fills in a form ten times a second
         visitor.post({"type": "taken", **taken, "clicks": play.clicks})
 
     def _act(self, visitor: Visitor, job: said.Act | said.Click) -> None:

@@ -13,6 +13,7 @@ from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
 from interplay.core.fog import EVERYTHING, Visible
+from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -23,6 +24,7 @@ from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.counts import metrics_of
 from interplay.worlds.werewolf.drawing import chronicle
 from interplay.worlds.werewolf.drawing.spectator import look, row_in_view
+from interplay.worlds.werewolf.guides import guides_of
 from interplay.worlds.werewolf.phases import phase_names
 from interplay.worlds.werewolf.ranges import Sound
 from interplay.worlds.werewolf.roles import NAMES
@@ -171,6 +173,12 @@ class WerewolfWorld(ArrayWorld):
     def visible(self, world: int, slot: int) -> Visible | None:
         """The public table; it has roles in it with `privileged_view`, and is for nobody who plays then."""
         return None if self.privileged_view else EVERYTHING
+
+    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide, ...]]:
+        """Phases, roles and seats by name, boards with a row for each seat."""
+        space = self.kinds[0].observation_space
+        assert isinstance(space, spaces.Dict)
+        return guides_of(space.spaces, self.agents, self.phase_names)
 
     def phase(self, world: int) -> str:
         """``night`` or ``day``."""

@@ -303,7 +303,9 @@ def test_a_slot_is_taken_played_and_given_back():
         page.say("act", slot=0, tick=0, action={"action": 1})
         assert page.until("refused")["reason"] == "seat_0: you do not play it; take it first"
         page.say("take", slot=0)
-        assert page.until("status", holders={"0": "you"})["note"] == SEES_ALL
+        told = page.until("status", holders={"0": "you"})
+        assert (told["note"], told["waits"], told["waiting"]) == (SEES_ALL, True, 0)  # a form takes its time
+        page.say("wait", on=False)
         page.say("select", slot=0)
         for choice in (2, 1, 2):
             page.say("act", slot=0, tick=page.ticks[-1], action={"action": choice})
@@ -326,6 +328,8 @@ def test_a_slot_is_taken_played_and_given_back():
         assert page.until("status", holders={})["note"] is None
         page.say("give", slot=1)
         assert page.until("refused")["what"] == "give"
+        page.say("take", slot=1)
+        assert page.until("status", holders={"1": "you"})["waits"] is False  # as it was said
 
 
 def test_two_people_cannot_hold_one_slot():

@@ -209,3 +209,38 @@ def test_an_account_of_an_agent_has_it():
     world.reset(seeds=0)
     (told,) = tell_agent(world, 1, 0, "random")["observation"]
     assert told["names"][:2] == ["own y", "own speed"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("werewolf/9", {}),
+        ("werewolf/aiwolf13", {"signal_length": 2, "reveal_role": True}),
+        ("werewolf/9", {"board": "last_phase", "ballot_len": 3, "signal_length": 1}),
+    ],
+)
+def test_who_plays_werewolf_reads_roles_phases_and_seats_by_name(name, options):
+    world = make_world(name, **options)
+    policy, step = RandomPolicy(), world.reset(seeds=4)
+    policy.start(world, 4)
+    roles = set()
+    for _ in range(6):
+        for slot, seat in enumerate(world.agents):
+            found = parts(world, slot)
+            assert found["own_id"]["text"] == seat
+            role = found["role"]["text"]
+            roles.add(role)
+            assert role == world.population_names[world.population[0, slot]]
+            assert found["phase"]["text"] == world.phase_names[int(step.observation["phase"][0, slot])]
+            pack = dict(zip(found["pack"]["names"], found["pack"]["values"], strict=True))
+            assert (pack[seat] == 1) == (role == "werewolf")
+            eaten = int(step.observation["last_eaten"][0, slot])
+            assert found["last_eaten"]["text"] == ("" if eaten < 0 else world.agents[eaten])
+            for part in found.values():
+                if part["kind"] == "rows":
+                    assert part["slots"] == list(range(len(world.agents)))
+                    assert len(part["names"]) == part["shape"][1]
+                elif part["shape"] == [len(world.agents)]:
+                    assert part["names"] == list(world.agents)
+        step = world.step(policy.act(step))
+    assert {"werewolf", "villager"} <= roles

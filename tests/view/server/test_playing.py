@@ -86,6 +86,7 @@ def test_a_world_in_which_all_act_at_once_waits_where_it_is_asked_to():
     with street() as own, Watcher(own) as page:
         page.stand_still()
         page.say("take", slot=0)
+        assert page.until("status", holders={"0": "you"})["waits"] is False  # keys keep up with time
         page.say("wait", on=True)
         page.say("run", on=True)
         page.until("status", waiting=0, waits=True)

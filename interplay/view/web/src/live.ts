@@ -95,6 +95,8 @@ export class Live implements Source, Lays {
   overlay: Overlay | null = null;
   refusal: string | null = null;
   status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null, fog: false };
+  /** Counts what has changed whom the server tells of. */
+  asks = 0;
   /** The tick from which there is fog; nothing before it is shown meanwhile. */
   since: number | null = null;
   private socket: WebSocket | null = null;
@@ -104,7 +106,8 @@ export class Live implements Source, Lays {
   private told: OverlayTold | null = null;
   private selected: number | null = null;
   private latest: Agent | null = null;
-  private waiting: ((agent: Agent) => void)[] = [];
+  private waiting: ((answer: Agent | Unwilling) => void)[] = [];
+  private keptBack: Unwilling | null = null; // why nothing is told of the one that is selected
   private answer!: (begun: boolean) => void;
   /** Whether it has begun, once that is known. */
   readonly opened = new Promise<boolean>((done) => (this.answer = done));
@@ -159,7 +162,7 @@ export class Live implements Source, Lays {
   select(slot: number | null): void {
     if (slot === this.selected) return;
     this.selected = slot;
-    this.latest = null;
+    this.latest = this.keptBack = null;
     this.say({ type: "select", slot });
     if (this.overlays.find(({ name }) => name === this.wanted?.name)?.by_agent) this.lay(this.wanted);
   }
@@ -185,10 +188,17 @@ export class Live implements Source, Lays {
   /** The newest that the server told of an agent; it tells of one agent at a time. */
   agent(slot: number): Promise<Agent> {
     this.select(slot);
+    if (this.keptBack) return Promise.reject(this.keptBack);
     if (this.latest?.slot === slot) return Promise.resolve(this.latest);
     return new Promise((done, failed) => {
-      const timer = setTimeout(() => failed(new Unwilling(T.noDetailsNow, 404)), AGENT_WAIT);
-      this.waiting.push((agent) => (clearTimeout(timer), agent.slot === slot ? done(agent) : failed(new Unwilling(T.noDetailsNow, 404))));
+      const late = new Unwilling(T.noDetailsNow, 404);
+      const timer = setTimeout(() => failed(late), AGENT_WAIT);
+      this.waiting.push((answer) => {
+        clearTimeout(timer);
+        if (answer instanceof Unwilling) failed(answer);
+        else if (answer.slot === slot) done(answer);
+        else failed(late);
+      });
     });
   }
 
@@ -258,8 +268,9 @@ export class Live implements Source, Lays {
   }
 
   private hearStatus(told: Partial<Status>): void {
-    const { fog } = this.status;
+    const { fog, holders } = this.status;
     this.status = { ...this.status, ...told };
+    if (JSON.stringify(this.status.holders) !== JSON.stringify(holders)) this.askAnew();
     if (this.status.fog === fog) return;
     this.since = this.status.fog ? this.status.tick : null;
     this.listener.veiled();
@@ -270,14 +281,27 @@ export class Live implements Source, Lays {
       [this.refusal, this.wanted, this.overlay] = [String(reason), null, null];
       this.listener.laid();
     }
+    if (what === "select") this.answerAll((this.keptBack = new Unwilling(String(reason), 404)));
     this.listener.said(String(reason));
+  }
+
+  /** Who plays decides of whom the server tells: what it told last may stand still from now on. */
+  private askAnew(): void {
+    const { selected } = this;
+    this.asks++;
+    this.selected = null;
+    this.select(selected);
   }
 
   private hearAgent(agent: Agent): void {
     this.latest = agent;
+    this.answerAll(agent);
+  }
+
+  private answerAll(answer: Agent | Unwilling): void {
     const waiting = this.waiting;
     this.waiting = [];
-    for (const done of waiting) done(agent);
+    for (const hear of waiting) hear(answer);
   }
 
   private begin(hello: Record<string, unknown>): void {

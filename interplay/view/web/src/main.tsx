@@ -2,7 +2,7 @@
 
 import { Component, render } from "preact";
 import { readLive } from "./address";
-import { focusWorld, keepFocus, noteFocus } from "./focus";
+import { keepFocus, noteFocus } from "./focus";
 import { Page } from "./page";
 import { Later } from "./panels/later";
 import { Stage } from "./panels/stage";
@@ -126,7 +126,7 @@ function Connection({ page }: { page: Page }) {
   const { connection, status } = live;
   const from = readLive(page.live ?? "");
   const back = from?.kind === "recording" && (
-    <button type="button" onClick={() => void page.openMatch(from.id, from.at).then(focusWorld)}>
+    <button type="button" onClick={() => void page.back(from)}>
       {T.backToRecording}
     </button>
   );

@@ -240,6 +240,14 @@ export class Page {
     this.changed();
   }
 
+  /** Back from a world that was played on, the same agent selected. */
+  async back(from: { id: number; at: number | null }): Promise<void> {
+    const { selected } = this.player;
+    await this.openMatch(from.id, from.at);
+    if (this.match === from.id && selected !== null) this.select(selected);
+    focusWorld();
+  }
+
   private async session(source: string, title: string, turn: number): Promise<Live | null> {
     const module = await import("./live").catch(() => null);
     if (turn !== this.opening) return null;
@@ -366,7 +374,7 @@ export class Page {
   /** Asks for the selected agent's details, one question at a time, and only while somebody looks. */
   private ask(): void {
     const { source, selected, tick, live } = this.player;
-    const question = `${selected} ${tick}`;
+    const question = `${selected} ${tick} ${live?.asks}`;
     if (!source || selected === null || !this.panels || (this.tab !== "agent" && live?.held !== selected)) return;
     if (this.asking || question === this.asked) return;
     if (this.detailsError && !live && this.player.running) return; // it would most likely say the same at every tick

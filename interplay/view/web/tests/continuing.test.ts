@@ -35,6 +35,9 @@ it("plays a recording on from here by key and by button, and comes back to it", 
     await tab.waitForFunction((at) => window.interplay.player.tick > at, AT); // time goes on
     expect(await tab.evaluate(() => [window.interplay.player.selected, window.interplay.player.live!.held])).toEqual([2, 2]);
     await expect.poll(() => tab.getByRole("button", { name: "Give back" }).count()).toBe(1);
+    await tab.getByRole("button", { name: "Back to the recording" }).click();
+    await tab.waitForFunction((id) => window.interplay.match === id && window.interplay.player.shot, id);
+    expect(await tab.evaluate(() => window.interplay.player.selected)).toBe(2);
   }));
 
 it("says why a recording cannot be played on, which stays in view", () =>

@@ -44,6 +44,23 @@ describe("hidden roles", () => {
       expect((await time(tab)).since).toBeNull();
     }));
 
+  it("who watches is told why nothing is told of other seats while somebody plays, and of them again afterwards", () =>
+    withTab(async (player) => {
+      await openWorld(player, WORLD);
+      await say(player, { type: "run", on: false });
+      await withTab(async (tab) => {
+        await openWorld(tab, WORLD);
+        await tab.evaluate(() => window.interplay.select(2));
+        const told = () => tab.evaluate(() => [window.interplay.details?.slot ?? null, window.interplay.detailsError] as const);
+        await expect.poll(told).toEqual([2, null]);
+        for (const key of ["role", "own_id", "phase"]) expect(await tab.locator(`details:has(summary:text-matches("^${key}")) .said`).textContent()).toMatch(/^[a-z_0-9]+$/);
+        await player.evaluate(() => (window.interplay.select(1), window.interplay.run("take")));
+        await expect.poll(async () => String((await told())[1])).toContain("roles are hidden and somebody plays");
+        await player.keyboard.press("Alt+t");
+        await expect.poll(told).toEqual([2, null]);
+      });
+    }));
+
   it("stand in no recording that was not made to reveal them; names and words are read by step, and keys go by day and night", () =>
     withTab(async (tab) => {
       await openMatch(tab, "werewolf.replay", 0);

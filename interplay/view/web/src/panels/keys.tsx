@@ -5,6 +5,7 @@ import { KEYS_OF } from "../keys";
 import type { Page } from "../page";
 import { T } from "../strings";
 import { ControlKeys } from "./playing";
+import { P } from "./strings";
 
 export function KeyList({ page }: { page: Page }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -19,7 +20,12 @@ export function KeyList({ page }: { page: Page }) {
           {T.close}
         </button>
       </div>
-      {page.player.live?.controls && <ControlKeys live={page.player.live} />}
+      {page.player.live?.controls && (
+        <>
+          <ControlKeys live={page.player.live} />
+          <h3>{P.pageKeys}</h3>
+        </>
+      )}
       <dl class="keys">
         {KEYS_OF.map(([command, keys]) => (
           <div>

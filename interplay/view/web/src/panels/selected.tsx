@@ -7,7 +7,7 @@ import { Glide } from "../glide";
 import { lifeOf } from "../life";
 import type { Page } from "../page";
 import { barColour, hex } from "../palette";
-import { flag } from "../scene";
+import { Layer, flag } from "../scene";
 import { T } from "../strings";
 import { P } from "./strings";
 import { barsOf, kindOf, marksOf, short } from "../words";
@@ -20,7 +20,8 @@ const playing = async () => (await import("./playing")).Playing;
 const observationPanel = async () => (await import("./observation")).ObservationPanel;
 
 export function Selected({ page, slot }: { page: Page; slot: number }) {
-  const { agents, live } = page.player;
+  const { live, problem } = page.player;
+  const agents = problem ? null : page.player.agents; // those in view are of another tick then
   const { details, detailsError } = page;
   const here = agents && isThere(agents, slot);
   const gone = agents ? !here : details?.present === false;
@@ -32,7 +33,7 @@ export function Selected({ page, slot }: { page: Page; slot: number }) {
         <small>{[here ? kindOf(agents, slot) : "", P.slot(slot), details?.team !== null && details?.team !== undefined ? P.team(details.team) : ""].filter(Boolean).join(" · ")}</small>
       </h2>
       {gone && <p class="quiet">{P.absent}</p>}
-      {here && <Drawn page={page} slot={slot} />}
+      {here && <Drawn agents={agents} slot={slot} />}
       <Life page={page} slot={slot} />
       {live && <Later load={playing} page={page} live={live} slot={slot} />}
       {details ? <Told page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
@@ -41,8 +42,7 @@ export function Selected({ page, slot }: { page: Page; slot: number }) {
 }
 
 /** What the picture says of it. */
-function Drawn({ page, slot }: { page: Page; slot: number }) {
-  const agents = page.player.agents!;
+function Drawn({ agents, slot }: { agents: Layer; slot: number }) {
   const dead = flag(agents, "dimmed", slot);
   const states = [dead ? P.dead : "", ...marksOf(agents, slot)].filter(Boolean);
   return (
