@@ -30,6 +30,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.recordings import record
+from interplay.core.policy import RandomPolicy
+from interplay.registry import make_world
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -127,6 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for agents in [128] if asked.quick else asked.agents:
             rows += told(agent_rows(agents, Path(folder), browser, asked.minutes, asked.quick))
+            if not asked.quick:
+                tell_world(agents)
     missed = sum(not row.met for row in rows)
     print(f"{machine()}; {missed} of {len(rows)} bars missed")
     if asked.json:
@@ -145,6 +149,24 @@ def told(rows: list[Row]) -> list[Row]:
     for row in rows:
         print(row.line(), flush=True)
     return rows
+
+
+def tell_world(agents: int) -> None:
+    """Prints how much of the server's share at 60 ticks/s is the world's step and its random players; there is no bar for that."""
+    world = make_world(f"mmo/combat-{agents}", **{**ALIVE, "mask_lava": True, "prefill": agents})
+    players = RandomPolicy()
+    players.start(world, 1)
+    now, seconds = world.reset(seeds=1), []
+    for _ in range(TICKS[8192]):
+        began = time.perf_counter()
+        now = world.step(players.act(now))
+        seconds.append(100 * 60 * (time.perf_counter() - began))
+    world.close()
+    spread = f"{min(seconds):.3g} … {max(seconds):.3g}"
+    print(
+        f"{'  of that the world and its players alone, %':45} {agents:>6,} {statistics.median(seconds):10.3g}   {spread}",
+        flush=True,
+    )
 
 
 # -- the server's start -------------------------------------------------------------------------------------------------
