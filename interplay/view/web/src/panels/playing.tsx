@@ -26,7 +26,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
       {form.length > 0 && <Form page={page} live={live} heads={form} slot={slot} />}
       {mine && !isForm(form) && (live.status.waits || (live.turnBased && !form.length)) && (
         <button type="button" class="wide" onClick={() => page.hands.pass(live, slot)}>
-          <kbd>{P.enter}</kbd> {P.pass}
+          <kbd>{P.enter}</kbd> {live.controls ? P.pass : P.passFirst}
         </button>
       )}
     </div>

@@ -61,6 +61,7 @@ export const P = {
   keyNames: { " ": "Space", ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→" } as Record<string, string>,
   enter: "Enter",
   pass: "Do nothing this tick",
+  passFirst: "Choose nothing; the first legal choice is done",
   waitForMe: "Wait for me at every tick",
   overFull: "(more than at the start)",
   choice: (choice: number) => `choice ${choice}`,
