@@ -320,7 +320,7 @@ def test_who_has_left_is_gone_and_who_waits_is_not(tmp_path):
         with ReplayReader(path) as reader:
             marks, ticks = reader.marks(), reader.ticks
         checked = 0
-        for tick in range(ticks - 1):
+        for tick in range(0, ticks - 1, max(ticks // 20, 1)):
             gone = {
                 row
                 for mark in marks
