@@ -13,6 +13,7 @@ from interplay.core import seeding
 from interplay.core.controls import Controls
 from interplay.core.guides import Guide
 from interplay.core.ranges import ANYTHING, Range, count
+from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep, World
 from tests.checker.sound_worlds import (
     EAT,
@@ -832,6 +833,16 @@ class SeesNoLayer(Camp):
 class HiddenByNothing(Camp):
     def observation_guides(self, world: int, slot: int) -> Any:
         return {"clock": (Guide("rows", hidden="clock_mask"),)}
+
+
+@fault("people", "what spectators see has a layer more")
+class LayerOfSecrets(Camp):
+    privileged_view = False
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        super().draw(canvas, world)
+        if self.privileged_view:
+            canvas.table("secrets", ("who",), [("ann",)])
 
 
 @fault("people", "the part of an episode is a number")
