@@ -24,7 +24,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Byte code is made when it is first imported: to make that of all libraries at once doubles the wait.
+PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt
 
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 DEMO_WORLD := survival/1v1-heals-low
