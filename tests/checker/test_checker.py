@@ -51,6 +51,30 @@ def test_there_are_thirty_faults_and_every_law_but_one_has_its_own():
     assert set(LAWS) - {fault.law for fault in FAULTS} == {"spaces"}
 
 
+def test_what_spectators_see_may_be_other_rows_and_numbers_of_the_same_layers():
+    class Secrets(Camp):
+        privileged_view = False
+
+        def draw(self, canvas, world):
+            super().draw(canvas, world)
+            canvas.show(0, 0, 4, 4)
+            seen = np.arange(3 if self.privileged_view else 0) + 0.5
+            canvas.circles("roles", seen, seen, radius=seen * 700)
+            canvas.table("told", ("who",), [("ann",)] if self.privileged_view else [("-",)])
+
+    report = check_world(Secrets, steps=40)
+    assert "people" not in report.laws, str(report)
+
+
+def test_a_view_that_cannot_be_set_is_a_finding():
+    class Stiff(Camp):
+        @property
+        def privileged_view(self):
+            return False
+
+    assert "people" in check_world(Stiff, steps=40).laws
+
+
 def test_spaces_of_other_sorts_are_named():
     from gymnasium import spaces
 

@@ -23,6 +23,7 @@ HIDDEN_OVERLAYS = (
 NO_EYES = "fog: several people play, so nothing is shown to who only watches"
 STANDS = "time begins when somebody takes an agent over: select one, then T"
 CANNOT_SAY = "this world does not say what its agents see, so who plays sees all of it"
+TELLS = "roles are hidden and several pages look, so time stands still for nobody: it would tell who has something to do by night; close the others"
 FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
 ALL_REVEALED = "hidden roles are shown while nobody plays; taking a seat over begins a new game"
 DEALT_ANEW = "somebody plays a new game, of which every page sees the public table alone until all seats are given back"

@@ -30,7 +30,7 @@ from interplay.view.server.config import (
     WORDS,
 )
 from interplay.view.server.counting import names_of_populations
-from interplay.view.server.eyes import FOG, HIDDEN_OVERLAYS, NO_OVERLAYS, STANDS, Eyes
+from interplay.view.server.eyes import FOG, HIDDEN_OVERLAYS, NO_OVERLAYS, STANDS, TELLS, Eyes
 from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.visitor import NEVER, Visitor
@@ -210,10 +210,15 @@ class Session:
     def _is_due(self) -> bool:
         return self._goes_on() and self._clock() >= self._due
 
+    @property
+    def _tells(self) -> bool:
+        """Whether a world that stands still, or goes on sooner, would tell other pages who has something to do by night."""
+        return self._play.has_secrets and len(self._visitors) > 1
+
     def _awaited(self) -> int | None:
         """The slot whose person is waited for."""
-        if self._play.has_secrets and len(self._visitors) > 1:
-            return None  # a world that stands still tells other pages who has something to do by night
+        if self._tells:
+            return None
         turns = sorted(self._holders) if self._waits else [self._play.turn()]
         open_ = (slot for slot in turns if slot in self._holders and slot not in self._chosen)
         return next((slot for slot in open_ if slot is not None and self._play.acts(slot)), None)
@@ -292,7 +297,7 @@ class Session:
             "speed": self._speed,
             "holders": self._holders_for(visitor),
             "waiting": awaited,
-            "waits": bool(self._waits),
+            "waits": bool(self._waits) and not self._tells,
             "preparing": False,
             "policy": one_line(self._play.cast.words),
             "note": self._problem or (STANDS if self._stands and not self._running else note),
@@ -341,7 +346,8 @@ class Session:
         try:
             deed(visitor, job)
         except UserError as error:
-            visitor.post({"type": "refused", "what": job.type, "reason": self._words(error)})
+            whom = {"slot": job.slot} if job.type == "select" else {}  # by then another one may be selected
+            visitor.post({"type": "refused", "what": job.type, **whom, "reason": self._words(error)})
             return False
         return True
 
@@ -378,6 +384,11 @@ class Session:
                 self._give(job.slot)
             case said.Wait():
                 self._waits, self._due = job.on, self._clock()
+                self._status.pop(
+                    visitor, None
+                )  # the page shows what it asked for, and is told what came of it
+                if job.on and self._tells:
+                    raise UserError(TELLS)
             case said.Act() | said.Click():
                 self._act(visitor, job)
             case said.Overlay():
@@ -458,7 +469,7 @@ class Session:
             self._chosen[job.slot] = play.read(job.slot, job.action)
         elif (clicked := play.click(job.slot, job.x, job.y)) is not None:
             self._chosen[job.slot] = clicked
-        if play.turn_based or self._waits:
+        if (play.turn_based or self._waits) and not self._tells:
             self._due = min(self._due, self._clock())
 
     def _held(self, visitor: Visitor, slot: int) -> None:

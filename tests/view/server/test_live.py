@@ -23,7 +23,7 @@ from interplay.train.run.checkpoint import CheckpointWriter, read_checkpoint
 from interplay.train.run.settings_file import settings_of
 from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
-from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL
+from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL, TELLS
 from interplay.view.server.messages import read_message
 from interplay.view.server.pace import Pace
 from interplay.view.server.play import Cast, Play, tick_seconds
@@ -218,6 +218,7 @@ def test_a_selected_agent_is_told_ten_times_a_second_at_most(address):
         assert page.until("refused") == {
             "type": "refused",
             "what": "select",
+            "slot": 2,
             "reason": "slot 2: the world has 2; choose one of those",
         }
 
@@ -519,13 +520,32 @@ def test_where_roles_are_hidden_time_stands_still_for_nobody_whom_others_see():
         first.until_silence(0.4)
         stood = first.ticks[-1]
         with Watcher(own) as second:
-            first.until("status", waiting=None)
+            first.until("status", waiting=None, waits=False)
             while second.hear()["type"] != "frame" or second.ticks[-1] < stood + 5:
                 pass  # it goes on
             told = [message for message in second.said if message["type"] == "status"]
             assert told[-1]["holders"] == {"0": "somebody"}
-            assert {message["waiting"] for message in told} == {None}
+            assert {(message["waiting"], message["waits"]) for message in told} == {(None, False)}
+            first.say("wait", on=True)
+            assert first.until("refused")["reason"] == TELLS
+            first.until("status", waits=False)
+            second.say("select", slot=1)
+            refused = second.until("refused", what="select")
+            assert refused["slot"] == 1
+            assert "roles are hidden and somebody plays" in refused["reason"]
         first.until("status", waiting=0)  # alone again
+
+
+def test_where_roles_are_hidden_a_choice_hastens_no_tick_that_others_see():
+    with table(hides=True, length=100_000) as own, Watcher(own) as first, Watcher(own):
+        first.say("speed", ticks_per_second=1)
+        first.say("take", slot=0)
+        first.until("status", holders={"0": "you"}, waits=False)
+        first.until("frame")  # of a tick that has just begun
+        began = time.monotonic()
+        first.say("act", slot=0, tick=first.ticks[-1], action={"action": 1})
+        first.until("frame")
+        assert time.monotonic() - began > 0.5
 
 
 def test_time_stands_still_while_nobody_watches():

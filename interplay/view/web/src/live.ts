@@ -108,6 +108,7 @@ export class Live implements Source, Lays {
   private latest: Agent | null = null;
   private waiting: ((answer: Agent | Unwilling) => void)[] = [];
   private keptBack: Unwilling | null = null; // why nothing is told of the one that is selected
+  private quiet = false; // the page selects by itself
   private answer!: (begun: boolean) => void;
   /** Whether it has begun, once that is known. */
   readonly opened = new Promise<boolean>((done) => (this.answer = done));
@@ -163,6 +164,7 @@ export class Live implements Source, Lays {
     if (slot === this.selected) return;
     this.selected = slot;
     this.latest = this.keptBack = null;
+    this.quiet = false;
     this.say({ type: "select", slot });
     if (this.overlays.find(({ name }) => name === this.wanted?.name)?.by_agent) this.lay(this.wanted);
   }
@@ -276,13 +278,14 @@ export class Live implements Source, Lays {
     this.listener.veiled();
   }
 
-  private refused({ what, reason }: Record<string, unknown>): void {
+  private refused({ what, reason, slot }: Record<string, unknown>): void {
+    if (what === "select" && slot !== this.selected) return; // of one that was selected before
     if (what === "overlay") {
       [this.refusal, this.wanted, this.overlay] = [String(reason), null, null];
       this.listener.laid();
     }
     if (what === "select") this.answerAll((this.keptBack = new Unwilling(String(reason), 404)));
-    this.listener.said(String(reason));
+    if (what !== "select" || !this.quiet) this.listener.said(String(reason));
   }
 
   /** Who plays decides of whom the server tells: what it told last may stand still from now on. */
@@ -291,10 +294,12 @@ export class Live implements Source, Lays {
     this.asks++;
     this.selected = null;
     this.select(selected);
+    this.quiet = true; // nobody has asked: the panel says it where somebody looks
   }
 
   private hearAgent(agent: Agent): void {
     this.latest = agent;
+    if (agent.slot === this.selected) this.keptBack = null;
     this.answerAll(agent);
   }
 
@@ -326,6 +331,8 @@ export class Live implements Source, Lays {
     const { running, speed, tick, holders, policy } = hello as unknown as Status;
     this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, waits: false, preparing: false, note: null, fog: false };
     this.since = null;
+    this.latest = this.keptBack = null;
+    this.asks++;
     this.connection = "open";
     this.tries = 0;
     this.sinceKey = 0;
