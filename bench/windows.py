@@ -141,6 +141,8 @@ def main(arguments: list[str] | None = None) -> int:
         "--within", action="store_true", help="of one run, record every second update, and tell those apart"
     )
     asked = parser.parse_args(arguments)
+    if asked.turns < 1:
+        parser.error(f"--turns {asked.turns}: give 1 or more")
     trainer.Tap = Measured  # type: ignore[misc]
     if asked.always or asked.within:
         recording.SHARE, recording.FIRST_SECONDS = 1.0, 0.0
@@ -149,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
         for world in asked.worlds:
             within(world, asked.seconds)
         return 0
-    worst = max(turns(world, asked.seconds, max(asked.turns, 1)) for world in asked.worlds)
+    worst = max(turns(world, asked.seconds, asked.turns) for world in asked.worlds)
     return int(worst > recording.SHARE + 0.001)
 
 

@@ -64,7 +64,7 @@ export interface LiveListener {
   /** Another hello: the scene may be another one. */
   begun(): void;
   /** One line for people: a refusal, a reason. */
-  said(line: string): void;
+  said(line: string, stays?: boolean): void;
 }
 
 export class Live implements Source, Lays {
@@ -285,7 +285,8 @@ export class Live implements Source, Lays {
       this.listener.laid();
     }
     if (what === "select") this.answerAll((this.keptBack = new Unwilling(String(reason), 404)));
-    if (what !== "select" || !this.quiet) this.listener.said(String(reason));
+    if (what !== "select") this.listener.said(String(reason));
+    else if (!this.quiet) this.listener.said(String(reason), false); // the panel goes on saying it as long as it holds
   }
 
   /** Who plays decides of whom the server tells: what it told last may stand still from now on. */

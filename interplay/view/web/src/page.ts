@@ -258,7 +258,7 @@ export class Page {
       laid: () => this.laid(),
       veiled: () => this.player.veil(),
       begun: () => this.begun(session),
-      said: (line) => this.tell(line, true),
+      said: (line, stays = true) => this.tell(line, stays),
     });
     return session;
   }
