@@ -65,21 +65,22 @@ def test_names_keys_and_clicks_reach_the_page_when_it_takes_a_slot():
         assert hello["controls"] == {
             "keys": {"ArrowRight": [{"head": 0, "choice": 2}], "a": [{"head": 0, "choice": 0}]}
         }
-        page.stand_still()
+        tick = page.stand_still()
         page.say("take", slot=1)
         taken = page.until("taken")
         assert (taken["slot"], taken["clicks"], taken["controls"]) == (1, True, hello["controls"])
         page.say("select", slot=1)
         page.say("step", n=1)
-        page.until("agent", chosen={"way": 1})  # without a word: what the world says
-        page.say("click", slot=1, tick=page.ticks[-1], x=2.5, y=0.5)
+        # Of that tick: at the one before it, chance may have chosen the same.
+        page.until("agent", tick=tick + 1, chosen={"way": 1})  # without a word: what the world says
+        page.say("click", slot=1, tick=tick + 1, x=2.5, y=0.5)
         page.say("step", n=1)
-        page.until("agent", chosen={"way": 2})
+        page.until("agent", tick=tick + 2, chosen={"way": 2})
         page.say("click", slot=1, tick=page.ticks[-1], x=0.5, y=0.5)
         assert page.until("refused")["reason"] == "way = left is not legal now; choose another one"
         page.say("click", slot=1, tick=page.ticks[-1], x=0.5, y=2.5)  # means nothing
         page.say("step", n=1)
-        page.until("agent", chosen={"way": 1})
+        page.until("agent", tick=tick + 3, chosen={"way": 1})
 
 
 def test_a_world_in_which_all_act_at_once_waits_where_it_is_asked_to():
