@@ -36,21 +36,24 @@ class Fault(NamedTuple):
         world: what `check_world` is given.
         law: the law that must be among those found broken.
         story: what an author did wrong.
+        steps: of the long run in which it shows.
     """
 
     world: type[World]
     law: str
     story: str
+    steps: int
 
 
 FAULTS: list[Fault] = []
+SOON, LATE = 60, 170  # steps of the long run: most faults show at once, some after the first deaths and ends
 
 
-def fault(law: str, story: str) -> Any:
+def fault(law: str, story: str, steps: int = SOON) -> Any:
     """Adds a world to `FAULTS`."""
 
     def add(world: type[World]) -> type[World]:
-        FAULTS.append(Fault(world, law, story))
+        FAULTS.append(Fault(world, law, story, steps))
         return world
 
     return add
@@ -59,7 +62,7 @@ def fault(law: str, story: str) -> Any:
 # -- one time step: numbers, shapes, spaces -----------------------------------------------------------
 
 
-@fault("finite", "a division by zero gives NaN in an observation, after step 120 of an episode")
+@fault("finite", "a division by zero gives NaN in an observation, after step 120 of an episode", steps=LATE)
 class NanObservation(Camp):
     def observe(self, which: np.ndarray) -> None:
         super().observe(which)
@@ -95,7 +98,7 @@ class NoAgentAxis(Camp):
         return step._replace(observation={**step.observation, "me": self.state.me[:, 0]})
 
 
-@fault("shape", "the observation loses a column late in an episode")
+@fault("shape", "the observation loses a column late in an episode", steps=LATE)
 class ShrinkingObservation(Camp):
     def _read(self) -> TimeStep:
         step = super()._read()
@@ -130,7 +133,7 @@ class NumberedActing(Camp):
         return step._replace(acting=step.acting.astype(np.int8))
 
 
-@fault("in-space", "the time is told in steps, and its space ends at 100")
+@fault("in-space", "the time is told in steps, and its space ends at 100", steps=LATE)
 class OutOfSpace(Camp):
     def observe(self, which: np.ndarray) -> None:
         super().observe(which)
@@ -199,7 +202,7 @@ class ActionChanged(Camp):
 # -- chance ------------------------------------------------------------------------------------------------
 
 
-@fault("determinism", "from step 100 of an episode on, chance comes from the operating system")
+@fault("determinism", "from step 100 of an episode on, chance comes from the operating system", steps=LATE)
 class LateChance(Camp):
     def blow(self, going: np.ndarray) -> None:
         super().blow(going)
@@ -249,7 +252,7 @@ class PositionDraw(Camp):
         self.state.storm[going] = ((self.state.storm + np.arange(self.num_worlds)) % self.cells)[going]
 
 
-@fault("position", "a world is struck by its neighbour's storm")
+@fault("position", "a world is struck by its neighbour's storm", steps=LATE)
 class NeighbourStorm(Camp):
     def blow(self, going: np.ndarray) -> None:
         super().blow(going)
@@ -257,7 +260,7 @@ class NeighbourStorm(Camp):
         self.state.storm[late] = np.roll(self.state.storm, 1)[late]
 
 
-@fault("batch-size", "a shared clock: somebody else's reset changes the food here")
+@fault("batch-size", "a shared clock: somebody else's reset changes the food here", steps=LATE)
 class SharedClock(Camp):
     def grow_food(self, which: np.ndarray) -> None:
         super().grow_food(which)
@@ -289,7 +292,7 @@ class SameEpisode(Camp):
 # -- reset ---------------------------------------------------------------------------------------------------
 
 
-@fault("reset-untouched", "reset of one world begins the next episode of all")
+@fault("reset-untouched", "reset of one world begins the next episode of all", steps=LATE)
 class ResetTouchesStreams(Camp):
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         if seeds is None:
@@ -297,7 +300,7 @@ class ResetTouchesStreams(Camp):
         return super()._reset(which, seeds)
 
 
-@fault("reset-untouched", "reset clears the rewards of all worlds")
+@fault("reset-untouched", "reset clears the rewards of all worlds", steps=LATE)
 class ResetTouchesRewards(Camp):
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         super()._reset(which, seeds)
@@ -315,7 +318,7 @@ class FoodLeft(Camp):
         return self._read()
 
 
-@fault("starts-clean", "the last reward is left after reset")
+@fault("starts-clean", "the last reward is left after reset", steps=LATE)
 class RewardLeft(Camp):
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         reward = self.state.reward.copy()
@@ -355,28 +358,28 @@ class GhostsEat(Mourners):
         return np.broadcast_to(going[:, None], self.state.acting.shape)
 
 
-@fault("asks-nobody", "once in an episode nobody is asked")
+@fault("asks-nobody", "once in an episode nobody is asked", steps=LATE)
 class NobodyAsked(Camp):
     def _read(self) -> TimeStep:
         step = super()._read()
         return step._replace(acting=step.acting & (self.state.clock != 70)[:, None])
 
 
-@fault("over", "the world is over and the last life has no end")
+@fault("over", "the world is over and the last life has no end", steps=LATE)
 class LastLifeOpen(Camp):
     def end_lives(self, going: np.ndarray) -> None:
         super().end_lives(going)
         self.state.terminated[self.state.over] &= (self.state.health == 0)[self.state.over]
 
 
-@fault("over", "agents are asked in a world that is over")
+@fault("over", "agents are asked in a world that is over", steps=LATE)
 class ActsWhenOver(Mourners):
     def end_lives(self, going: np.ndarray) -> None:
         super().end_lives(going)
         self.state.acting[self.state.over] = (self.state.health > 0)[self.state.over]
 
 
-@fault("ended-flags", "a death in the last step is terminated and truncated")
+@fault("ended-flags", "a death in the last step is terminated and truncated", steps=LATE)
 class BothFlags(Camp):
     def end_lives(self, going: np.ndarray) -> None:
         super().end_lives(going)
@@ -396,14 +399,14 @@ class DeadEarn(Camp):
         self.state.reward[...] += 0.5 * (going & ~self.state.over)[:, None]
 
 
-@fault("stands-still", "rewards of the last step are paid again in a world that is over")
+@fault("stands-still", "rewards of the last step are paid again in a world that is over", steps=LATE)
 class PaidAgain(Camp):
     def _read(self) -> TimeStep:
         step = super()._read()
         return step._replace(reward=np.where(step.over[:, None], np.float32(0.5), step.reward))
 
 
-@fault("stands-still", "a world that is over goes on")
+@fault("stands-still", "a world that is over goes on", steps=LATE)
 class GoesOn(Camp):
     def observe(self, which: np.ndarray) -> None:
         super().observe(which)
@@ -411,7 +414,7 @@ class GoesOn(Camp):
         self.state.me[over, :, 1] = np.maximum(self.state.me[over, :, 1] - 1, 0)
 
 
-@fault("metrics", "the metrics are cleared when the world is over")
+@fault("metrics", "the metrics are cleared when the world is over", steps=LATE)
 class MetricsCleared(Camp):
     def _step(self, action: np.ndarray) -> TimeStep:
         over = self.state.over.copy()

@@ -30,7 +30,7 @@ def test_no_false_alarm_in_other_batches(num_worlds, seed):
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.world.__name__)
 def test_planted_fault_is_caught(fault: Fault):
-    report = check_world(fault.world, steps=170)
+    report = check_world(fault.world, steps=fault.steps)
     assert fault.law in report.laws, f"{fault.story}: {report}"
     # What chance from outside breaks first differs from run to run; every other fault has few findings.
     if fault.law != "determinism":

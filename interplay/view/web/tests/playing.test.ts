@@ -75,6 +75,13 @@ describe("who plays", () => {
         await expect.poll(chosen).toEqual({ walk: 1, say: 3 });
         await tab.keyboard.press("b");
         await expect.poll(chosen).toEqual({ walk: 1, say: 11 });
+        // Who died waits for the next episode: nothing that could be chosen would be done.
+        await tab.evaluate(() => {
+          window.interplay.details!.present = false;
+          window.interplay.setTab(window.interplay.tab);
+        });
+        await expect.poll(() => tab.locator("fieldset").count()).toBe(0);
+        expect(await tab.getByRole("button", { name: "Give back" }).count()).toBe(1);
         await tab.evaluate(() => window.interplay.run("take"));
       },
       { at: address },

@@ -15,7 +15,8 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
   const mine = holder === "you";
   if (!live.mayPlay) return <p class="quiet">{P.cannotPlay}</p>;
   if (holder === "somebody") return <p class="quiet">{P.heldBySomebody}</p>;
-  const form = mine ? page.hands.formOf(live, slot) : [];
+  const gone = page.details?.slot === slot && !page.details.present; // what it could choose, nobody would do
+  const form = mine && !gone ? page.hands.formOf(live, slot) : [];
   return (
     <div class="playing">
       <button type="button" class="wide" aria-pressed={mine} onClick={() => page.run("take")}>
@@ -24,7 +25,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
       {mine && !live.turnBased && <WaitForMe live={live} />}
       {mine && live.controls && <ControlKeys live={live} />}
       {form.length > 0 && <Form page={page} live={live} heads={form} slot={slot} />}
-      {mine && !isForm(form) && (live.status.waits || (live.turnBased && !form.length)) && (
+      {mine && !gone && !isForm(form) && (live.status.waits || (live.turnBased && !form.length)) && (
         <button type="button" class="wide" onClick={() => page.hands.pass(live, slot)}>
           <kbd>{P.enter}</kbd> {live.controls ? P.pass : P.passFirst}
         </button>
