@@ -315,7 +315,8 @@ def test_a_slot_is_taken_played_and_given_back():
             told = page.until("agent", tick=tick, chosen={"action": choice})
             assert (told["policy"], told["reward"]) == ("a person", choice)
         page.say("step", n=1)
-        page.until("agent", tick=tick + 1, chosen={"action": 0}, reward=0.0)  # without a word: the first legal choice
+        # Without a word: the first legal choice.
+        page.until("agent", tick=tick + 1, chosen={"action": 0}, reward=0.0)
         page.say("take", slot=1)
         page.say("act", slot=1, tick=0, action={"action": 0})
         assert page.until("refused") == {
