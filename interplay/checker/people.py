@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from gymnasium import spaces
 
 from interplay.checker.bench import Bench
 from interplay.core.controls import controls_of, names_of
@@ -60,10 +64,17 @@ def _check_views(bench: Bench, world: World) -> None:
         bench.note("people", f"with and without privileged_view: {type(error).__name__}: {error}")
 
 
-def _check_guides(guides: Guides, fields: Collection[str]) -> None:
+def _check_guides(guides: Guides, fields: Mapping[str, spaces.Space[Any]]) -> None:
     for name, parts in guides.items():
+        if name not in fields:
+            raise UserError(f"observation_guides: {name} is no field of the observation; name one that is")
         for guide in parts:
             if guide.hidden and guide.hidden not in fields:
                 raise UserError(
                     f"observation_guides: {name} is hidden by {guide.hidden}, which is no field of the observation; name one that is"
+                )
+            rows = guide.rows or next(iter(fields[name].shape or ()), 1)
+            if guide.hidden and (size := math.prod(fields[guide.hidden].shape or ())) < rows:
+                raise UserError(
+                    f"observation_guides: {name} has {rows} rows and is hidden by {guide.hidden}, which has {size} numbers; give one for each row"
                 )

@@ -123,6 +123,7 @@ class Players(NamedTuple):
         player = next(iter(chosen), player)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
         run += f"@{player}" if kind == "run" and player else ""
+        before = newest_of(Path(split_player(run)[0])) if run else []
         found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
         if not run:
             world = found.make_world(num_worlds=1, seed=self.seed)
@@ -136,7 +137,7 @@ class Players(NamedTuple):
                 reveals=self.reveals,
             )
         folder, whom = split_player(run)
-        newest = Newest(Path(folder), found.policy, self.seed, whom or "")
+        newest = Newest(Path(folder), found.policy, self.seed, whom or "", before)
         world = found.make_world(num_worlds=1, seed=self.seed)
         return Cast(
             world,
@@ -218,15 +219,18 @@ class Newest:
         policy: that was loaded from there.
         seed: that it was started with.
         player: of the run's league; empty: nobody in particular.
+        before: what `newest_of` gave before the policy was loaded, so that what has come since is found by the next look; None: nothing has.
     """
 
-    def __init__(self, run: Path, policy: Policy, seed: int, player: str = "") -> None:
-        from interplay.train.run.checkpoint import find_checkpoint, list_checkpoints
+    def __init__(
+        self, run: Path, policy: Policy, seed: int, player: str = "", before: list[Path] | None = None
+    ) -> None:
+        from interplay.train.run.checkpoint import find_checkpoint
 
         self._run, self._policy, self._seed, self._player = run, policy, seed, player
-        self._list: Callable[[Path], list[Path]] = list_checkpoints
-        self._looked_at = self._list(run)[-1:]  # before: what comes in between is found by the next look
-        self._now = find_checkpoint(run, lambda _: None)
+        self._looked_at = newest_of(run) if before is None else before
+        same = newest_of(run) == self._looked_at
+        self._now = find_checkpoint(run, lambda _: None) if same or not before else before[0]
 
     @property
     def words(self) -> str:
@@ -239,7 +243,7 @@ class Newest:
         Raises:
             UserError: if the newer one is damaged, or of other networks; the old one plays on.
         """
-        found = self._list(self._run)[-1:]
+        found = newest_of(self._run)
         if not found or found == self._looked_at:
             return None
         self._looked_at = found
@@ -255,6 +259,13 @@ class Newest:
         self._policy.start(self._policy.world, self._seed)
         self._policy.load(kept)
         return self.words
+
+
+def newest_of(run: Path) -> list[Path]:
+    """The newest checkpoint that a run lists, whole or not; empty where it lists none."""
+    from interplay.train.run.checkpoint import list_checkpoints
+
+    return list_checkpoints(run)[-1:]
 
 
 def find_opened(what: str) -> Opened:

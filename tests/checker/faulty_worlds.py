@@ -835,7 +835,19 @@ class SeesNoLayer(Camp):
 @fault("people", "a guide says that a field hides rows which there is not")
 class HiddenByNothing(Camp):
     def observation_guides(self, world: int, slot: int) -> Any:
-        return {"clock": (Guide("rows", hidden="clock_mask"),)}
+        return {"larder": (Guide("rows", hidden="larder_mask"),)}
+
+
+@fault("people", "a guide is given for a field that there is not")
+class GuidesNothing(Camp):
+    def observation_guides(self, world: int, slot: int) -> Any:
+        return {"clocks": (Guide("numbers"),)}
+
+
+@fault("people", "a field that says which rows are hidden has too few numbers")
+class HidesTooFew(Camp):
+    def observation_guides(self, world: int, slot: int) -> Any:
+        return {"me": (Guide("rows"),), "larder": (Guide("rows", rows=4, hidden="me"),)}
 
 
 @fault("people", "what spectators see has a layer more")

@@ -35,6 +35,8 @@ UNIT = (
     "glide",
     "thinning",
     "life",
+    "history",
+    "live",
 )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.train.run.checkpoint import CheckpointWriter
-from interplay.verbs.viewing import Newest
+from interplay.verbs.viewing import Newest, newest_of
 from interplay.view.server.play import Cast
 from tests.view.server.asking import Watcher, no_root, served
 from tests.view.server.tables import TableWorld
@@ -88,3 +88,14 @@ def test_a_newer_checkpoint_takes_over_and_a_damaged_one_does_not(tmp_path, monk
         page.until("agent", policy="run at 12", chosen={"action": 2})
         tick = page.stand_still()
         assert (world.state.steps[0], policy.steps[0]) == (tick, tick)
+
+
+def test_what_was_written_while_the_policy_was_loaded_is_found_by_the_next_look(tmp_path):
+    run, policy = tmp_path / "run", OneWeight()
+    policy.start(TableWorld(), 0)
+    write(run, 4, choice=1)
+    before = newest_of(run)
+    write(run, 8, choice=2)  # the weights of 4 are loaded already
+    newest = Newest(run, policy, 0, before=before)
+    assert newest.words == "run at 4"
+    assert (newest.renew(), newest.words, newest.renew()) == ("run at 8", "run at 8", None)

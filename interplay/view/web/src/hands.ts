@@ -56,8 +56,8 @@ export class Hands {
   /** What was chosen counts from now on, or for one tick. */
   act(live: Live, slot: number): void {
     this.say(live, slot, true);
-    this.pending = this.repeat && !live.turnBased && !live.status.waits; // who is waited for chooses every time
-    if (!this.pending) this.action = {};
+    this.pending = this.repeat;
+    if (!this.goesOn(live)) this.action = {};
     this.place = 0;
     this.show();
   }
@@ -67,9 +67,17 @@ export class Hands {
     live.say({ type: "act", slot, tick: live.status.tick, action: {} });
   }
 
-  /** A tick came: what is held down, or chosen, is said once. */
+  /** A tick came: what is held down, or chosen, is said once, where that can be done. */
   tick(live: Live): void {
-    if (live.held !== null) this.say(live, live.held, this.pending);
+    const details = this.details();
+    const gone = details?.slot === live.held && !details.present; // it died, or the episode is over
+    if (live.held !== null && !gone) this.say(live, live.held, this.goesOn(live));
+  }
+
+  /** Whether what was chosen counts at every tick: who is waited for chooses every time. */
+  private goesOn(live: Live): boolean {
+    this.pending &&= !live.turnBased && !live.status.waits;
+    return this.pending;
   }
 
   /** A key of the world: one of its controls, or one that chooses in the form. False: it is none. */
@@ -78,7 +86,7 @@ export class Hands {
       if (!event.repeat) {
         this.keys.press(event.key);
         // A short press between two ticks would be lost, and a world that waits makes no tick.
-        this.say(live, slot, this.pending);
+        this.say(live, slot, this.goesOn(live));
       }
       return true;
     }

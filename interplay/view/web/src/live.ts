@@ -217,8 +217,9 @@ export class Live implements Source, Lays {
   }
 
   private connect(): void {
-    const socket = this.api.live(this.source);
+    const [before, socket] = [this.socket, this.api.live(this.source)];
     this.socket = socket;
+    before?.close(); // a page that is counted twice is no longer alone
     socket.onmessage = ({ data }) => {
       if (socket !== this.socket) return;
       try {
@@ -230,8 +231,9 @@ export class Live implements Source, Lays {
       }
     };
     socket.onclose = () => {
+      if (socket !== this.socket) return;
       this.answer(false);
-      if (socket !== this.socket || this.connection === "ended") return;
+      if (this.connection === "ended") return;
       this.connection = "again";
       this.status = { ...this.status, holders: {}, waiting: null };
       if (this.tries === WAITS.length) this.listener.said(T.serverGone);
@@ -272,7 +274,10 @@ export class Live implements Source, Lays {
   private hearStatus(told: Partial<Status>): void {
     const { fog, holders } = this.status;
     this.status = { ...this.status, ...told };
-    if (JSON.stringify(this.status.holders) !== JSON.stringify(holders)) this.askAnew();
+    if (JSON.stringify(this.status.holders) !== JSON.stringify(holders)) {
+      this.askAnew();
+      if (!Object.keys(this.status.holders).length) this.refusal = null; // it may be of those who played
+    }
     if (this.status.fog === fog) return;
     this.since = this.status.fog ? this.status.tick : null;
     this.listener.veiled();
@@ -285,7 +290,7 @@ export class Live implements Source, Lays {
       this.listener.laid();
     }
     if (what === "select") this.answerAll((this.keptBack = new Unwilling(String(reason), 404)));
-    if (what !== "select") this.listener.said(String(reason));
+    if (what !== "select") this.listener.said(String(reason), what !== "act" || this.status.waits || this.turnBased);
     else if (!this.quiet) this.listener.said(String(reason), false); // the panel goes on saying it as long as it holds
   }
 

@@ -546,7 +546,11 @@ export class Page {
   }
 
   private said(): void {
-    this.details = this.detailsError = null;
+    if (this.details?.slot !== this.player.selected) {
+      this.details = this.detailsError = null;
+      this.asked = "";
+      this.ask();
+    }
     this.say(this.player.selected === null ? T.nobody : T.selected(this.nameOf(this.player.selected)));
   }
 

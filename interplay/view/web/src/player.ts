@@ -197,7 +197,10 @@ export class Player {
 
   toggle(): void {
     if (this.live && this.atPresent) this.live.say({ type: "run", on: !this.live.status.running });
-    else this.clock.toggle();
+    else {
+      if (this.live) this.clock.speed = this.live.status.speed || SPEEDS[SPEEDS.length - 1]!;
+      this.clock.toggle();
+    }
     this.touch();
   }
 
@@ -222,6 +225,7 @@ export class Player {
     if (!reel) return;
     const near = ticks === 1 ? reel.after(this.clock.tick) : ticks === -1 ? reel.before(this.clock.tick) : null;
     this.clock.step(near === null ? ticks : near - this.clock.tick);
+    if (live && ticks > 0) this.atPresent = this.clock.atEnd;
     this.touch();
   }
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { HeadTold, rangeOf, restOf } from "../src/api";
+import { Agent, HeadTold, rangeOf, restOf } from "../src/api";
 import { Hands } from "../src/hands";
 import { Controls } from "../src/keys";
 import { Live, Said } from "../src/live";
 
 /** A session that keeps what it is told. */
-function session(heads: HeadTold[], controls: Controls | null = null, turnBased = false) {
+function session(heads: HeadTold[], controls: Controls | null = null, turnBased = false, details: () => Agent | null = () => null) {
   const said: Said[] = [];
   const live = { held: 3, heads, controls, turnBased, status: { tick: 9 }, say: (message: Said) => said.push(message) };
-  const hands = new Hands(() => undefined, () => null);
+  const hands = new Hands(() => undefined, details);
   return { live: live as unknown as Live, said, hands };
 }
 
@@ -41,6 +41,27 @@ describe("a form", () => {
     hands.tick(live);
     expect(said).toEqual([act({ move: 2 }), act({ move: 2 })]);
     hands.setRepeat(false);
+    hands.tick(live);
+    expect(said.length).toBe(2);
+  });
+
+  it("chooses nothing by itself once one is waited for", () => {
+    const { live, said, hands } = session([move]);
+    hands.press(key("2"), live, 3);
+    live.status.waits = true;
+    hands.tick(live);
+    live.status.waits = false; // what was chosen before is over
+    hands.tick(live);
+    expect(said).toEqual([act({ move: 2 })]);
+  });
+
+  it("says nothing for who is gone, and goes on once it is back", () => {
+    const details = { slot: 3, present: false, heads: [] as HeadTold[] } as Agent;
+    const { live, said, hands } = session([move], null, false, () => details);
+    hands.press(key("2"), live, 3);
+    hands.tick(live);
+    expect(said.length).toBe(1);
+    details.present = true;
     hands.tick(live);
     expect(said.length).toBe(2);
   });

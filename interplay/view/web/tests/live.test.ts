@@ -10,7 +10,8 @@ class Line {
   onmessage: ((message: { data: string }) => void) | null = null;
   onclose: (() => void) | null = null;
   send = (text: string) => void this.said.push(JSON.parse(text) as Record<string, unknown>);
-  close = () => undefined;
+  closed = 0;
+  close = () => void this.closed++;
   hear = (message: object) => this.onmessage!({ data: JSON.stringify(message) });
 }
 
@@ -83,4 +84,25 @@ it("a refusal ends with the line on which it came", async () => {
   lines[1]!.hear(agent(2));
   expect((await again).slot).toBe(2);
   live.close();
+});
+
+it("a page is on one line at a time, however often one asks for another", () => {
+  lines[0]!.onclose!();
+  for (let time = 0; time < 3; time++) live.again();
+  expect(lines.map(({ closed }) => closed)).toEqual([1, 1, 1, 0]);
+  lines[2]!.onclose!(); // it was given up, and tells nothing of the one that is tried
+  lines[3]!.hear(HELLO);
+  expect(live.connection).toBe("open");
+  live.close();
+  expect(lines[3]!.closed).toBe(1);
+});
+
+it("why nothing lies over the world is not said longer than it holds", () => {
+  live.lay({ name: "visits", population: null, options: {} });
+  lines[0]!.hear({ type: "status", holders: { 1: "somebody" } });
+  lines[0]!.hear({ type: "refused", what: "overlay", reason: "somebody plays" });
+  lines[0]!.hear({ type: "status", waits: true });
+  expect(live.refusal).toBe("somebody plays");
+  lines[0]!.hear({ type: "status", holders: {} });
+  expect(live.refusal).toBeNull();
 });

@@ -87,6 +87,31 @@ describe("who plays", () => {
       { at: address },
     ));
 
+  it("tells nothing of the present beside a picture of the past, and is at the present again where one has stepped to it", () =>
+    withTab(
+      async (tab) => {
+        const at = () => tab.evaluate(() => [window.interplay.player.tick, window.interplay.player.atPresent] as const);
+        await tab.waitForFunction(() => (window.interplay.player.shot?.tick ?? 0) > window.interplay.player.clock.first + 4);
+        await tab.evaluate(() => window.interplay.select(0));
+        await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
+        await expect.poll(async () => (await status(tab)).running).toBe(false);
+        await tab.waitForTimeout(300); // frames on their way
+        const [tick] = await at();
+        await expect.poll(() => tab.locator("#panel").textContent()).toContain("reward so far");
+        await tab.keyboard.press("ArrowLeft");
+        await expect.poll(at).toEqual([tick - 1, false]);
+        await expect.poll(() => tab.locator("#panel").textContent()).toContain("told of the present alone");
+        expect(await tab.locator("#panel").textContent()).not.toContain("reward so far");
+        await tab.keyboard.press("ArrowRight");
+        await expect.poll(at).toEqual([tick, true]);
+        await expect.poll(() => tab.locator("#panel").textContent()).toContain("reward so far");
+        await tab.keyboard.press("ArrowRight"); // the world's next tick
+        await expect.poll(at).toEqual([tick + 1, true]);
+        await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
+      },
+      { at: address },
+    ));
+
   it("looks back on nothing from before the fog, and is near what is left to see", () =>
     withTab(
       async (tab) => {

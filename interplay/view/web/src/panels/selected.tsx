@@ -36,7 +36,7 @@ export function Selected({ page, slot }: { page: Page; slot: number }) {
       {here && <Drawn agents={agents} slot={slot} />}
       <Life page={page} slot={slot} />
       {live && <Later load={playing} page={page} live={live} slot={slot} />}
-      {details ? <Told page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
+      {live && !page.player.atPresent ? <p class="quiet">{P.presentOnly}</p> : details ? <Told page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
     </>
   );
 }

@@ -16,6 +16,7 @@ export const P = {
   absent: "not there at this tick",
   dead: "dead",
   waiting: "not asked to act at this tick",
+  presentOnly: "Of a world in play, what an agent sees and chooses is told of the present alone (L).",
   policy: "policy",
   value: "value",
   reward: "reward now",
