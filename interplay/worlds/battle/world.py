@@ -169,7 +169,8 @@ class BattleWorld(ArrayWorld):
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide, ...]]:
         """The unit's vector in its parts, those of others as rows."""
-        return guides_of(self.table[0], action_names(self.table[0]), slot)
+        told = guides_of(self.table[0], action_names(self.table[0]), slot)
+        return {name: parts for name, parts in told.items() if name in self._views.observation}
 
     def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
         """Anywhere on the field, also in others: units begin there, too. Whom it has noticed stays."""

@@ -104,7 +104,7 @@ class PongWorld(ArrayWorld):
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
         """Names of the numbers."""
-        return {"numbers": (Guide(names=NAMES),)}
+        return {"numbers": (Guide(names=NAMES),)} if self.settings.see != "pictures" else {}
 
     def visible(self, world: int, slot: int) -> Visible:
         """Nothing is hidden."""
