@@ -28,7 +28,7 @@ settings.load_profile("same")
 _data = tempfile.TemporaryDirectory(prefix="interplay-data-")
 os.environ["XDG_DATA_HOME"] = _data.name
 
-# The suite compiles hundreds of programs of XLA and runs each for an instant: without LLVM's passes and MLIR's that takes half the time.
+# The suite compiles hundreds of programs of XLA and runs each for an instant: without LLVM's passes and MLIR's that is much sooner done.
 # `make test-long` and who sets XLA_FLAGS have them as users do.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
 gc.set_threshold(50_000, 20, 100)  # compilers make millions of objects that stay

@@ -69,9 +69,13 @@ export class Hands {
 
   /** A tick came: what is held down, or chosen, is said once, where that can be done. */
   tick(live: Live): void {
+    if (live.held !== null && !this.isGone(live.held)) this.say(live, live.held, this.goesOn(live));
+  }
+
+  /** Whether a slot's agent died, or its episode is over, as far as it is known: nothing that could be chosen would be done. */
+  isGone(slot: number): boolean {
     const details = this.details();
-    const gone = details?.slot === live.held && !details.present; // it died, or the episode is over
-    if (live.held !== null && !gone) this.say(live, live.held, this.goesOn(live));
+    return details?.slot === slot && !details.present;
   }
 
   /** Whether what was chosen counts at every tick: who is waited for chooses every time. */

@@ -15,7 +15,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
   const mine = holder === "you";
   if (!live.mayPlay) return <p class="quiet">{P.cannotPlay}</p>;
   if (holder === "somebody") return <p class="quiet">{P.heldBySomebody}</p>;
-  const gone = page.details?.slot === slot && !page.details.present; // what it could choose, nobody would do
+  const gone = page.hands.isGone(slot);
   const form = mine && !gone ? page.hands.formOf(live, slot) : [];
   return (
     <div class="playing">
