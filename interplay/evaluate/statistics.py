@@ -65,7 +65,7 @@ def estimate(values: Any) -> Estimate:
     return Estimate(float(array.mean()), error, len(array))
 
 
-def wilson(won: int, games: int) -> tuple[float, float]:
+def wilson(won: float, games: int) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson 1927).
 
     Example:
