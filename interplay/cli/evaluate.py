@@ -62,7 +62,7 @@ def evaluate(
         ),
     ] = None,
 ) -> None:
-    """Plays whole episodes and prints the mean of every metric with its standard error."""
+    """Plays whole episodes: shares won, lost, drawn and cut of each side, and the mean of every metric with its standard error."""
     from interplay.core.settings import parse_overrides
 
     if at_checkpoints:
@@ -104,21 +104,34 @@ def evaluate(
             **({"roles": dict(words.split("=", 1) for words in roles)} if roles else {}),
             "seed": seed,
             "episodes": episodes,
+            "actions": table.actions,
+            "results": table.to_dict()["results"],
+            "units": {name: table.unit(name) for name in metrics},
             "metrics": metrics,
         }
         typer.echo(json_text.dumps(plain(report), indent=2, allow_nan=False))
         return
     whom = f"{player} ({', '.join(roles)})" if roles else player
-    typer.echo(f"{whom} on {table.world}, {episodes} episodes, mean ± standard error")
+    rule = f", {table.actions}" if table.actions else ""
+    typer.echo(f"{whom} on {table.world}, {episodes} episodes{rule}")
     crowd = len(table.agents) > MOST_AGENTS
-    shown = {
-        name: estimate
-        for name, estimate in summary.items()
-        if not (crowd and name.endswith("]")) and not _told_before(name, summary)
-    }
-    width = max(map(len, shown))
-    for name, estimate in shown.items():
-        typer.echo(f"  {name:<{width}}  {estimate}")
+    shares = {} if crowd else table.shares()
+    if shares:
+        typer.echo("share of episodes [95 %]")
+    for side, own in shares.items():
+        typer.echo(f"  {side} " + ", ".join(f"{name} {share}" for name, share in own.items()))
+    of_shares = {f"{name}[{side}]" for side, own in shares.items() for name in own}
+    rows = [
+        row
+        for row in table.rows()
+        if not (crowd and row[0].endswith("]"))
+        and row[0] not in of_shares
+        and not _told_before(row[0], summary)
+    ]
+    typer.echo("mean ± standard error")
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, value, unit in rows:
+        typer.echo(f"  {name:<{widths[0]}}  {value:<{widths[1]}}  {unit}".rstrip())
 
 
 def _told_before(name: str, summary: Mapping[str, object]) -> bool:

@@ -48,14 +48,14 @@ def show(
         }
         typer.echo(json_text.dumps(plain(report), indent=1, allow_nan=False))
         return
-    shown = list(columns) or [name for name in metrics if name != "cut"][:MOST_COLUMNS]
+    shown = list(columns) or [name for name in metrics if name != "truncated"][:MOST_COLUMNS]
     typer.echo(
         f"{asked.folder} on {world}, the same {asked.episodes} episodes at each checkpoint, mean ± standard error"
     )
     _print(
         [["agent-steps", *shown], *([f"{row['agent_steps']:,}", *_cells(row, shown, ERRORS)] for row in rows)]
     )
-    hidden = [name for name in metrics if name not in shown and name not in (BY_AGENT, "cut")]
+    hidden = [name for name in metrics if name not in shown and name not in (BY_AGENT, "truncated")]
     if hidden and not columns:
         typer.echo(
             f"also measured: {', '.join(hidden)}; choose with --column, or take all with --json or --csv"

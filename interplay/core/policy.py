@@ -25,6 +25,9 @@ class Policy(ABC):
     """
 
     name: str = "policy"
+    actions: str = (
+        ""  # the rule of play of a trained policy, "sampled" or "greedy"; scripted policies have none
+    )
     no_memory: tuple[str, ...] = ("world", "name")  # attributes that `save` leaves out
 
     def start(self, world: World, seed: int = 0) -> None:

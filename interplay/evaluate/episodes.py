@@ -8,7 +8,7 @@ the table depends on the seed, not on the number of worlds (as long as the polic
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,17 @@ from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.policy import Policy
 from interplay.core.world import World
+from interplay.evaluate.results import (
+    OUTCOME,
+    Results,
+    Share,
+    has_outcome,
+    limit_ended,
+    results,
+    sides_by_name,
+)
 from interplay.evaluate.statistics import Difference, Estimate, difference, estimate
+from interplay.evaluate.units import SHARE, unit_of
 
 MOST_AGENTS = 16  # that a table shows one by one
 
@@ -34,8 +44,11 @@ class EpisodeTable:
         policy: the policy's name.
         seed: names the episodes.
         agents: slot names, length A.
-        columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``cut`` (stopped by `max_steps`), ``return``
-            (E, A) float64, and the world's metrics at the episode's end.
+        columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``truncated`` (a limit ended it: the world's own, or `max_steps`),
+            ``return`` (E, A) float64, and the world's metrics at the episode's end. ``outcome`` is NaN where `max_steps` ended it.
+        actions: the rule of play of trained policies, "sampled" or "greedy"; empty: scripted policies alone play.
+        sides: name -> slots of the sides that win and lose together, in worlds with an ``outcome``.
+        units: name of a column -> "per agent", "per team", "per episode", or what it counts in.
     """
 
     world: str
@@ -43,6 +56,9 @@ class EpisodeTable:
     seed: int
     agents: tuple[str, ...]
     columns: Mapping[str, np.ndarray]
+    actions: str = ""
+    sides: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns["steps"])
@@ -57,8 +73,21 @@ class EpisodeTable:
             raise UserError(f"{self.world}: no column {name!r}; there are {', '.join(self.columns)}")
         return self.columns[name]
 
+    def results(self) -> dict[str, Results]:
+        """The results of each side, episode by episode; empty where the world has no ``outcome``."""
+        return {
+            side: results(self.columns[OUTCOME][:, list(slots)], self.columns["truncated"])
+            for side, slots in self.sides.items()
+        }
+
+    def shares(self) -> dict[str, dict[str, Share]]:
+        """Side -> ``won``, ``lost``, ``drawn`` and ``cut`` -> its share of the episodes with its interval."""
+        return {side: found.shares() for side, found in self.results().items()}
+
     def summary(self) -> dict[str, Estimate]:
         """The estimate of each column, over episodes.
+
+        ``outcome`` gives ``won[side]``, ``lost[side]``, ``drawn[side]`` and ``cut[side]``, the shares of `shares`.
 
         A column per agent gives its mean over agents under its own name (agents of one episode are not
         independent, so an episode counts once) and each agent's as ``name[agent]``. NaN is left out of every mean.
@@ -66,6 +95,13 @@ class EpisodeTable:
         found: dict[str, Estimate] = {}
         for name, values in self.columns.items():
             if name == "seed":
+                continue
+            if name == OUTCOME and self.sides:
+                found |= {
+                    f"{share}[{side}]": estimate(own)
+                    for side, each in self.results().items()
+                    for share, own in each._asdict().items()
+                }
                 continue
             if values.ndim == 1:
                 found[name] = estimate(values)
@@ -75,15 +111,28 @@ class EpisodeTable:
                 found[f"{name}[{agent}]"] = estimate(values[:, slot])
         return found
 
+    def unit(self, name: str) -> str:
+        """The unit of a name of `summary`; empty where it is not known."""
+        return self.units.get(name) or self.units.get(name.partition("[")[0]) or unit_of(name)
+
     def _repr_html_(self) -> str:
-        """The summary, for notebooks; of crowds without the columns of single agents."""
+        """Shares and means, for notebooks; of crowds without those of single agents."""
+        crowd = len(self.agents) > MOST_AGENTS
         rows = [
-            (name, found)
-            for name, found in self.summary().items()
-            if len(self.agents) <= MOST_AGENTS or not name.endswith("]")
+            (name, found, unit) for name, found, unit in self.rows() if not (crowd and name.endswith("]"))
         ]
-        title = f"{self.policy} on {self.world}, {len(self)} episodes, mean ± standard error"
-        return html_table(title, ("", "mean"), rows)
+        rule = f", {self.actions}" if self.actions else ""
+        title = (
+            f"{self.policy} on {self.world}, {len(self)} episodes{rule}: mean ± standard error, share [95 %]"
+        )
+        return html_table(title, ("", "mean", "unit"), rows)
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Name, value and unit of everything in `summary`: means with standard errors, shares of episodes with intervals."""
+        shares = {f"{name}[{side}]": s for side, own in self.shares().items() for name, s in own.items()}
+        return [
+            (name, str(shares.get(name, found)), self.unit(name)) for name, found in self.summary().items()
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON."""
@@ -93,6 +142,12 @@ class EpisodeTable:
             "seed": self.seed,
             "agents": list(self.agents),
             "episodes": len(self),
+            "actions": self.actions,
+            "results": {
+                side: {name: share._asdict() for name, share in own.items()}
+                for side, own in self.shares().items()
+            },
+            "units": dict(self.units),
             "columns": {name: values.tolist() for name, values in self.columns.items()},
         }
 
@@ -133,13 +188,24 @@ def play(
         ledger.note(timestep.reward)
         if on_step is not None:
             on_step(world, ledger.episode)
-        done = ledger.finish(timestep.over, max_steps)
+        done = ledger.finish(timestep.over, limit_ended(timestep.truncated, timestep.over), max_steps)
         if done.any():
             again = ledger.assign(done)
             if again.any():
                 timestep = world.reset(again, ledger.seeds)
                 policy.forget(again)
-    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns())
+    columns = ledger.columns()
+    per_team = world.per_team if world.teams else ()
+    return EpisodeTable(
+        world.id,
+        policy.name,
+        seed,
+        world.agents,
+        columns,
+        policy.actions,
+        sides_by_name(world) if has_outcome(world) else {},
+        {name: unit_of(name, a.ndim > 1, per_team) for name, a in columns.items() if name != "seed"},
+    )
 
 
 def compare(a: EpisodeTable, b: EpisodeTable) -> dict[str, Difference]:
@@ -175,18 +241,20 @@ class _Ledger:
         self._steps += 1
         self._returns += reward
 
-    def finish(self, over: np.ndarray, max_steps: int | None) -> np.ndarray:
-        """Writes the rows of episodes that ended now; returns their worlds as a (W,) bool mask."""
-        cut = np.zeros_like(over) if max_steps is None else ~over & (self._steps >= max_steps)
-        done: np.ndarray = (over | cut) & (self.episode >= 0)
+    def finish(self, over: np.ndarray, at_limit: np.ndarray, max_steps: int | None) -> np.ndarray:
+        """Writes the rows of episodes that ended now, `at_limit` those of the world's own; returns their worlds as a (W,) bool mask."""
+        stopped = np.zeros_like(over) if max_steps is None else ~over & (self._steps >= max_steps)
+        done: np.ndarray = (over | stopped) & (self.episode >= 0)
         if done.any():
-            metrics = self._world.metrics
+            metrics = dict(self._world.metrics)
+            if has_outcome(self._world):  # an episode that was stopped has none
+                metrics[OUTCOME] = np.where(stopped[:, None], np.nan, metrics[OUTCOME])
             for w in np.flatnonzero(done):
                 self._rows[int(self.episode[w])] = {
                     **{name: np.array(values[w]) for name, values in metrics.items()},
                     "seed": self.seeds[w],
                     "steps": self._steps[w],
-                    "cut": cut[w],
+                    "truncated": stopped[w] or at_limit[w],
                     "return": self._returns[w].copy(),
                 }
         return done
@@ -207,7 +275,7 @@ class _Ledger:
 
     def columns(self) -> dict[str, np.ndarray]:
         rows = [self._rows[episode] for episode in sorted(self._rows)]
-        first = ["seed", "steps", "cut", "return"]
+        first = ["seed", "steps", "truncated", "return"]
         names = first + [name for name in rows[0] if name not in first]
         return {name: np.stack([row[name] for row in rows]) for name in names}
 

@@ -12,10 +12,12 @@ import numpy as np
 from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.episodes import EpisodeTable, play
+from interplay.evaluate.results import NAMES
 
 RENAMED = {"steps": "episode_length", "return": "episode_return"}  # as training's log calls them
 FIRST = ("agent_steps", "updates", "slot_steps", "time", "episodes")  # of a row, which no episode measures
 ERRORS, BY_AGENT = "standard_error", "by_agent"
+ACTIONS = "actions"  # the rule of play of a row's trained policies
 
 
 def play_counting(
@@ -51,13 +53,19 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
     errors: dict[str, float | None] = {}
     by_agent: dict[str, list[float]] = {}
     for name, values in table.columns.items():
+        if name not in summary:  # the outcome, of which each side's shares stand below
+            continue
         told = RENAMED.get(name, name)
-        if name == "seed" or (told in table.columns and told != name) or name in RENAMED.values():
+        if (told in table.columns and told != name) or name in RENAMED.values():
             continue
         row[told], errors[told] = summary[name].mean, summary[name].standard_error
         if values.ndim > 1:
             by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
-    return row | {BY_AGENT: by_agent, ERRORS: errors}
+    for side in table.sides:
+        for name in (f"{share}[{side}]" for share in NAMES):
+            row[name], errors[name] = summary[name].mean, summary[name].standard_error
+    rule = {ACTIONS: table.actions} if table.actions else {}
+    return row | rule | {BY_AGENT: by_agent, ERRORS: errors}
 
 
 def metrics_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -76,7 +84,7 @@ def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> str:
     """
     flat = []
     for row in rows:
-        cells = {name: row[name] for name in FIRST if name in row}
+        cells = {name: row[name] for name in (*FIRST, ACTIONS) if name in row}
         for name in metrics_of(rows):
             cells |= {name: row[name], f"{name} standard error": row[ERRORS][name]}
             numbers = row[BY_AGENT].get(name, [])

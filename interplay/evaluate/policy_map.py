@@ -22,6 +22,11 @@ class SharedPlay(Policy):
 
     _players: Sequence[Policy]
 
+    @property
+    def actions(self) -> str:  # type: ignore[override]
+        """The rules of play of the trained policies, each once; several are joined by "and"."""
+        return " and ".join(sorted({policy.actions for policy in self._players if policy.actions}))
+
     @abstractmethod
     def players(self) -> np.ndarray:
         """Who acts for each slot now, as a number: (A,), or (W, A) where it differs from world to world."""

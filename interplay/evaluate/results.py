@@ -106,7 +106,8 @@ def share_of(count: float, n: int) -> Share:
 
 def has_outcome(world: World) -> bool:
     """Whether the world's metrics have an `OUTCOME` of each agent; the world was reset."""
-    return np.shape(world.metrics.get(OUTCOME)) == (world.num_worlds, len(world.agents))
+    metrics = world.metrics
+    return OUTCOME in metrics and np.shape(metrics[OUTCOME])[1:] == (len(world.agents),)
 
 
 def sides_by_name(world: World) -> Mapping[str, tuple[int, ...]]:

@@ -31,6 +31,11 @@ class InterfacedPolicy(Policy):
         self.policy, self._interfaces, self._named = policy, dict(interfaces), groups
         self.name = policy.name
 
+    @property
+    def actions(self) -> str:  # type: ignore[override]
+        """As of the policy inside."""
+        return self.policy.actions
+
     def start(self, world: World, seed: int = 0) -> None:
         """Binds the interfaces to the world's spaces."""
         super().start(world, seed)

@@ -129,14 +129,15 @@ def test_every_episode_has_its_own_outcome():
         while not world.timestep.over.all():
             timestep = world.step(rng.integers(0, 6, (40, 2)))
             points += timestep.reward > 0
-            assert np.array_equal(world.metrics["outcome"], np.sign(points - points[:, ::-1]))
+            result = np.where(timestep.over[:, None], np.sign(points - points[:, ::-1]), np.nan)
+            np.testing.assert_array_equal(world.metrics["outcome"], result)
             assert np.array_equal(timestep.terminated.any(axis=1), timestep.terminated.all(axis=1))
         assert (world.metrics["rounds"] == 20).all()
         assert (points.sum(axis=1) == 20).all()
         assert np.array_equal(world.metrics["points"], points)
         assert len(np.unique(world.metrics["outcome"])) == 3  # wins, defeats and draws
         world.reset()
-        assert not world.metrics["outcome"].any()
+        assert np.isnan(world.metrics["outcome"]).all()
 
 
 def test_a_round_that_takes_too_long_is_nobodys():

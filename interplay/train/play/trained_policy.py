@@ -87,6 +87,11 @@ class TrainedPolicy(Policy):
         self._tensors, self.checkpoint = tensors, ""
 
     @property
+    def actions(self) -> str:  # type: ignore[override]
+        """The rule of play: "greedy" or "sampled". Value factorisation has no odds to sample from, so it is always greedy."""
+        return "greedy" if self.greedy or self.settings.factored is not None else "sampled"
+
+    @property
     def weights(self) -> Sequence[Mapping[str, np.ndarray]]:
         """Of each population, ``kind/tensor`` -> array, as they were given."""
         return self._tensors

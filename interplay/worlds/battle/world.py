@@ -62,6 +62,7 @@ class BattleWorld(ArrayWorld):
     frames_per_step = 4
     tick_seconds = TICKS / TICKS_PER_SECOND
     dead_stay = True
+    per_team = ("fallen", "felled")
 
     def __init__(
         self,
@@ -98,7 +99,7 @@ class BattleWorld(ArrayWorld):
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Of the episode so far, per unit (W, A) but for the length in decisions, (W,).
 
-        ``outcome`` is +1, -1, or 0 for a draw and at the limit, of the unit's side, once the battle is over; NaN before. ``lost`` units of
+        ``outcome`` is +1, -1, or 0 for a draw and at the limit, of the unit's side, once the battle is over; NaN before. ``fallen`` units of
         its side, ``felled`` enemies. Empty slots have their side's.
         """
         unit, over = self.state.unit, np.asarray(self.outputs.over)
@@ -114,7 +115,7 @@ class BattleWorld(ArrayWorld):
             "alive": np.array(unit["alive"]),
             "health": np.array(unit["health"]),
             "shield": np.array(unit["shield"]),
-            "lost": own,
+            "fallen": own,
             "felled": dead.sum(axis=1)[:, None] - own,
         }
 

@@ -45,6 +45,7 @@ class PommermanWorld(ArrayWorld):
 
     version = 1
     frames_per_step = 4
+    per_team = ("fallen", "felled")
     eyes: int | None = None
 
     def __init__(
@@ -82,7 +83,7 @@ class PommermanWorld(ArrayWorld):
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Of the episode so far, per agent (W, A) but for the length in steps, (W,).
 
-        ``outcome`` is +1, -1, or 0 for a tie, of the agent's side, once the game is over, cut or not; NaN before. ``lost`` members of
+        ``outcome`` is +1, -1, or 0 for a tie, of the agent's side, once the game is over, cut or not; NaN before. ``fallen`` members of
         its side, ``felled`` enemies, and what it picked up itself: ``ranges``, ``kicks``, ``extra_bombs``.
         """
         agent, over = self.state.agent, np.asarray(self.state.room["over"])
@@ -94,7 +95,7 @@ class PommermanWorld(ArrayWorld):
             "episode_return": agent["returns"].copy(),
             "outcome": np.where(over[:, None], agent["outcome"], np.nan),
             "alive": agent["alive"].copy(),
-            "lost": dead @ same,
+            "fallen": dead @ same,
             "felled": dead @ (1 - same),
             **{
                 name: agent[name].astype(np.int64)

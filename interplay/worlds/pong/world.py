@@ -75,11 +75,14 @@ class PongWorld(ArrayWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Of this episode so far: ``points`` and ``outcome`` (W, A), 1 for who has more points, -1 for who has fewer, 0; ``rounds`` (W,)."""
-        points = self.state.bat["points"]
+        """Of this episode so far: ``points`` (W, A) and ``rounds`` (W,).
+
+        ``outcome`` (W, A) is +1 for more points than the other, -1 for fewer, 0 for as many, once the episode is over; NaN before.
+        """
+        points, over = self.state.bat["points"], np.asarray(self.outputs.over)
         return {
             "points": points,
-            "outcome": np.sign(points - points[:, ::-1]),
+            "outcome": np.where(over[:, None], np.sign(points - points[:, ::-1]), np.nan),
             "rounds": self.state.ball["rounds"],
         }
 

@@ -65,6 +65,7 @@ class SurvivalWorld(ArrayWorld):
 
     version = 1
     dead_stay = True
+    per_team = ("team_kills",)
     instruments = MappingProxyType(
         {"moments": "interplay.evaluate.lifetimes.survival_world.moments:MomentReader"}
     )

@@ -106,7 +106,7 @@ def test_weights_pay_losses_kills_and_items_by_side():
     for reward, (gain, dies) in zip(rewards, gained, strict=True):
         mine, theirs = gain + 0.3 * dies, -0.2 * dies
         assert np.allclose(reward, [mine, theirs, mine, theirs], atol=1e-6)
-    assert world.metrics["lost"][0].tolist() == [0, 1, 0, 1]
+    assert world.metrics["fallen"][0].tolist() == [0, 1, 0, 1]
     assert world.metrics["felled"][0].tolist() == [1, 0, 1, 0]
     assert [world.metrics[name][0, 0] for name in ("extra_bombs", "ranges", "kicks")] == [1, 1, 1]
 
