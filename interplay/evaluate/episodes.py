@@ -28,7 +28,7 @@ from interplay.evaluate.results import (
     sides_by_name,
 )
 from interplay.evaluate.statistics import Difference, Estimate, difference, estimate
-from interplay.evaluate.units import SHARE, unit_of
+from interplay.evaluate.units import unit_of
 
 MOST_AGENTS = 16  # that a table shows one by one
 
