@@ -123,7 +123,7 @@ def make_cup(folder: Path) -> None:
                         "ranks": [2, 1],
                         "return": scores,
                         "steps": 10 + n,
-                        "cut": False,
+                        "truncated": False,
                         "seed": 2**63 + n,
                     }
                 }

@@ -44,8 +44,12 @@ def tournament(
     ] = None,
     per_match: Annotated[int, typer.Option(help="Players of a match.", min=2)] = 2,
     score: Annotated[
-        str, typer.Option(help="return, or a metric of the world with a value per agent.")
-    ] = "return",
+        str | None,
+        typer.Option(
+            help="What decides a match: outcome, return, or another metric of the world with a value per agent.  "
+            "[default: outcome where the world has one, else return]"
+        ),
+    ] = None,
     max_steps: Annotated[int | None, typer.Option(help="Cut matches there.", min=1)] = None,
     merge: Annotated[
         bool, typer.Option("--merge", help="Merge the populations of every two homes into one world.")

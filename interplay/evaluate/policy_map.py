@@ -25,7 +25,9 @@ class SharedPlay(Policy):
     @property
     def actions(self) -> str:  # type: ignore[override]
         """The rules of play of the trained policies, each once; several are joined by "and"."""
-        return " and ".join(sorted({policy.actions for policy in self._players if policy.actions}))
+        return " and ".join(
+            sorted({policy.actions for policy in getattr(self, "_players", ()) if policy.actions})
+        )
 
     @abstractmethod
     def players(self) -> np.ndarray:

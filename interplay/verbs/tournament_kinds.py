@@ -83,12 +83,13 @@ def round_robin(
 
     Args:
         players: as typed.
-        values: of `RoundRobinSettings`, but for players and identities.
+        values: of `RoundRobinSettings`, but for players and identities; a score of None is `default_score`.
         before: identities that the players must have.
         trust: runs may name programs of their own.
         workers: processes that play.
         record: recordings of every matchup and seat.
     """
+    from interplay.evaluate.tournaments.matches import default_score
     from interplay.evaluate.tournaments.round_robins import Farm, RoundRobinSettings, run_round_robin
 
     world_id, options = choose_world(
@@ -96,6 +97,8 @@ def round_robin(
     )
     with closing(open_world(world_id, 1, **options)) as world:
         found = [find_contestant(name, world, values["greedy"], trust=trust) for name in players]
+        world.reset()
+        score = values["score"] or default_score(world)
     identities = tuple(contestant.identity for contestant in found)
     same_as_before(players, before or identities, identities)
     settings = build(
@@ -104,6 +107,7 @@ def round_robin(
             **values,
             "world": world_id,
             "options": options,
+            "score": score,
             "players": tuple(players),
             "identities": identities,
         },

@@ -27,7 +27,7 @@ def tournament(
     matches: int | None = None,
     resume: bool = False,
     per_match: int = 2,
-    score: str = "return",
+    score: str | None = None,
     max_steps: int | None = None,
     merge: bool = False,
     caps: Sequence[int] = (16, 32, 64, 128),
@@ -51,7 +51,8 @@ def tournament(
         matches: of every matchup, 20 if None; with `merge` maps of every pair, 8 if None.
         resume: go on with the tournament in `out`.
         per_match: players of a match.
-        score: ``"return"``, or a metric of the world with a value per agent.
+        score: what decides a match: ``"outcome"``, ``"return"``, or another metric of the world with a value per agent. None: that of the
+            tournament in `out`; of a new one the outcome where the world has one, the return otherwise.
         max_steps: cuts matches there.
         merge: merge the populations of every two homes into one world.
         caps, quota, window, horizon: of merges, see `interplay.evaluate.tournaments.merge`.
@@ -68,6 +69,7 @@ def tournament(
         >>> tournament(["random", "tit_for_tat"], "dilemma/fixed", matches=2).names
         ('random', 'tit_for_tat')
     """
+    from interplay.evaluate.tournaments.folder import score_of
     from interplay.verbs import tournament_kinds
 
     if players:
@@ -80,6 +82,8 @@ def tournament(
             own: dict[str, Any] = {"quota": quota, "window": window, "horizon": horizon, "maps": matches or 8}
             kind = tournament_kinds.merge(named, {**values, **own, "caps": tuple(caps)}, trust=trust)
         else:
+            if score is None and resume and out is not None:
+                score = score_of(out)
             own = {"per_match": per_match, "score": score, "max_steps": max_steps, "matches": matches or 20}
             kind = tournament_kinds.round_robin(
                 named, {**values, **own}, trust=trust, workers=workers, record=record

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from interplay.evaluate.tournaments.merge_results import MergeResults
-from interplay.evaluate.tournaments.ratings.standings import Standings
+from interplay.evaluate.tournaments.ratings.standings import Standings, points_title
 from interplay.view.output import begin_figure, save_figure
-from interplay.view.palette import POPULATIONS
+from interplay.view.palette import BAR_EMPTY, FAINT, POPULATIONS
 from interplay.view.short_names import short
+
+_COLOURS = {"won": POPULATIONS[0], "drawn": BAR_EMPTY, "cut": FAINT, "lost": POPULATIONS[5]}
 
 
 def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
-    """Draws ratings with their intervals beside the win matrix, and for merges mean lives below.
+    """Draws ratings and shares of matches with their intervals beside the matrix of points, and for merges mean lives below.
 
     Args:
         results: of a tournament.
@@ -30,13 +32,14 @@ def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
     merges = results if isinstance(results, MergeResults) else None
     ranked = results.standings if isinstance(results, MergeResults) else results
     size = max(3.2, 1.2 + 0.45 * len(ranked.names))
-    columns = max(2, len(merges.caps)) if merges else 2
+    columns = max(3, len(merges.caps)) if merges else 3
     rows = 2 if merges else 1
-    figure = begin_figure(out, "pictures of tournaments", (max(10.0, 3.6 * columns), rows * size))
+    figure = begin_figure(out, "pictures of tournaments", (max(13.0, 3.6 * columns), rows * size))
     parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
-    above = parts[0].subplots(1, 2)
+    above = parts[0].subplots(1, 3)
     _ratings(above[0], ranked)
-    _win_matrix(above[1], ranked)
+    _shares(above[1], ranked)
+    _win_matrix(above[2], ranked)
     if merges:
         for axes, cap in zip(parts[1].subplots(1, columns, squeeze=False)[0], merges.caps, strict=False):
             _lives(axes, merges, cap)
@@ -51,14 +54,36 @@ def _ratings(axes: Any, standings: Standings) -> None:
         low, high = standings.interval[i]
         axes.plot([low, high], [row, row], color=POPULATIONS[0], linewidth=2.4, solid_capstyle="round")
         axes.plot(standings.elo[i], row, "o", color=POPULATIONS[0], markersize=7)
-    axes.set_yticks(range(len(order)), [short(standings.names[i]) for i in order])
+    axes.set_yticks(range(len(order)), [standings.label(i, short(standings.names[i])) for i in order])
     axes.invert_yaxis()
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_xlabel("Elo points, mean 0; bars: 95 %")
-    axes.set_title(f"ratings over {standings.matches:,} matches", fontsize=10)
+    axes.set_title(f"ratings over {standings.title}", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x", color="#dee2e6", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def _shares(axes: Any, standings: Standings) -> None:
+    """Won, drawn, cut and lost of each player as one bar, with the interval of the share won."""
+    order = standings.order
+    names = [name for name in _COLOURS if name in standings.results]
+    for row, i in enumerate(order):
+        shares, left = standings.shares(i), 0.0
+        for name in names:
+            width = 100 * shares[name].share if shares[name].n else 0.0
+            label = name if row == 0 else None
+            axes.barh(row, width, left=left, color=_COLOURS[name], height=0.62, label=label)
+            left += width
+        if shares["won"].n:
+            low, high = 100 * shares["won"].low, 100 * shares["won"].high
+            axes.plot([low, high], [row, row], color="black", linewidth=1.2)
+    axes.set_yticks(range(len(order)), [standings.label(i, short(standings.names[i])) for i in order])
+    axes.set_ylim(len(order) - 0.5, -0.5)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("share of matches, %; lines: 95 % of won")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(ncols=len(names), frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
 
 def _win_matrix(axes: Any, standings: Standings) -> None:
@@ -66,7 +91,7 @@ def _win_matrix(axes: Any, standings: Standings) -> None:
     share = 100 * standings.win_share[np.ix_(order, order)]
     np.fill_diagonal(share, np.nan)
     names = [short(standings.names[i]) for i in order]
-    _matrix(axes, share, names, "won against, % (draws count half)", "RdBu", 0.0, 100.0, "{:.0f}")
+    _matrix(axes, share, names, points_title(standings).replace(" (", "\n("), "RdBu", 0.0, 100.0, "{:.0f}")
 
 
 def _lives(axes: Any, results: MergeResults, cap: int) -> None:

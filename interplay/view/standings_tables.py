@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from interplay.evaluate.results import Share
 from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
-from interplay.evaluate.tournaments.ratings.standings import FEW_ROUNDS, Standings
+from interplay.evaluate.tournaments.ratings.standings import FEW_ROUNDS, Standings, points_title
 from interplay.view.short_names import short
 
 ROOM = 48  # characters for the names above a square table
@@ -31,6 +32,7 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
             console.print(message, markup=False, highlight=False, soft_wrap=True)
         results = results.standings
     console.print(ratings_table(results))
+    console.print(results_table(results))
     if (rounds := int(results.rounds.min())) < FEW_ROUNDS:
         message = (
             f"warning: somebody has only {rounds} rounds (matches that share a seed), so that the intervals are rough; "
@@ -46,23 +48,21 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
 
 def ratings_table(standings: Standings) -> Table:
     """One row per player, the best first."""
-    table = _table(f"ratings over {standings.matches:,} matches")
+    table = _table(f"ratings over {standings.title}")
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("player", overflow="fold")
-    for title in ("Elo", "95 %", "alpha-rank", "mean score", "won"):
+    for title in ("Elo", "95 %", "alpha-rank", f"mean {standings.score}"):
         table.add_column(title, justify="right", no_wrap=True)
     if standings.skill is not None:
         table.add_column("openskill", justify="right", no_wrap=True)
-    played = (standings.wins + standings.wins.T).sum(axis=1)
     for number, i in enumerate(standings.order, 1):
         row = [
             str(number),
-            short(standings.names[i]),
+            standings.label(i, short(standings.names[i])),
             f"{standings.elo[i]:+z.0f}",
             f"{standings.interval[i, 0]:+z.0f} .. {standings.interval[i, 1]:+z.0f}",
             f"{standings.alpha_rank[i]:.3f}",
             f"{standings.mean_score[i]:.4g}",
-            f"{100 * standings.wins[i].sum() / max(played[i], 1):.0f} %",
         ]
         if standings.skill is not None:
             row.append(f"{standings.skill[i].mu:.1f} ± {standings.skill[i].sigma:.1f}")
@@ -70,10 +70,28 @@ def ratings_table(standings: Standings) -> Table:
     return table
 
 
+def results_table(standings: Standings) -> Table:
+    """The shares of matches that each player won, lost and drew, and that a limit cut, with their intervals."""
+    table = _table("share of matches, % [95 %]")
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("player", overflow="fold")
+    for title in standings.results:
+        table.add_column(title, justify="right", no_wrap=True)
+    for number, i in enumerate(standings.order, 1):
+        shares = map(_percent, standings.shares(i).values())
+        table.add_row(str(number), standings.label(i, short(standings.names[i])), *shares)
+    return table
+
+
+def _percent(share: Share) -> str:
+    """A share and its interval in percent."""
+    return f"{100 * share.share:.0f} [{100 * share.low:.0f}, {100 * share.high:.0f}]" if share.n else "-"
+
+
 def win_table(standings: Standings) -> Table:
-    """Share of the matches that the player of the row won against that of the column, in percent."""
+    """Points of the player of the row against that of the column per match, in percent."""
     order = standings.order
-    table = _square("won against, % (draws count half)", [standings.names[i] for i in order])
+    table = _square(points_title(standings), [standings.names[i] for i in order])
     share = standings.win_share
     for number, i in enumerate(order, 1):
         cells = ["" if i == j or not np.isfinite(share[i, j]) else f"{100 * share[i, j]:.0f}" for j in order]

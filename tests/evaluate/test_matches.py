@@ -6,7 +6,7 @@ import numpy as np
 
 from interplay.evaluate.tournaments.matches import Match, play_block
 from interplay.evaluate.tournaments.matchups import all_matchups
-from tests.connect.toys import Line
+from tests.connect.toys import LIMIT, Line
 from tests.evaluate.test_episodes import Walker
 
 
@@ -23,7 +23,9 @@ def test_matches_that_ended_count_no_more_steps():
     assert len(set(steps)) > 3, "they end at different times"
     for number, match in enumerate(together):
         assert block([number]) == [match]
-        assert not match.more["cut"]
+        assert match.more["truncated"] <= (match.more["steps"] == LIMIT), (
+            "only the world's limit ends a match"
+        )
 
 
 def test_a_cut_match_has_as_many_steps_as_the_limit_and_one_that_ended_fewer():
@@ -32,5 +34,5 @@ def test_a_cut_match_has_as_many_steps_as_the_limit_and_one_that_ended_fewer():
     cut = block(list(range(12)), max_steps=limit)
     for match in cut:
         assert match.more["steps"] == min(whole[match.match], limit)
-        assert match.more["cut"] == (whole[match.match] > limit)
-    assert {match.more["cut"] for match in cut} == {True, False}
+        assert match.more["truncated"] == (whole[match.match] > limit)
+    assert {match.more["truncated"] for match in cut} == {True, False}

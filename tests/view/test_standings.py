@@ -55,7 +55,7 @@ def test_every_number_is_shown_in_80_columns(names):
     for i in found.order:
         assert f"{found.elo[i]:+z.0f}" in text  # who is weaker by less than half a point has +0, never -0
         assert f"{found.interval[i, 0]:+z.0f} .. {found.interval[i, 1]:+z.0f}" in text
-    matrix = text.split("won against")[1].splitlines()[2:]
+    matrix = text.split("points against")[1].splitlines()[2:]
     shares = [word for row in matrix for word in row.split()[2:] if word.isdecimal()]
     assert len(shares) == len(names) * (len(names) - 1)
 

@@ -43,10 +43,36 @@ def rows(table: Table) -> list[list[str]]:
 
 def test_ratings_stand_beside_their_player():
     assert rows(standings_tables.ratings_table(standings())) == [
-        ["1", "strong", "+210", "+150 .. +260", "0.782", "2.25", "72 %"],  # 11.5 of 16
-        ["2", "middle", "+90", "+40 .. +130", "0.167", "0.125", "59 %"],  # 9.5 of 16
-        ["3", "weak", "-300", "-340 .. -270", "0.051", "-1.5", "19 %"],  # 3 of 16
+        ["1", "strong", "+210", "+150 .. +260", "0.782", "2.25"],
+        ["2", "middle", "+90", "+40 .. +130", "0.167", "0.125"],
+        ["3", "weak", "-300", "-340 .. -270", "0.051", "-1.5"],
     ]
+
+
+def test_results_are_told_apart_by_hand():
+    """Of weak against strong, 8 matches: the weak one won 0, 2 were cut; of strong against middle 1 was drawn."""
+    found = standings(
+        score="outcome", cuts=np.array([[0, 2, 0], [2, 0, 0], [0, 0, 0]]), actions=("greedy", "", "sampled")
+    )
+    assert [found.counts(player) for player in range(3)] == [
+        {"won": 2, "lost": 12, "drawn": 0, "cut": 2},
+        {"won": 10, "lost": 3, "drawn": 1, "cut": 2},
+        {"won": 9, "lost": 6, "drawn": 1, "cut": 0},
+    ]
+    table = standings_tables.results_table(found)
+    assert [str(column.header) for column in table.columns][2:] == ["won", "lost", "drawn", "cut"]
+    assert [[cell.split()[0] for cell in row[2:]] for row in rows(table)] == [
+        ["62", "19", "6", "12"],  # of 16
+        ["56", "38", "6", "0"],
+        ["12", "75", "0", "12"],
+    ]
+    assert [row[1] for row in rows(table)] == ["strong", "middle, sampled", "weak, greedy"]
+    assert rows(table)[0][2] == "62 [39, 82]", "Wilson's interval of 10 of 16"
+    told = {row["player"]: row for row in found.to_dict()["players"]}
+    assert {told["weak"][name] for name in ("won", "drawn")} == {2, 0}
+    assert told["weak"]["actions"] == "greedy"
+    plain = standings_tables.results_table(standings())
+    assert [str(column.header) for column in plain.columns][2:] == ["won", "lost", "drawn"]
 
 
 def test_wins_stand_in_the_row_of_who_won():
@@ -130,7 +156,7 @@ def test_pictures_hold_the_same_numbers(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib", reason="pictures of tournaments need the extra plot")
     figures = held(monkeypatch, standings_picture)
     standings_picture.plot_results(merges(), tmp_path / "a.png")
-    ratings, wins = titled(figures[0], "ratings over 24"), titled(figures[0], "won against")
+    ratings, wins = titled(figures[0], "ratings over 24"), titled(figures[0], "points against")
     assert ticks(ratings, "y") == list(ORDER)
     drawn = lines(ratings)
     for place, player in enumerate((1, 2, 0)):

@@ -121,6 +121,16 @@ def kind_of(path: Path | str) -> str:
     return str(_read(_settings_file(path)).values.get("kind"))
 
 
+def score_of(path: Path | str) -> str | None:
+    """The score that a folder's tournament was begun with; None where there is no round robin.
+
+    Raises:
+        UserError: if its settings cannot be read.
+    """
+    score = _read(Path(path) / SETTINGS).values.get("score") if (Path(path) / SETTINGS).is_file() else None
+    return None if score is None else str(score)
+
+
 def _settings_file(path: Path | str) -> Path:
     file = Path(path) / SETTINGS
     if not file.is_file():

@@ -12,9 +12,11 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
+from interplay.evaluate.results import OUTCOME, has_outcome, limit_ended
 from interplay.evaluate.tournaments.match_recordings import BlockRecorder, RecordingPlan
 from interplay.evaluate.tournaments.matchups import Matchup, MatchupPolicy, sides
 
+RETURN = "return"
 _WORLDS, _PLAYERS = 0x70001, 0x70002  # streams of a tournament's seed: no training run draws from them
 
 
@@ -24,8 +26,9 @@ class Match(NamedTuple):
     Attributes:
         matchup: numbers of the K players.
         match: number of the match among those of its matchup.
-        scores: of each of the K players, as Python floats; higher is better, equal is a draw.
-        more: what else is kept of it, plain JSON values.
+        scores: of each of the K players, as Python floats; higher is better. Equal scores are a draw, or a cut match if the score is
+            the outcome and a limit ended the match.
+        more: what else is kept of it, plain JSON values; ``truncated`` says whether a limit ended it.
     """
 
     matchup: tuple[int, ...]
@@ -72,7 +75,7 @@ def play_block(
     matches: Sequence[int],
     seed: int,
     *,
-    score: str = "return",
+    score: str = RETURN,
     max_steps: int | None = None,
     plan: RecordingPlan | None = None,
 ) -> list[Match]:
@@ -86,7 +89,7 @@ def play_block(
         matchup: whose matches.
         matches: W numbers, one per world.
         seed: of the tournament.
-        score: ``"return"``, or a metric of the world with a value per agent at the episode's end.
+        score: ``"return"``, or a metric of the world with a value per agent at the episode's end; see `default_score`.
         max_steps: cuts the matches; needed where worlds may run for ever.
         plan: which of them are recorded; None: none is.
 
@@ -99,6 +102,7 @@ def play_block(
     table.start(world, int(seeding.generator(seed, _PLAYERS, matchup.number, matches[0]).integers(2**63)))
     steps = np.zeros(world.num_worlds, np.int64)
     returns = np.zeros(table.seating.shape)
+    truncated = np.zeros(world.num_worlds, bool)
     recording = (
         nullcontext()
         if plan is None
@@ -113,9 +117,13 @@ def play_block(
             action = table.act(timestep)
             timestep = world.step(action)
             returns += timestep.reward
+            truncated |= going & limit_ended(timestep.truncated, timestep.over)
             if recorder is not None:
                 recorder.step(action, going, timestep.over | (steps == max_steps))
     value = agent_scores(world, score, returns)
+    if score == OUTCOME:  # of a match that was stopped nothing is known
+        value = np.where(timestep.over[:, None], value, np.nan)
+    truncated |= ~timestep.over
     return [
         Match(
             matchup.players,
@@ -124,7 +132,7 @@ def play_block(
             {
                 "return": _by_player(returns[w], table.seating[w], len(players)),
                 "steps": int(steps[w]),
-                "cut": not bool(timestep.over[w]),
+                "truncated": bool(truncated[w]),
                 "seed": int(seeds[w]),
             },
         )
@@ -133,8 +141,14 @@ def play_block(
 
 
 def _by_player(values: np.ndarray, seating: np.ndarray, together: int) -> tuple[float, ...]:
-    """The mean over each player's slots."""
-    return tuple(float(values[seating == player].mean()) for player in range(together))
+    """The mean over each player's slots that have a number; 0 where none has."""
+    own = (values[seating == player] for player in range(together))
+    return tuple(float(one[known].mean()) if (known := ~np.isnan(one)).any() else 0.0 for one in own)
+
+
+def default_score(world: World) -> str:
+    """The score of matches where none is chosen: the outcome where the world has one, the return otherwise; the world was reset."""
+    return OUTCOME if has_outcome(world) else RETURN
 
 
 def agent_scores(world: World, score: str, returns: np.ndarray | None = None) -> np.ndarray:
@@ -152,12 +166,12 @@ def agent_scores(world: World, score: str, returns: np.ndarray | None = None) ->
         UserError: for an unknown score.
     """
     slots = len(world.agents)
-    if score == "return":
+    if score == RETURN:
         return np.zeros((world.num_worlds, slots)) if returns is None else returns
     metrics = world.metrics
     fitting = [key for key, values in metrics.items() if np.shape(values)[1:] == (slots,)]
     if score not in fitting:
         raise UserError(
-            f"{world.id}: no score {score!r}; there are {', '.join(['return', *fitting])} (one value per agent)"
+            f"{world.id}: no score {score!r}; there are {', '.join([RETURN, *fitting])} (one value per agent)"
         )
     return np.asarray(metrics[score], np.float64)

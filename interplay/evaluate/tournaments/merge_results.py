@@ -128,7 +128,7 @@ def merge_results(
             scores = tuple(_life_of(result, side, settings.horizon) for side in (0, 1))
             if all(np.isfinite(scores)):
                 matches.append(Match((i, j), number * len(caps) + c, scores, {}))
-    ranked = rate_players(names, matches, _cluster(cells, len(caps)), settings.seed)
+    ranked = rate_players(names, matches, _cluster(cells, len(caps)), settings.seed, score="life")
     return MergeResults(tuple(names), tuple(caps), tuple(found), ranked)
 
 

@@ -16,10 +16,11 @@ from interplay.core.loading import is_code
 from interplay.core.policy import Policy
 from interplay.core.settings import Settings
 from interplay.core.world import World
+from interplay.evaluate.results import OUTCOME
 from interplay.evaluate.tournaments.farm import Play, Result, Unit, play_units
 from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
 from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, tell_recorded
-from interplay.evaluate.tournaments.matches import Match, agent_scores, match_key, play_block
+from interplay.evaluate.tournaments.matches import Match, agent_scores, default_score, match_key, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
 from interplay.evaluate.tournaments.ratings.standings import RESAMPLES, Standings, rate_players, tally_seats
 from interplay.evaluate.tournaments.results_log import ResultsLog
@@ -39,7 +40,9 @@ class RoundRobinSettings(Settings):
     matches: int = Field(20, ge=1, description="Of each matchup.")
     per_match: int = Field(2, ge=2, description="K, players of a match.")
     seed: int = Field(0, ge=0, lt=2**63, description="Of the worlds and of the players' draws.")
-    score: str = Field("return", min_length=1, description="What decides a match.")
+    score: str = Field(
+        "return", min_length=1, description="What decides a match: outcome, return, or a metric."
+    )
     max_steps: int | None = Field(None, ge=1, description="Where matches are cut.")
     block: int = Field(32, ge=1, description="Matches side by side; part of the result.")
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
@@ -83,7 +86,7 @@ def round_robin(
     seed: int = 0,
     per_match: int = 2,
     options: Mapping[str, Any] | None = None,
-    score: str = "return",
+    score: str | None = None,
     max_steps: int | None = None,
     out: Path | str | None = None,
     resume: bool = False,
@@ -99,7 +102,8 @@ def round_robin(
         seed: of the worlds and of the players' draws; training runs never see these worlds' seeds.
         per_match: K, players of a match.
         options: of the world.
-        score: what decides a match: ``"return"`` (mean over a player's agents), or a metric with one value per agent.
+        score: what decides a match: ``"outcome"``, ``"return"`` (mean over a player's agents), or another metric with one value per
+            agent; None: the outcome where the world has one, the return otherwise.
         max_steps: cuts matches; needed where worlds may run for ever.
         out: the folder to keep it in; None keeps nothing. A tournament that was killed goes on there with `resume`.
         resume: go on with the tournament that stands in `out`.
@@ -127,10 +131,21 @@ def round_robin(
         matches=matches,
         per_match=per_match,
         seed=seed,
-        score=score,
+        score=score or score_of_world(world, options or {}),
         max_steps=max_steps,
     )
     return run_round_robin(settings, list(players.values()), out, resume, on_progress, record=record)
+
+
+def score_of_world(world: str, options: Mapping[str, Any]) -> str:
+    """The score of a world's tournaments where none is chosen, `default_score`.
+
+    Raises:
+        UserError: for wrong options.
+    """
+    with closing(make_world(world, 1, **options)) as one:
+        one.reset()
+        return default_score(one)
 
 
 def make_settings(**values: Any) -> RoundRobinSettings:
@@ -165,8 +180,11 @@ def run_round_robin(
             farm = farm._replace(arguments=(*farm.arguments, str(folder.path), record))
         play_missing(settings, policies, folder.log, on_progress, farm, plan)
         matches = read_matches(settings, folder.log)
-        found = rate_players(settings.players, matches, settings.per_match, settings.seed, RESAMPLES)
-        found = replace(found, seats=tally_seats(len(settings.players), matches))
+        found = rate_players(
+            settings.players, matches, settings.per_match, settings.seed, RESAMPLES, settings.score
+        )
+        actions = tuple(policy.actions for policy in policies)
+        found = replace(found, seats=tally_seats(len(settings.players), matches), actions=actions)
         recorded = tell_recorded(folder.path, [(one.matchup, one.match, one.scores) for one in matches])
         told = {"world": settings.world, **found.to_dict(), **({"recorded": recorded} if recorded else {})}
         folder.write(RATINGS, json.dumps(told, indent=1) + "\n")
@@ -204,6 +222,8 @@ def play_missing(
     plan: RecordingPlan | None = None,
 ) -> None:
     """Plays every block that lacks a result or a recording, and writes what it lacks."""
+    if old := _of_older_version(settings, log):
+        log.drop(old)
     report = on_progress or (lambda done, total: None)
     total = len(settings.matchups) * settings.matches
     report(len(log.results), total)
@@ -225,6 +245,17 @@ def play_missing(
                 report(len(log.results), total)
 
 
+def _of_older_version(settings: RoundRobinSettings, log: ResultsLog) -> list[str]:
+    """Even matches rated by outcome whose lines do not tell a draw from a cut match; played again they come out the same."""
+    if settings.score != OUTCOME:
+        return []
+    return [
+        key
+        for key, result in log.results.items()
+        if "truncated" not in result and len(set(map(str, result.get("scores", ())))) <= 1
+    ]
+
+
 def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
     """The matches of the settings as the log has them.
 
@@ -242,7 +273,12 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
             f"{log.path}: {len(lacking)} of {len(keys)} matches are still to be played; go on with --resume"
         )
     return [
-        Match(matchup.players, match, _scores(log, key, len(matchup.players)), {})
+        Match(
+            matchup.players,
+            match,
+            _scores(log, key, len(matchup.players)),
+            {"truncated": bool(log.results[key].get("truncated", False))},
+        )
         for key, (matchup, match) in keys.items()
     ]
 

@@ -13,6 +13,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import MissingExtraError
 from interplay.core.html import html_table
+from interplay.evaluate.results import NAMES, OUTCOME, Share, share_of
 from interplay.evaluate.statistics import student_quantile
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.matchups import seat
@@ -36,7 +37,7 @@ class Standings:
     Attributes:
         names: of the P players.
         matches: that were counted.
-        wins: (P, P) float64, wins[i, j] = matches that i won against j, half of the drawn ones added.
+        wins: (P, P) float64, wins[i, j] = matches that i won against j, half of the drawn and of the cut ones added.
         draws: (P, P) int64, drawn matches.
         mean_score: (P,) float64, the mean score of each player over its matches.
         elo: (P,) float64, see `interplay.evaluate.tournaments.ratings.bradley_terry.elo`.
@@ -45,6 +46,9 @@ class Standings:
         alpha_rank: (P,) float64, see `interplay.evaluate.tournaments.ratings.alpha_rank`; payoffs are the shares of matches won.
         skill: openskill's ratings, or None where it is not installed.
         seats: outcomes between two players by who of them sat before the other; None where nobody sits.
+        score: what decided matches: ``outcome``, ``return`` or another metric; ``life`` in merges.
+        cuts: (P, P) int64, matches without a winner that a limit ended; told from draws where the score is the outcome. None: none.
+        actions: of each player its rule of play, "sampled" or "greedy"; empty for scripted ones.
         circles: players a, b, c who beat each other in a circle (a beats b beats c beats a, each more often than not).
     """
 
@@ -60,18 +64,59 @@ class Standings:
     skill: tuple[Skill, ...] | None
     circles: tuple[tuple[str, str, str], ...]
     seats: Payoff | None = None
+    score: str = "return"
+    cuts: np.ndarray | None = None
+    actions: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """The ratings, for notebooks."""
         rows = [
             (
-                self.names[i],
+                self.label(i),
                 f"{self.elo[i]:+z.0f}",
                 f"{self.interval[i, 0]:+z.0f} .. {self.interval[i, 1]:+z.0f}",
+                *(str(share) for share in self.shares(i).values()),
             )
             for i in self.order
         ]
-        return html_table(f"ratings over {self.matches:,} matches", ("player", "Elo", "95 %"), rows)
+        columns = ("player", "Elo", "95 %", *(f"{name} [95 %]" for name in self.results))
+        return html_table(f"ratings over {self.title}", columns, rows)
+
+    @property
+    def title(self) -> str:
+        """How many matches there are, and what decided them."""
+        return f"{self.matches:,} matches, by {self.score}"
+
+    def label(self, player: int, name: str | None = None) -> str:
+        """The name of a player with its rule of play."""
+        rule = self.actions[player] if self.actions else ""
+        return (name or self.names[player]) + (f", {rule}" if rule else "")
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The names of the shares that sum to 1: without ``cut`` where the score is not the outcome."""
+        return NAMES if self.score == OUTCOME else NAMES[:3]
+
+    @property
+    def cut(self) -> np.ndarray:
+        """(P, P) int64, see `cuts`."""
+        return np.zeros_like(self.draws) if self.cuts is None else self.cuts
+
+    @property
+    def won(self) -> np.ndarray:
+        """(P, P) float64, matches that i won against j, draws not counted."""
+        won: np.ndarray = self.wins - (self.draws + self.cut) / 2
+        return won
+
+    def counts(self, player: int) -> dict[str, int]:
+        """Matches that a player won, lost, drew, and that a limit cut; one of K players counts against each of the others."""
+        each = (self.won[player], self.won[:, player], self.draws[player], self.cut[player])
+        return dict(zip(self.results, (round(float(one.sum())) for one in each), strict=False))
+
+    def shares(self, player: int) -> dict[str, Share]:
+        """The shares of `counts`, with Wilson's intervals."""
+        counts = self.counts(player)
+        return {name: share_of(count, sum(counts.values())) for name, count in counts.items()}
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -80,7 +125,7 @@ class Standings:
 
     @property
     def win_share(self) -> np.ndarray:
-        """(P, P) share of the matches of i against j that i won; NaN where they did not meet."""
+        """(P, P) points of i against j per match, drawn and cut ones counted half; NaN where they did not meet."""
         played = self.wins + self.wins.T
         return np.where(played > 0, self.wins / np.where(played > 0, played, 1.0), np.nan)
 
@@ -97,23 +142,39 @@ class Standings:
                 "mean_score": float(self.mean_score[i]),
                 "wins": float(self.wins[i].sum()),
                 "matches": float((self.wins + self.wins.T)[i].sum()),
+                **self.counts(i),
+                "shares": {name: share._asdict() for name, share in self.shares(i).items() if share.n},
+                "actions": self.actions[i] if self.actions else "",
             }
             if self.skill is not None:
                 row["openskill"] = self.skill[i]._asdict()
             players.append(row)
         return {
             "matches": self.matches,
+            "score": self.score,
             "players": players,
             "names": list(self.names),
             "wins": self.wins.tolist(),
             "draws": self.draws.tolist(),
+            "cuts": self.cut.tolist(),
             "circles": [list(circle) for circle in self.circles],
             **({} if self.seats is None else {"seats": _plain(self.seats)}),
         }
 
 
+def points_title(standings: Standings) -> str:
+    """The heading of the matrix of `Standings.win_share`."""
+    half = "draws and cut matches" if "cut" in standings.results else "draws"
+    return f"points against, % ({half} count half)"
+
+
 def rate_players(
-    names: Sequence[str], matches: Sequence[Match], together: int, seed: int = 0, resamples: int = RESAMPLES
+    names: Sequence[str],
+    matches: Sequence[Match],
+    together: int,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    score: str = "return",
 ) -> Standings:
     """Rates the players of a tournament.
 
@@ -130,9 +191,12 @@ def rate_players(
         together: K, players of a match.
         seed: of the bootstrap.
         resamples: of the bootstrap.
+        score: what decided the matches; where it is the outcome, even matches that a limit ended are cut, not drawn.
     """
     ordered = sorted(matches, key=lambda m: (m.match, m.matchup))
-    wins, draws = _tally(len(names), ordered, together)
+    wins, even = _tally(len(names), ordered, together)
+    limited = [m for m in ordered if score == OUTCOME and m.more.get("truncated")]
+    cuts = _tally(len(names), limited, together)[1]
     rng = seeding.generator(seed, _BOOTSTRAP)
     total = wins.sum(axis=0)
     weighed = np.tensordot(rng.gamma(1.0, size=(resamples, len(wins))), wins, 1)
@@ -151,7 +215,7 @@ def rate_players(
         tuple(names),
         len(ordered),
         total,
-        draws,
+        even - cuts,
         _mean_scores(len(names), ordered),
         elo(total),
         interval,
@@ -159,6 +223,8 @@ def rate_players(
         alpha_rank(payoffs),
         skill,
         _circles(names, payoffs),
+        score=score,
+        cuts=cuts,
     )
 
 
@@ -188,7 +254,7 @@ def _plain(seats: Payoff) -> dict[str, list[list[float]]]:
 
 
 def _tally(players: int, matches: Sequence[Match], together: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of every round its wins (R, P, P), and all draws (P, P)."""
+    """Of every round its wins (R, P, P), even matches counted half, and all even matches (P, P)."""
     rounds: dict[tuple[tuple[int, ...], int], int] = {}
     for match in matches:
         rounds.setdefault((match.matchup, match.match // together), len(rounds))
