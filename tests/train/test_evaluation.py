@@ -12,9 +12,10 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.settings import build
+from interplay.evaluate.results import results
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo, win_probability
 from interplay.train.learner import Learner
-from interplay.train.selfplay.evaluation import Evaluation, rate_against
+from interplay.train.selfplay.evaluation import Evaluation, rate_against, rates_of
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
@@ -25,7 +26,12 @@ from tests.train.toy_worlds import Corridor
 pytestmark = pytest.mark.slow
 
 RIGHT = "tests.train.test_evaluation:Right"
-AGAINST = {"evaluate_against": ["random", RIGHT], "evaluate_every": 600, "evaluate_episodes": 8}
+AGAINST = {
+    "evaluate_against": ["random", RIGHT],
+    "evaluate_every": 600,
+    "evaluate_episodes": 8,
+    "evaluate_actions": "sampled",
+}
 
 
 class Right(Policy):
@@ -49,7 +55,7 @@ def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
 
 
 def told_of(run: Path) -> list[dict[str, Any]]:
-    names = ("agent_steps", "rating", "win_rate[random]", f"win_rate[{RIGHT}]")
+    names = ("agent_steps", "rating", "score_rate[random]", f"score_rate[{RIGHT}]")
     return [{name: line[name] for name in names} for line in log_of(run) if "rating" in line]
 
 
@@ -63,8 +69,8 @@ def test_ratings_rise_with_what_is_learnt(rated: Path) -> None:
     told = told_of(rated)
     assert 3 <= len(told) <= 12
     assert told[-1]["rating"] > told[0]["rating"] + 50
-    assert told[-1]["win_rate[random]"] > 0.8
-    assert told[-1][f"win_rate[{RIGHT}]"] <= 0.5
+    assert told[-1]["score_rate[random]"] > 0.8
+    assert told[-1][f"score_rate[{RIGHT}]"] <= 0.5
     lines = log_of(rated)
     crossed = [
         before["agent_steps"] // 600 < line["agent_steps"] // 600
@@ -85,7 +91,7 @@ def test_a_resumed_run_measures_the_same(rated: Path, tmp_path: Path) -> None:
     assert told_of(run) == told_of(rated)
 
 
-def test_win_rates_by_hand() -> None:
+def test_score_rates_by_hand() -> None:
     """Nobody beats who goes right; two who do so draw."""
     settings = settings_of(1, train=AGAINST | {"evaluate_against": [RIGHT]})
     learner = Learner(Corridor().kinds, settings, with_opponents(settings, Corridor()))
@@ -98,10 +104,42 @@ def test_win_rates_by_hand() -> None:
         weights[0, at - 2 : at] = [left, right]
         learner.begin_with({"agent": weights})
         told.append(evaluation.tell(600 * (1 + len(told))))
-    assert told[0] == {f"win_rate[{RIGHT}]": 0.0, "rating": pytest.approx(-400 * np.log10(17))}  # 0.5 of 9
-    assert told[1] == {f"win_rate[{RIGHT}]": 0.5, "rating": pytest.approx(0.0)}
+    rules = {"evaluate_actions": "sampled", "evaluate_score": "return"}
+    assert told[0] == rules | {
+        f"score_rate[{RIGHT}]": 0.0,
+        "rating": pytest.approx(-400 * np.log10(17)),
+    }  # 0.5 of 9
+    assert told[1] == rules | {f"score_rate[{RIGHT}]": 0.5, "rating": pytest.approx(0.0)}
     assert evaluation.tell(1_300) == {}
     evaluation.close()
+
+
+def test_greedy_and_sampled_ratings_differ_where_they_must() -> None:
+    """Who goes right with odds of e to 1 goes right always where it is greedy, and so draws; sampled it comes late in some matches."""
+    own = {"evaluate_against": [RIGHT], "evaluate_actions": "both", "evaluate_episodes": 32}
+    settings = settings_of(1, train=AGAINST | own)
+    learner = Learner(Corridor().kinds, settings, with_opponents(settings, Corridor()))
+    network = learner.networks["agent"]
+    at = network._ends[network.names.index("policy_head/dense/bias")]
+    weights = np.zeros_like(np.array(learner.vectors["agent"]))
+    weights[0, at - 2 : at] = [0.0, 1.0]
+    learner.begin_with({"agent": weights})
+    evaluation = Evaluation(settings, Corridor, learner, 0)
+    told = evaluation.tell(600)
+    evaluation.close()
+    assert (told["evaluate_actions"], told["evaluate_actions_sampled"]) == ("greedy", "sampled")
+    assert told[f"score_rate[{RIGHT}]"] == 0.5
+    assert told[f"score_rate_sampled[{RIGHT}]"] < 0.5
+    assert told["rating_sampled"] < told["rating"]
+
+
+def test_worlds_with_an_outcome_are_rated_by_four_shares() -> None:
+    """By hand: of eight episodes 3 won, 2 lost, 1 drawn, 2 cut; the points of a rating are 3 and half of 3."""
+    found = results(np.array([1.0, 1, 1, -1, -1, 0, 0, 0]), np.array([0, 0, 0, 0, 0, 0, 1, 1], bool))
+    assert rates_of(found, "outcome") == {
+        "win_rate": 3 / 8, "loss_rate": 2 / 8, "draw_rate": 1 / 8, "cut_rate": 2 / 8
+    }  # fmt: skip
+    assert rates_of(found, "return") == {"score_rate": 4.5 / 8}
 
 
 def test_a_rating_explains_the_wins() -> None:

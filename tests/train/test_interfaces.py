@@ -144,7 +144,7 @@ def test_ratings_in_training_are_of_the_world_itself(tmp_path: Path) -> None:
     own = {"population": {}, "interfaces": {"agent": STACKS["one"]}}
     rated = {"evaluate_against": ["tit_for_tat"], "evaluate_every": 100, "evaluate_episodes": 4}
     run = train(settings_of(**own, train={"shards": 2, "max_updates": 1, **rated}), tmp_path / "run")
-    assert "win_rate[tit_for_tat]" in (run / "metrics.jsonl").read_text()
+    assert "score_rate[tit_for_tat]" in (run / "metrics.jsonl").read_text()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate.results import OUTCOME, has_outcome, limit_ended
+from interplay.evaluate.results import OUTCOME, Results, has_outcome, limit_ended, results
 from interplay.evaluate.tournaments.match_recordings import BlockRecorder, RecordingPlan
 from interplay.evaluate.tournaments.matchups import Matchup, MatchupPolicy, sides
 
@@ -144,6 +144,12 @@ def _by_player(values: np.ndarray, seating: np.ndarray, together: int) -> tuple[
     """The mean over each player's slots that have a number; 0 where none has."""
     own = (values[seating == player] for player in range(together))
     return tuple(float(one[known].mean()) if (known := ~np.isnan(one)).any() else 0.0 for one in own)
+
+
+def match_results(matches: Sequence[Match], score: str) -> Results:
+    """The results of the first of two players; even matches that a limit ended are cut where the score is the outcome, else drawn."""
+    ahead = np.sign([match.scores[0] - match.scores[1] for match in matches])
+    return results(ahead, np.array([score == OUTCOME and match.more["truncated"] for match in matches]))
 
 
 def default_score(world: World) -> str:

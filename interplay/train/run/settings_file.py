@@ -35,6 +35,8 @@ _TRAIN = (
     "evaluate_against",
     "evaluate_every",
     "evaluate_episodes",
+    "evaluate_actions",
+    "evaluate_score",
     "quiet",
     "writers",
 )

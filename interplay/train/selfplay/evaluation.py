@@ -1,4 +1,4 @@
-"""The current policy against fixed opponents, now and then in a run: win rates, and a rating that can be compared over time.
+"""The current policy against fixed opponents, now and then in a run: shares of episodes won, and a rating that can be compared over time.
 
 Matches are those of tournaments, on the same seeds every time and in worlds of their own, so nothing of training changes and a resumed
 run measures the same. The first worker plays; the others wait.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate.tournaments.matches import play_block
+from interplay.evaluate.results import OUTCOME, Results, has_outcome
+from interplay.evaluate.tournaments.matches import default_score, match_results, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, check_sides
 from interplay.evaluate.tournaments.ratings.bradley_terry import DRAWS, elo, win_probability
 from interplay.train.interfaced import seen
@@ -27,6 +29,7 @@ from interplay.train.settings import TrainSettings
 
 TIMES = 20  # that a run is evaluated, where ``train.evaluate_every`` does not say when
 _KEY = "train.evaluate_against"
+_RATES = {"won": "win_rate", "lost": "loss_rate", "drawn": "draw_rate", "cut": "cut_rate"}
 _POINTS, _HALVINGS = 4000.0, 60  # how far beyond the anchors a rating is looked for, and in how many steps
 
 
@@ -49,8 +52,14 @@ class Evaluation:
         self._world: World | None = None
         self._anchors = np.zeros(0)
 
-    def tell(self, agent_steps: int) -> dict[str, float]:
-        """The numbers to log after so many agent-steps; nothing if it is not time for them."""
+    def tell(self, agent_steps: int) -> dict[str, Any]:
+        """What to log after so many agent-steps; nothing if it is not time for it.
+
+        Worlds with an outcome: ``win_rate[NAME]``, ``loss_rate[NAME]``, ``draw_rate[NAME]`` and ``cut_rate[NAME]``, which sum to 1. Others:
+        ``score_rate[NAME]``, draws counted half. ``rating`` is in Elo points; drawn and cut episodes count half in it. With
+        ``evaluate_actions = "both"`` these are greedy, and sampled ones are ``win_rate_sampled[NAME]``, ``rating_sampled`` and so on.
+        ``evaluate_actions``, ``evaluate_actions_sampled`` and ``evaluate_score`` name the rules of play and the score.
+        """
         done, self._done = self._done, agent_steps // self._every
         names = self._settings.train.evaluate_against
         if not names or done == self._done:
@@ -59,10 +68,24 @@ class Evaluation:
             self._begin()
         own = self._learner.populations.own
         self._policy.load_weights([self._learner.weights(population) for population in own])
-        wins = np.array([self._wins(self._policy, who, i) for i, who in enumerate(self._opponents)])
+        asked = self._settings.train.evaluate_actions
+        rated: dict[str, Any] = {"evaluate_score": self._score}
+        for rule, suffix in (("greedy", ""), ("sampled", "_sampled")) if asked == "both" else ((asked, ""),):
+            self._trained.greedy = rule == "greedy"
+            rated |= self._rate(names, suffix) | {f"evaluate_actions{suffix}": self._trained.actions}
+        return rated
+
+    def _rate(self, names: Sequence[str], suffix: str) -> dict[str, float]:
+        """The numbers of the current policy by its rule of play; `suffix` follows the names of metrics."""
+        met = [self._meet(self._policy, who, i) for i, who in enumerate(self._opponents)]
+        rates = {
+            f"{rate}{suffix}[{name}]": value
+            for name, found in zip(names, met, strict=True)
+            for rate, value in rates_of(found, self._score).items()
+        }
+        points = np.array([_points(found) for found in met])
         matches = self._settings.train.evaluate_episodes
-        rates = {f"win_rate[{name}]": float(won / matches) for name, won in zip(names, wins, strict=True)}
-        return rates | {"rating": rate_against(wins, matches, self._anchors)}
+        return rates | {f"rating{suffix}": rate_against(points, matches, self._anchors)}
 
     def close(self) -> None:
         """Closes the worlds."""
@@ -74,21 +97,39 @@ class Evaluation:
         settings, own = self._settings, self._learner.populations.own
         made = self._make(num_worlds=settings.train.evaluate_episodes, seed=settings.seed, first_world=0)
         self._world = inside(made)
-        self._policy = seen(TrainedPolicy(settings, own, [], False, "current"))
+        self._world.reset()
+        self._score = settings.train.evaluate_score or default_score(self._world)
+        self._trained = TrainedPolicy(settings, own, [], True, "current")
+        self._policy = seen(self._trained)
         self._opponents = open_opponents(settings)
         count = len(self._opponents)
         wins = np.zeros((count, count))
         for number, (i, j) in enumerate(combinations(range(count), 2), count):
-            wins[i, j] = self._wins(self._opponents[i], self._opponents[j], number)
+            wins[i, j] = _points(self._meet(self._opponents[i], self._opponents[j], number))
             wins[j, i] = settings.train.evaluate_episodes - wins[i, j]
         self._anchors = elo(wins)
 
-    def _wins(self, one: Policy, other: Policy, number: int) -> float:
-        """Matches that the one won against the other, draws counted half; both sit everywhere equally often."""
+    def _meet(self, one: Policy, other: Policy, number: int) -> Results:
+        """Results of the one against the other; both sit everywhere equally often."""
         assert self._world is not None
         matches = range(self._settings.train.evaluate_episodes)
-        played = play_block(self._world, [one, other], Matchup((0, 1), number), matches, self._settings.seed)
-        return float(sum((a > b) + 0.5 * (a == b) for a, b in (match.scores for match in played)))
+        seed = self._settings.seed
+        played = play_block(
+            self._world, [one, other], Matchup((0, 1), number), matches, seed, score=self._score
+        )
+        return match_results(played, self._score)
+
+
+def rates_of(found: Results, score: str) -> dict[str, float]:
+    """The shares of episodes by the names of `_RATES`, or the share of points where another score than the outcome decides."""
+    if score != OUTCOME:
+        return {"score_rate": _points(found) / len(found.won)}
+    return {_RATES[name]: share for name, share in found.means().items()}
+
+
+def _points(found: Results) -> float:
+    """Episodes won, drawn and cut ones counted half."""
+    return float((found.won + 0.5 * (found.drawn + found.cut)).sum())
 
 
 def rate_against(wins: np.ndarray, matches: int, anchors: np.ndarray) -> float:
@@ -97,7 +138,7 @@ def rate_against(wins: np.ndarray, matches: int, anchors: np.ndarray) -> float:
     As in `interplay.evaluate.tournaments.ratings.bradley_terry`, every pair is given a drawn match beside those that it played.
 
     Args:
-        wins: (P,) matches that were won against each of them, draws counted half.
+        wins: (P,) matches that were won against each of them, drawn and cut ones counted half.
         matches: played against each.
         anchors: (P,) their Elo points.
 
@@ -147,5 +188,9 @@ def check_evaluation(settings: TrainSettings, world: World, populations: Populat
         reason = str(error).partition(";")[0]
         raise UserError(f"{_KEY}: {reason}; leave it out, and compare runs by `interplay evaluate`") from None
     world.reset()
+    if settings.train.evaluate_score == OUTCOME and not has_outcome(inside(world)):
+        raise UserError(
+            f"train.evaluate_score = outcome: {world.id} has no metric of that name; leave it out to rate by the return"
+        )
     for policy in open_opponents(settings):
         policy.start(inside(world))

@@ -99,6 +99,14 @@ class TrainGroup(Settings):
     evaluate_episodes: int = Field(
         32, ge=2, multiple_of=2, description="Episodes against each, half of them in each seat."
     )
+    evaluate_actions: Literal["greedy", "sampled", "both"] = Field(
+        "greedy",
+        description="Rule of play in ratings: the likeliest actions, drawn ones, or a rating by each. Value factorisation is always greedy.",
+    )
+    evaluate_score: Literal["outcome", "return"] | None = Field(
+        None,
+        description="What decides an episode of a rating; off: the outcome where the world has one, else the return.",
+    )
     quiet: bool = Field(False, description="Show no progress.")
     writers: tuple[Literal["auto", "tensorboard", "csv", "wandb", "mlflow"], ...] = Field(
         ("auto",),

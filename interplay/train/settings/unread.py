@@ -160,7 +160,7 @@ def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
         elif name == "share" and settings.has_past_selves:
             yield "pool.share", value, "where opponents gives past selves their shares; leave it out"
     for name, value in _changed(settings.train):
-        if name in ("evaluate_every", "evaluate_episodes") and not settings.train.evaluate_against:
+        if name.startswith("evaluate_") and not settings.train.evaluate_against:
             yield f"train.{name}", value, "without opponents to be rated against; name train.evaluate_against"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.reading import read_json, read_toml
+from interplay.evaluate.results import NAMES
 from interplay.evaluate.tournaments.match_recordings import MOST, recording_name
 from interplay.evaluate.tournaments.matchups import seat
 from interplay.view.run_log import one_line
@@ -68,7 +69,12 @@ def _of_tournament(folder: Path, number: Callable[[str], int], files: Mapping[st
         games = [[wins[i][j] + wins[j][i] for j in range(len(names))] for i in range(len(names))]
         return {
             "players": [
-                {"id": number(str(raw)), **_player(name, row["elo"], row["elo_interval"], row["matches"])}
+                {
+                    "id": number(str(raw)),
+                    **_player(name, row["elo"], row["elo_interval"], row["matches"]),
+                    "shares": _shares(row.get("shares")),
+                    "actions": one_line(str(row.get("actions", ""))),
+                }
                 for raw, name, row in zip(told["names"], names, rows, strict=True)
             ],
             "payoff": [
@@ -78,6 +84,7 @@ def _of_tournament(folder: Path, number: Callable[[str], int], files: Mapping[st
             "games": games,
             "seats": _seats(told.get("seats"), len(names)),
             "matches": _recorded(told.get("recorded", []), len(names), files),
+            "score": one_line(str(told.get("score", ""))),
             "playable": read_toml(folder / "tournament.toml", links=False).get("kind") == "round robin",
         }
     except (KeyError, TypeError, ValueError, IndexError):
@@ -94,15 +101,32 @@ def _of_league(run: Path, number: Callable[[str], int]) -> dict[str, Any]:
     met = table.payoff.met
     return {
         "players": [
-            {"id": number(name), **_player(one_line(name), table.elo[i], None, met[i].sum())}
+            {
+                "id": number(name),
+                **_player(one_line(name), table.elo[i], None, met[i].sum()),
+                "shares": {},
+                "actions": "",
+            }
             for i, name in enumerate(table.names)
         ],
         "payoff": [[_number(x) for x in row] for row in table.shares.tolist()],
         "games": met.tolist(),
         "seats": _by_seats((table.payoff.total + table.payoff.matches) / 2, table.payoff.matches),
         "matches": [],
+        "score": "",
         "playable": True,
     }
+
+
+def _shares(told: Any) -> dict[str, list[float]]:
+    """Won, lost, drawn, cut -> share of a player's matches and the ends of its interval; empty for a folder of an older version."""
+    found = {}
+    for name in NAMES if told is not None else ():
+        if name in told:
+            found[name] = [float(told[name][part]) for part in ("share", "low", "high")]
+            if not all(0 <= value <= 1 for value in found[name]):
+                raise ValueError("no shares of matches")
+    return found
 
 
 def _seats(told: Any, players: int) -> dict[str, Any] | None:

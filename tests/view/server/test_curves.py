@@ -167,6 +167,8 @@ def test_ratings_of_a_tournament(tmp_path):
         assert player["rating"] == standings.elo[number]
         assert (player["low"], player["high"]) == tuple(standings.interval[number])
         assert player["games"] == sum(told["games"][number]) == 8
+        assert player["shares"] == {k: [*share[:3]] for k, share in standings.shares(number).items()}
+    assert told["score"] == "return"
     assert np.allclose(np.array(told["payoff"], float), standings.win_share, equal_nan=True)
     assert told["payoff"][1][1] is None
 
@@ -178,6 +180,9 @@ ONE = '{"player": "a", "elo": 1, "elo_interval": [0, 1], "matches": 1}'
     "text",
     [
         "{}",
+        '{"names": ["a"], "wins": [[0]], "players": ['
+        + ONE[:-1]
+        + ', "shares": {"won": {"share": 2, "low": 0, "high": 1}}}]}',
         "[]",
         '{"names": ["a"], "players": [], "wins": [[0]]}',
         '{"names": ["a"], "players": 3, "wins": "x"}',
@@ -216,10 +221,11 @@ def test_ratings_of_a_league(tmp_path, monkeypatch):
     monkeypatch.setattr("interplay.train.selfplay.league.reading.read_league", lambda run: table)
     assert ask(app_of(beneath(tmp_path)), "/api/sources").json["runs"][0]["ratings"]
     told = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings").json
+    unknown = {"shares": {}, "actions": ""}
     assert told["players"] == [
-        {"id": 0, "name": "main", "rating": 30.0, "low": None, "high": None, "games": 8.0},
-        {"id": 1, "name": "main-1", "rating": 0.0, "low": None, "high": None, "games": 8.0},
-        {"id": 2, "name": "idle", "rating": None, "low": None, "high": None, "games": 0.0},
+        {"id": 0, "name": "main", "rating": 30.0, "low": None, "high": None, "games": 8.0, **unknown},
+        {"id": 1, "name": "main-1", "rating": 0.0, "low": None, "high": None, "games": 8.0, **unknown},
+        {"id": 2, "name": "idle", "rating": None, "low": None, "high": None, "games": 0.0, **unknown},
     ]
     assert told["payoff"] == [[None, 0.625, None], [0.375, None, None], [None, None, None]]
     assert told["games"] == [[0.0, 8.0, 0.0], [8.0, 0.0, 0.0], [0.0, 0.0, 0.0]]

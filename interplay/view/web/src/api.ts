@@ -146,7 +146,18 @@ export interface PlayerListed {
 }
 
 export interface Ratings {
-  players: (PlayerListed & { rating: number | null; low: number | null; high: number | null; games: number })[];
+  players: (PlayerListed & {
+    rating: number | null;
+    low: number | null;
+    high: number | null;
+    games: number;
+    /** Won, lost, drawn, cut: share of its games, low and high end of its 95 % interval; empty where that was not kept. */
+    shares: Partial<Record<"won" | "lost" | "drawn" | "cut", [number, number, number]>>;
+    /** The rule of play, "sampled" or "greedy"; empty for scripted players. */
+    actions: string;
+  })[];
+  /** What decided matches: outcome, return, another metric; empty where that was not kept. */
+  score: string;
   payoff: (number | null)[][];
   games: number[][];
   /** Shares of points of who had the first seat: of all, and of the row before the column. */

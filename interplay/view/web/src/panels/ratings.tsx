@@ -9,6 +9,8 @@ import { short } from "../words";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
+const RESULTS = ["won", "lost", "drawn", "cut"] as const;
+
 type Column = "name" | "rating" | "games";
 
 export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
@@ -25,10 +27,12 @@ export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
     </th>
   );
   const ends = told.players.flatMap(({ low, high, rating }) => [low ?? rating, high ?? rating]).filter((end) => end !== null);
+  const results = RESULTS.filter((name) => told.players.some(({ shares }) => shares[name]));
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   const at = (value: number) => `${(100 * (value - least)) / (most - least || 1)}%`;
   return (
     <div class="ratings">
+      {told.score && <p class="quiet">{P.decidedBy(told.score)}</p>}
       <table>
         <thead>
           <tr>
@@ -37,21 +41,27 @@ export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
             {head("rating", P.rating)}
             <th>{P.interval}</th>
             {head("games", P.games)}
+            {results.map((name) => (
+              <th scope="col">{P.results[name]}</th>
+            ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((i) => {
-            const { name, rating, low, high, games } = told.players[i]!;
+            const { name, rating, low, high, games, shares, actions } = told.players[i]!;
             return (
               <tr>
                 <td>{letter(order.indexOf(i))}</td>
-                <th scope="row">{name}</th>
+                <th scope="row">{actions ? `${name}, ${actions}` : name}</th>
                 <td>{short(rating)}</td>
                 <td class="interval" title={`${short(low)} – ${short(high)}`}>
                   {low !== null && high !== null && <span class="span" style={{ left: at(low), width: `calc(${at(high)} - ${at(low)})` }} />}
                   {rating !== null && <span class="dot" style={{ left: at(rating) }} />}
                 </td>
                 <td>{short(games)}</td>
+                {results.map((result) => (
+                  <td title={shares[result] && P.between(percent(shares[result][1]), percent(shares[result][2]))}>{shares[result] && percent(shares[result][0])}</td>
+                ))}
               </tr>
             );
           })}
