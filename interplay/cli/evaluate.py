@@ -76,9 +76,9 @@ def evaluate(
         asked = Asked(player, world, given, episodes, num_worlds, max_steps, roles or (), greedy, seed, trust)
         show(asked, evaluate_checkpoints(asked, out, ProgressLines()), column or (), json, csv)
         return
-    for name, value in (("--csv", csv), ("--column", column), ("--out", out)):
-        if value:
-            raise UserError(f"{name}: that is for the table of all checkpoints; add --at-checkpoints")
+    for option, given in (("--csv", csv), ("--column", column), ("--out", out)):
+        if given:
+            raise UserError(f"{option}: that is for the table of all checkpoints; add --at-checkpoints")
     from interplay.evaluate.episodes import MOST_AGENTS
     from interplay.train.run.metrics_log import plain
     from interplay.verbs.playing import evaluate as play
@@ -114,19 +114,16 @@ def evaluate(
     whom = f"{player} ({', '.join(roles)})" if roles else player
     rule = f", {table.actions}" if table.actions else ""
     typer.echo(f"{whom} on {table.world}, {episodes} episodes{rule}")
-    crowd = len(table.agents) > MOST_AGENTS
-    shares = {} if crowd else table.shares()
-    if shares:
+    shares = table.shares()
+    if 0 < len(shares) <= MOST_AGENTS:
         typer.echo("share of episodes [95 %]")
-    for side, own in shares.items():
-        typer.echo(f"  {side} " + ", ".join(f"{name} {share}" for name, share in own.items()))
-    of_shares = {f"{name}[{side}]" for side, own in shares.items() for name in own}
+        for team, own in shares.items():
+            typer.echo(f"  {team} " + ", ".join(f"{result} {share}" for result, share in own.items()))
+    of_shares = {f"{result}[{team}]" for team, own in shares.items() for result in own}
     rows = [
         row
         for row in table.rows()
-        if not (crowd and row[0].endswith("]"))
-        and row[0] not in of_shares
-        and not _told_before(row[0], summary)
+        if not table.is_of_crowd(row[0]) and row[0] not in of_shares and not _told_before(row[0], summary)
     ]
     typer.echo("mean ± standard error")
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]

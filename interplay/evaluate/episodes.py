@@ -19,6 +19,7 @@ from interplay.core.html import html_table
 from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.results import (
+    NAMES,
     OUTCOME,
     Results,
     Share,
@@ -47,7 +48,7 @@ class EpisodeTable:
         columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``truncated`` (a limit ended it: the world's own, or `max_steps`),
             ``return`` (E, A) float64, and the world's metrics at the episode's end. ``outcome`` is NaN where `max_steps` ended it.
         actions: the rule of play of trained policies, "sampled" or "greedy"; empty: scripted policies alone play.
-        sides: name -> slots of the sides that win and lose together, in worlds with an ``outcome``.
+        teams: name -> slots that win and lose together, in worlds with an ``outcome``; an agent alone is a team of one.
         units: name of a column -> "per agent", "per team", "per episode", or what it counts in.
     """
 
@@ -57,7 +58,7 @@ class EpisodeTable:
     agents: tuple[str, ...]
     columns: Mapping[str, np.ndarray]
     actions: str = ""
-    sides: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    teams: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -74,10 +75,10 @@ class EpisodeTable:
         return self.columns[name]
 
     def results(self) -> dict[str, Results]:
-        """The results of each side, episode by episode; empty where the world has no ``outcome``."""
+        """The results of each team, episode by episode; empty where the world has no ``outcome``."""
         return {
             side: results(self.columns[OUTCOME][:, list(slots)], self.columns["truncated"])
-            for side, slots in self.sides.items()
+            for side, slots in self.teams.items()
         }
 
     def shares(self) -> dict[str, dict[str, Share]]:
@@ -96,7 +97,7 @@ class EpisodeTable:
         for name, values in self.columns.items():
             if name == "seed":
                 continue
-            if name == OUTCOME and self.sides:
+            if name == OUTCOME and self.teams:
                 found |= {
                     f"{share}[{side}]": estimate(own)
                     for side, each in self.results().items()
@@ -117,15 +118,21 @@ class EpisodeTable:
 
     def _repr_html_(self) -> str:
         """Shares and means, for notebooks; of crowds without those of single agents."""
-        crowd = len(self.agents) > MOST_AGENTS
-        rows = [
-            (name, found, unit) for name, found, unit in self.rows() if not (crowd and name.endswith("]"))
-        ]
+        rows = [row for row in self.rows() if not self.is_of_crowd(row[0])]
         rule = f", {self.actions}" if self.actions else ""
         title = (
             f"{self.policy} on {self.world}, {len(self)} episodes{rule}: mean ± standard error, share [95 %]"
         )
         return html_table(title, ("", "mean", "unit"), rows)
+
+    def is_of_crowd(self, name: str) -> bool:
+        """Whether a name of `summary` is of one of too many agents, or teams, to be shown one by one."""
+        if not name.endswith("]"):
+            return False
+        return len(self.teams if self._is_share(name) else self.agents) > MOST_AGENTS
+
+    def _is_share(self, name: str) -> bool:
+        return any(name == f"{share}[{team}]" for team in self.teams for share in NAMES)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Name, value and unit of everything in `summary`: means with standard errors, shares of episodes with intervals."""

@@ -61,7 +61,7 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
         row[told], errors[told] = summary[name].mean, summary[name].standard_error
         if values.ndim > 1:
             by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
-    for side in table.sides:
+    for side in table.teams:
         for name in (f"{share}[{side}]" for share in NAMES):
             row[name], errors[name] = summary[name].mean, summary[name].standard_error
     rule = {ACTIONS: table.actions} if table.actions else {}

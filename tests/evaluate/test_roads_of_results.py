@@ -122,3 +122,20 @@ def test_a_folder_of_an_older_version_goes_on_with_its_score_and_learns_what_was
     again = round_robin(named, WORLD, matches=8, options=options, out=tmp_path / "cup", resume=True)
     np.testing.assert_array_equal(again.cut, whole.cut)
     np.testing.assert_array_equal(again.wins, whole.wins)
+
+
+def test_summaries_have_the_shares_and_no_mean_of_outcomes(block):
+    players, _, _ = block
+    seats = {k: players[0] if k < 3 else players[1] for k in range(6)}
+    table = play(make_world(WORLD, 5, limit=LIMIT), PolicyMap(seats), 12)
+    summary, shares = table.summary(), table.shares()
+    assert not any(name.startswith(OUTCOME) for name in summary)
+    for side, slot in (("red", 0), ("blue", 3)):
+        ends = table[OUTCOME][:, slot]
+        assert summary[f"won[{side}]"].mean == shares[side]["won"].share == np.mean(ends > 0)
+        assert shares[side]["cut"].share == np.mean((ends == 0) & table["truncated"])
+        assert sum(share.share for share in shares[side].values()) == pytest.approx(1)
+    told = table.to_dict()
+    assert told["results"]["red"]["won"]["n"] == 12
+    assert told["units"]["felled"] == "per team"
+    assert "won[red]" in table._repr_html_()
