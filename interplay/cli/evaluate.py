@@ -76,9 +76,9 @@ def evaluate(
         asked = Asked(player, world, given, episodes, num_worlds, max_steps, roles or (), greedy, seed, trust)
         show(asked, evaluate_checkpoints(asked, out, ProgressLines()), column or (), json, csv)
         return
-    for option, given in (("--csv", csv), ("--column", column), ("--out", out)):
-        if given:
-            raise UserError(f"{option}: that is for the table of all checkpoints; add --at-checkpoints")
+    for flag, used in (("--csv", csv), ("--column", column), ("--out", out)):
+        if used:
+            raise UserError(f"{flag}: that is for the table of all checkpoints; add --at-checkpoints")
     from interplay.evaluate.episodes import MOST_AGENTS
     from interplay.train.run.metrics_log import plain
     from interplay.verbs.playing import evaluate as play
