@@ -163,6 +163,9 @@ class TrainSettings(Settings):
         description="How to learn: ppo, policy_gradient, vdn, qmix (each has a group of its name) or your own package.module:Class.",
     )
     algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
+    name: str = Field(
+        "", max_length=60, description="What tables and pictures call runs with these settings."
+    )
     world: WorldChoice
     train: TrainGroup = TrainGroup()
     record: RecordGroup = RecordGroup()
