@@ -99,8 +99,11 @@ def student_half_width(scores: np.ndarray, level: float = LEVEL) -> np.ndarray:
     runs = len(scores)
     if runs < 2:
         return np.full(np.shape(scores)[1:], np.nan)
-    width: np.ndarray = student_quantile(runs - 1, 1 - level) * scores.std(axis=0, ddof=1) / math.sqrt(runs)
+    width: np.ndarray = _quantile(runs - 1, 1 - level) * scores.std(axis=0, ddof=1) / math.sqrt(runs)
     return width
+
+
+_quantile = functools.cache(student_quantile)
 
 
 def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:

@@ -42,8 +42,8 @@ from interplay.train.run.checkpoint import (
     read_checkpoint,
     staging_path,
 )
-from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.ending import play_out
+from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.run.manifest import check_resumable
 from interplay.train.run.progress import Progress, tell
@@ -281,7 +281,7 @@ def _lead(
     first_steps, first_update = worker.agent_steps, worker.updates
     warned = False
     shown: dict[str, float] = {}  # the latest of each: not every update completes a window of episodes
-    best = Best(settings.train.best_by, settings.train.best_updates, checkpoint)
+    best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
     enough = False
@@ -303,8 +303,8 @@ def _lead(
             faults.updates = worker.updates
             rated = evaluation.tell(worker.agent_steps)
             now = time.monotonic()
-            best.add(numbers, worker.metric_names, worker.of_lives)
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
+            best.add(numbers, [*worker.metric_names, *evaluation.metric_names], worker.of_lives)
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
             numbers["agent_steps_per_s"] = (
@@ -319,7 +319,7 @@ def _lead(
                 at, last = worker.agent_steps, worker.agent_steps - before_update
                 if words := in_updates_so_far(settings, worker.slot_steps, worker.updates, at, last):
                     progress.say(words)
-            better = best.close(worker.updates, worker.agent_steps)
+            better = best.close(worker.agent_steps)
             kept = settings.train.keeps(before_update, worker.agent_steps)
             ends = complete(worker, numbers["time"])
             told = {"agent_steps": worker.agent_steps, **numbers}

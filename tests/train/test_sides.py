@@ -295,7 +295,10 @@ def test_a_pool_alone_plays_any_side() -> None:
             "belief.speaking = 2.0 is not read",
         ),
         ({"alternate": {"high": 0.7}}, "alternate.high = 0.7 is not read without turns"),
-        ({"train": {"shards": 2, "best_updates": 5}}, "train.best_updates = 5 is not read without a metric"),
+        (
+            {"train": {"shards": 2, "best_measurements": 5}},
+            "train.best_measurements = 5 is not read without a metric",
+        ),
         (
             {"train": {"shards": 2, "evaluate_against": ["random"], "evaluate_episodes": 2 * 10**13}},
             "train.evaluate_episodes = 20000000000000: the worlds need",

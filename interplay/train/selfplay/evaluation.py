@@ -64,6 +64,12 @@ class Evaluation:
         rates = {f"win_rate[{name}]": float(won / matches) for name, won in zip(names, wins, strict=True)}
         return rates | {"rating": rate_against(wins, matches, self._anchors)}
 
+    @property
+    def metric_names(self) -> list[str]:
+        """What `tell` gives when it is time for it."""
+        names = self._settings.train.evaluate_against
+        return [*(f"win_rate[{name}]" for name in names), "rating"] if names else []
+
     def close(self) -> None:
         """Closes the worlds."""
         if self._world is not None:

@@ -156,8 +156,8 @@ def _unread(settings: TrainSettings, fields: Fields = _changed) -> Iterator[tupl
                 yield f"record.{name}", value, "without windows; set record.every"
     if settings.train.best_by is None:
         for name, value in fields(settings.train):
-            if name == "best_updates":
-                yield "train.best_updates", value, "without a metric; name train.best_by"
+            if name == "best_measurements":
+                yield "train.best_measurements", value, "without a metric; name train.best_by"
     if settings.algorithm in ("ppo", "policy_gradient") and network.memory == "none":
         for name, value in fields(getattr(settings, settings.algorithm)):
             if name == "sequence":
