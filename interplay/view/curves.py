@@ -12,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.core.targets import GIVEN
 from interplay.view.extras import load
-from interplay.view.labels import named
+from interplay.view.labels import named, relabel
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, INK, POPULATIONS
 from interplay.view.run_log import RunLog, one_line, read_run
@@ -63,6 +63,7 @@ def plot_runs(
     title: str = "",
     against: str = "",
     by: str = "",
+    labels: Mapping[str, str] | None = None,
 ) -> Path:
     """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each.
 
@@ -84,6 +85,7 @@ def plot_runs(
         against: ``agent_steps``, ``slot_steps`` (of every slot, alive or not) or ``time`` (seconds of training); empty: what
             the published curve counts where there is one, else agent-steps.
         by: ``agent`` or ``team``: a curve for each, of columns that were logged for every agent; empty: their mean.
+        labels: label of a group, or name or path of one of its runs -> what it is called.
 
     Returns:
         The path that was written.
@@ -112,10 +114,17 @@ def plot_runs(
     notes = [*([early] if early else []), *([UNFINISHED] if _lack_ends(logs, names) else [])]
     if notes:
         figure.supxlabel(plain_words("; ".join(notes)), fontsize=8)
+    groups = group(logs)
+    called = relabel(list(groups), [_names(own) for own in groups.values()], labels or {})
+    groups = dict(zip(called, groups.values(), strict=True))
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         known = [r for r in references if r.windows or r.level is not None]
-        _panel(axes, name, axis, group(logs), known, parts[name])
+        _panel(axes, name, axis, groups, known, parts[name])
     return save_figure(figure, target)
+
+
+def _names(logs: Sequence[RunLog]) -> set[str]:
+    return {name for log in logs for name in (log.name, str(log.path))}
 
 
 def _lack_ends(logs: Sequence[RunLog], names: Sequence[str]) -> bool:

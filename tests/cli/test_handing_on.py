@@ -516,6 +516,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "column": ("--column x --column y", {"plot_runs.columns": ["x", "y"]}),
         "against": ("--against time", {"plot_runs.against": "time"}),
         "by": ("--by team", {"plot_runs.by": "team"}),
+        "label": ("--label runs/a=IPPO", {"plot_runs.labels": {"runs/a": "IPPO"}}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
     }]),
     "export": (for_export, [{

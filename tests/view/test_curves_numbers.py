@@ -165,6 +165,23 @@ def test_panels_of_a_world_are_named_by_it_and_compared_with_what_was_published(
     assert figures[2].get_suptitle() == "Mine"
 
 
+def test_names_of_settings_and_of_the_user_are_the_labels(monkeypatch, tmp_path):
+    runs = [logged(tmp_path / name, STEPS, seed=i) for i, name in enumerate("abc")]
+    for run, name in zip(runs, ("IPPO", "IPPO", "QMIX"), strict=True):
+        file = run / "settings.toml"
+        file.write_text(f'name = "{name}"\n' + file.read_text().replace("somewhere", f"of/{name}"))
+    axes = panel(monkeypatch, runs)
+    assert [line.get_label() for line in axes.lines if line.get_label()[0] != "_"] == [
+        "IPPO (2 seeds)",
+        "QMIX",
+    ]
+    figures = held(monkeypatch, curves)
+    plot_runs(runs, tmp_path / "b.png", columns=["life"], labels={"c": "ours"})
+    assert "ours" in [line.get_label() for line in titled(figures[0], "life").lines]
+    with pytest.raises(UserError):
+        plot_runs(runs, tmp_path / "b.png", columns=["life"], labels={"d": "ours"})
+
+
 def test_long_lists_of_runs_are_cut_in_their_label(tmp_path):
     logs = [read_run(logged(tmp_path / name, STEPS, seed=i)) for i, name in enumerate("abcd")]
     assert list(group(logs[:3])) == ["a, b, c (3 seeds)"]
