@@ -61,7 +61,11 @@ def arrays_of(run: Path) -> dict[str, bytes]:
 
 
 def log_of(run: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line)
+        for line in (run / "metrics.jsonl").read_text().splitlines()
+        if '"ending"' not in line
+    ]
 
 
 def go_on(run: Path, updates: int, workers: int = 1) -> Path:
