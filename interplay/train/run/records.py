@@ -71,7 +71,13 @@ def _is_best(value: Any) -> bool:
     if "window" not in value:
         return is_number(number)
     found = (number is None and steps is None) or (is_number(number) and is_count(steps))
-    return found and isinstance(window, list) and len(window) == 2 and all(is_number(n) for n in window)
+    counts = value.get("measurements", [0, 0])  # older records counted updates
+    return (
+        found
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in (window, counts))
+        and all(map(is_number, window))
+        and all(map(is_count, counts))
+    )
 
 
 def _are_names(value: Any) -> bool:
