@@ -7,7 +7,7 @@ Run from the repository root::
 
 Everybody learns against `attack_move` on drawn places, by SMAC's reward, and sees its own place and the time, since it must find the enemy. The report
 plays the last checkpoint of each run with its likeliest actions against `attack_move` and `hit_and_run`, which it never met, on
-battles that no run was trained on. A cell is the mean over seeds, with the bootstrap interval of `interplay compare`, of the share of
+battles that no run was trained on. A cell is the mean over seeds, with the interval of `interplay compare`, of the share of
 battles won; then each seed's. Curves are those of the run's own ratings: PPO draws its actions there, VDN and QMIX take their best; draws
 count half, and what the limit cut counts for the side that earned more. What was played is kept in ``OUT/measured.jsonl``.
 """
@@ -53,7 +53,9 @@ def asked(scenario: str, steps: int, seeds: int) -> SweepSettings:
         "opponents": {"team1": "attack_move"},
         "train": {"shards": 1, "evaluate_against": list(AGAINST), "evaluate_episodes": 64},
     }
-    return SweepSettings(settings=settings, points=list(ARMS.values()), seeds=seeds)
+    return SweepSettings(
+        settings=settings, points=[{"name": arm, **point} for arm, point in ARMS.items()], seeds=seeds
+    )
 
 
 def arm_of(settings: Mapping[str, Any]) -> str:
@@ -79,7 +81,7 @@ def shares(
 
 def told(values: list[float]) -> str:
     """A cell of the table: the mean with its interval, then each run's."""
-    found = aggregates.bootstrap(aggregates.mean, [np.array(values)[:, None]])
+    found = aggregates.mean_interval(np.array(values))
     each = ", ".join(f"{value:.2f}" for value in values)
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}] ({each})"
 
@@ -97,10 +99,8 @@ def report(folder: Path, scenarios: list[str], games: int, pictures: Path | None
             print(f"| `{scenario}` | `{who}` | {' | '.join(told(found[arm]) for arm in ARMS)} |", flush=True)
         if pictures is not None:
             for who in AGAINST:
-                curves = compare([place], metric=f"win_rate[{who}]")
-                groups = [group._replace(label=arm_of(group.runs[0].settings)) for group in curves.groups]
                 plot_comparison(
-                    curves._replace(groups=groups),
+                    compare([place], metric=f"win_rate[{who}]"),
                     pictures / f"battle-{scenario}-{who.replace('_', '-')}.png",
                 )
 

@@ -24,14 +24,19 @@ def compare(
             help="A column of metrics.jsonl.  [default: rating, return or life, the first there is]"
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.", min=0)] = 0,
-    draws: Annotated[int, typer.Option(help="Of the bootstrap.", min=100, max=1_000_000)] = 2_000,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=TEXT",
+            help="TEXT instead of a group's label; KEY is the label, or one of the group's runs. May be repeated.",
+        ),
+    ] = None,
     out: Annotated[
         Path,
         typer.Option(
             parser=named_path,
             metavar="PATH",
-            help="The picture, .png; tables lie beside it, .table.md and .table.tex.",
+            help="The picture, .png; tables lie beside it, .table.md, .table.tex and .table.csv.",
         ),
     ] = Path("comparison.png"),
 ) -> None:
@@ -43,15 +48,19 @@ def compare(
     from interplay.core.files import replace_file, told_plainly
     from interplay.view import comparison
     from interplay.view.comparison_picture import plot_comparison
+    from interplay.view.labels import read_labels
     from interplay.view.output import check_output
 
     check_output(out, (".png",))
     for ending, begins in comparison.BEGINS.items():
         if not _may_write(path := out.with_suffix(ending), begins):
             raise UserError(f"{path} is no table of this command; move it away, or give --out another name")
-    found = comparison.compare(runs, metric, seed, draws)
+    found = comparison.compare(runs, metric, read_labels(label or []))
     text = comparison.markdown(found)
-    tables = {out.with_suffix(".table.md"): text, out.with_suffix(".table.tex"): comparison.latex(found)}
+    written = (text, comparison.latex(found), comparison.scores_csv(found))
+    tables = {
+        out.with_suffix(ending): words for ending, words in zip(comparison.TABLES, written, strict=True)
+    }
     for path, words in tables.items():
         with told_plainly("writing", path):
             replace_file(path, words, "table")

@@ -34,13 +34,22 @@ def curves(
         ),
     ] = "",
     by: Annotated[str, typer.Option(metavar="agent|team", help="A curve for each agent, or each team.")] = "",
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=TEXT",
+            help="TEXT instead of a group's label; KEY is the label, or one of the group's runs. May be repeated.",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option(parser=named_path, metavar="PATH", help="The picture to write, .png.")
     ] = Path("curves.png"),
 ) -> None:
     """Draws what runs have learned, from their metrics.jsonl."""
     from interplay.view.curves import plot_runs
+    from interplay.view.labels import read_labels
     from interplay.view.run_table import find_runs
 
-    picture = plot_runs(find_runs(runs, lenient=True), out, columns=column, against=against, by=by)
+    found, labels = find_runs(runs, lenient=True), read_labels(label or [])
+    picture = plot_runs(found, out, columns=column, against=against, by=by, labels=labels)
     typer.echo(f"written: {picture}")

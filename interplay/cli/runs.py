@@ -22,7 +22,7 @@ def runs(
 ) -> None:
     """Lists runs: the settings in which they differ, agent-steps, the last and the best of metrics.
 
-    Last is the mean over the last tenth of a run, best the highest mean of its tenths.
+    Last is the mean over the last measurements of a run: a tenth of them, at least 5. Best is the highest mean of as many in a row.
     """
     from interplay.core.errors import UserError
     from interplay.view import run_table
@@ -31,6 +31,9 @@ def runs(
         raise UserError("--json --csv: a table has one form; give one of the two")
     found = run_table.read_rows(run_table.find_runs([folder]), lambda line: typer.echo(line, err=True))
     rows = run_table.table(found, metric)
+    for run in found:
+        if run.log is not None and run.log.mixed_sides:
+            typer.echo(run.log.mixed_sides, err=True)
     if json:
         typer.echo(json_text.dumps(rows, indent=1))
     elif csv:

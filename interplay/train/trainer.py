@@ -42,6 +42,7 @@ from interplay.train.run.checkpoint import (
     read_checkpoint,
     staging_path,
 )
+from interplay.train.run.ending import play_out
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.run.manifest import check_resumable
@@ -280,7 +281,7 @@ def _lead(
     first_steps, first_update = worker.agent_steps, worker.updates
     warned = False
     shown: dict[str, float] = {}  # the latest of each: not every update completes a window of episodes
-    best = Best(settings.train.best_by, settings.train.best_updates, checkpoint)
+    best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
     enough = False
@@ -293,6 +294,8 @@ def _lead(
         worker.agree(verdict)
         if verdict in (SAVE, SAVE_AND_STOP):
             save(0.0)
+        if verdict in (SAVE, CONTINUE):
+            folder.drop_ending()
         while verdict not in (SAVE_AND_STOP, STOP):
             before_update = worker.agent_steps
             tap.open(worker.updates, worker.agent_steps)
@@ -300,8 +303,8 @@ def _lead(
             faults.updates = worker.updates
             rated = evaluation.tell(worker.agent_steps)
             now = time.monotonic()
-            best.add(numbers, worker.metric_names, worker.of_lives)
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
+            best.add(numbers, [*worker.metric_names, *evaluation.metric_names], worker.of_lives)
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
             numbers["agent_steps_per_s"] = (
@@ -316,7 +319,7 @@ def _lead(
                 at, last = worker.agent_steps, worker.agent_steps - before_update
                 if words := in_updates_so_far(settings, worker.slot_steps, worker.updates, at, last):
                     progress.say(words)
-            better = best.close(worker.updates, worker.agent_steps)
+            better = best.close(worker.agent_steps)
             kept = settings.train.keeps(before_update, worker.agent_steps)
             ends = complete(worker, numbers["time"])
             told = {"agent_steps": worker.agent_steps, **numbers}
@@ -331,10 +334,35 @@ def _lead(
             if verdict in (SAVE, SAVE_AND_STOP):
                 save(before + now - began, better, ends)
                 saved = time.monotonic()
+        seconds = before + time.monotonic() - began
+        _end(worker, folder, seconds, not (stop or enough), stop, progress)
     if stop or enough:
         by = "" if stop else " by on_update"
         tell(
             f"stopped{by} at {worker.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`"
+        )
+
+
+def _end(
+    worker: Worker,
+    folder: RunFolder[TrainSettings],
+    seconds: float,
+    ends: bool,
+    stop: Stop,
+    progress: Progress,
+) -> None:
+    """Plays the episodes under way at the end of a complete run to their ends, and logs them; other workers do the same in `_follow`."""
+    if not worker.agree(int(ends and not folder.has_ending)):
+        return
+    played = play_out(worker, lambda: bool(stop))
+    if played is None:
+        return
+    where = {"updates": worker.updates, "time": seconds, "slot_steps": worker.updates * worker.slot_steps}
+    if played.lines:
+        folder.log_ending(worker.agent_steps, [{**line, **where} for line in played.lines])
+    if played.left and played.steps:
+        progress.say(
+            f"{played.left:,} episodes had not ended {played.steps:,} steps after the end of the run; the log is without them"
         )
 
 
@@ -431,6 +459,8 @@ def _follow(
                 worker.write_shards(staging_path(run, worker.agent_steps))
                 worker.agree(0)  # every worker has written
             if verdict in (SAVE_AND_STOP, STOP):
+                if worker.agree(0):
+                    play_out(worker)
                 return
             worker.update()
             verdict = _keep_step(worker, CONTINUE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,24 +13,22 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.evaluate import aggregates
-from interplay.evaluate.aggregates import FEW, TOO_FEW, Interval
-from interplay.view.curves import WINDOWS
-from interplay.view.run_log import one_line
-from interplay.view.run_table import (
-    LAST,
-    METRICS,
-    SEED,
-    Run,
-    differing_keys,
-    find_runs,
-    read_row,
-    short_names,
-)
+from interplay.evaluate.aggregates import CUTS, LEVEL, Interval
+from interplay.evaluate.last import LEAST, OF_LIVES, Last
+from interplay.view.labels import named, relabel
+from interplay.view.run_log import RunLog, one_line
+from interplay.view.run_table import METRICS, SEED, Run, differing_keys, find_runs, read_row, short_names
+from interplay.view.seed_means import WINDOWS, curves_of
 
 LONGEST = 60  # characters of a group's settings; where one has more, notes call the groups by letters
-CUTS = 4  # seeds, below which the interquartile mean cuts none off
+NAMED = 5  # runs that a note names
 SMALL = -3  # power of ten, below which numbers are told with it
-BEGINS = {".table.md": "| group | seeds | ", ".table.tex": "% interplay compare\n"}  # of the two tables
+TABLES = (".table.md", ".table.tex", ".table.csv")
+BEGINS = {
+    ".table.md": "| group | seeds | ",
+    ".table.tex": "% interplay compare\n",
+    ".table.csv": "group,run,seed,",
+}  # of the tables
 
 
 class Group(NamedTuple):
@@ -38,9 +38,8 @@ class Group(NamedTuple):
         label: the settings in which groups differ, behind a letter where they are long.
         name: what notes call it: its label, or its letter.
         runs: at least one.
-        scores: (runs,) float64, the mean of the metric over the last tenth of each run.
-        curves: (runs, K) float64, means over windows of agent-steps, see `on_windows`; NaN where not every run has begun to log, or
-            one has ended: a mean over other runs than in the window before would jump.
+        lasts: the last value of the metric in each run, and what it is made of.
+        curves: (runs, K) float64, see `interplay.view.seed_means.curves_of`.
         mean, interquartile_mean: of the scores.
         improvement: how likely a run of this group is to be better than one of the first group; None for the first.
     """
@@ -48,11 +47,16 @@ class Group(NamedTuple):
     label: str
     name: str
     runs: list[Run]
-    scores: np.ndarray
+    lasts: list[Last]
     curves: np.ndarray
     mean: Interval
     interquartile_mean: Interval
     improvement: Interval | None
+
+    @property
+    def scores(self) -> np.ndarray:
+        """(runs,) the last values."""
+        return np.array([last.value for last in self.lasts])
 
 
 class Comparison(NamedTuple):
@@ -60,7 +64,7 @@ class Comparison(NamedTuple):
 
     Attributes:
         metric: that is compared.
-        steps: agent-steps that all runs have.
+        steps: agent-steps of the longest run.
         middles: (K,) agent-steps of the curves' windows.
         groups: the first is the one that others are compared with.
         notes: what a reader must know, a line each.
@@ -74,99 +78,128 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    places: Sequence[Path], metric: str | None = None, seed: int = 0, draws: int = aggregates.DRAWS
+    places: Sequence[Path], metric: str | None = None, labels: Mapping[str, str] | None = None
 ) -> Comparison:
-    """Compares groups of runs, each cut at the agent-steps that all have.
+    """Compares groups of runs by the last value of a metric in each run.
+
+    A run that logged nothing of the metric, or cannot be read, is left out with a note.
 
     Args:
         places: run folders, or folders of runs; the first run's group is the one that others are compared with.
-        metric: a column of metrics.jsonl; None: rating, return, life or length, the first that every run has.
-        seed: of the bootstrap.
-        draws: of the bootstrap.
+        metric: a column of metrics.jsonl; None: rating, return, life or length, the first that every run has, else that some have.
+        labels: label of a group, or name or path of one of its runs -> what it is called.
 
     Raises:
-        UserError: for a damaged run, one without that metric, runs that had begun but logged nothing, or runs on different worlds.
+        UserError: where no run can be compared, for a metric that none has, runs on different worlds, or a label of no group.
     """
-    runs = [read_row(path) for path in find_runs(places)]
+    found, notes = _read(find_runs(places))
+    metric = _metric([log for _, log in found], metric)
+    logs = {run.path: log for run, log in found if np.isfinite(log.column(metric)).any()}
+    runs = [run for run, _ in found if run.path in logs]
+    notes += [f"{log.name} has not logged {metric}; left out." for run, log in found if run.path not in logs]
     _refuse_different_worlds(runs)
-    metric = _metric(runs, metric)
-    common = min(run.steps for run in runs)
-    notes = _notes_on_steps(runs, common)
-    edges = np.linspace(0, common, WINDOWS + 1)
+    steps = max(run.steps for run in runs)
+    edges = np.linspace(0, steps, WINDOWS + 1)
     members: dict[str, list[Run]] = {}
     for run in runs:
         members.setdefault(json.dumps(run.asked, sort_keys=True), []).append(run)
-    labels, names = _labels([group[0] for group in members.values()])
+    called, names = _labels(list(members.values()), labels or {})
     groups: list[Group] = []
-    for label, name, own in zip(labels, names, members.values(), strict=True):
+    for label, name, own in zip(called, names, members.values(), strict=True):
         _refuse_twice(own)
-        scores = np.array([_score(run, metric, common) for run in own])
-        curves = np.array([_curve(run, metric, edges) for run in own])
-        curves[:, np.isnan(curves).any(axis=0)] = np.nan
-        first = groups[0].scores if groups else None
+        lasts = [logs[run.path].last(metric) for run in own]
+        scores = np.array([last.value for last in lasts])
         groups.append(
             Group(
                 label,
                 name,
                 own,
-                scores,
-                curves,
-                _interval(aggregates.mean, [scores], seed, draws),
-                _interval(aggregates.interquartile_mean, [scores], seed, draws),
-                None
-                if first is None
-                else _interval(aggregates.probability_of_improvement, [scores, first], seed, draws),
+                lasts,
+                curves_of([logs[run.path] for run in own], metric, edges),
+                aggregates.mean_interval(scores),
+                aggregates.interquartile_interval(scores),
+                aggregates.improvement_interval(scores, groups[0].scores) if groups else None,
             )
         )
-        notes += _notes_on_seeds(name, len(own)) + _notes_on_agreement(groups[-1])
-    return Comparison(metric, common, (edges[:-1] + edges[1:]) / 2, groups, notes)
+    notes += _notes_on_ends(list(logs.values())) + _notes_on_lasts(groups, metric)
+    notes += [f"{log.mixed_sides}." for log in logs.values() if log.mixed_sides]
+    notes += [line for group in groups for line in _notes_on_seeds(group.name, len(group.runs))]
+    return Comparison(metric, steps, (edges[:-1] + edges[1:]) / 2, groups, notes)
 
 
-def curve_band(
-    curves: np.ndarray, seed: int = 0, draws: int = 1_000
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The mean curve of several runs with its bootstrap interval over seeds, whole runs drawn.
-
-    Args:
-        curves: (runs, K), NaN where nothing was logged.
-        seed: of the draws.
-        draws: how many.
-
-    Returns:
-        Mean, lower and upper end, (K,) each; ends are NaN for a single run.
-    """
-    known = np.isfinite(curves)
-    counts = known.sum(axis=0)
-    middle = np.where(counts > 0, np.where(known, curves, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
-    if len(curves) < 2:
-        return middle, np.full_like(middle, np.nan), np.full_like(middle, np.nan)
-    chosen = np.random.default_rng(seed).integers(0, len(curves), (draws, len(curves)))
-    sums, there = np.where(known, curves, 0.0)[chosen].sum(axis=1), known[chosen].sum(axis=1)
-    means = np.where(there > 0, sums / np.maximum(there, 1), np.nan)
-    low, high = np.full_like(middle, np.nan), np.full_like(middle, np.nan)
-    some = counts > 0
-    low[some], high[some] = np.nanquantile(
-        means[:, some], [(1 - aggregates.LEVEL) / 2, (1 + aggregates.LEVEL) / 2], axis=0
-    )
-    return middle, low, high
+def _read(paths: Sequence[Path]) -> tuple[list[tuple[Run, RunLog]], list[str]]:
+    """The runs that have logged something, with their logs, and a note on each other one."""
+    found: list[tuple[Run, RunLog]] = []
+    notes = []
+    for path in paths:
+        try:
+            run = read_row(path)
+        except UserError as error:
+            notes.append(f"Left out: {error}.")
+            continue
+        if run.log is None:
+            notes.append(f"{path.name} has logged nothing; left out.")
+        else:
+            found.append((run, run.log))
+    if not found:
+        raise UserError(f"no run to compare: {' '.join(notes)}")
+    return found, notes
 
 
 def rows(comparison: Comparison) -> list[tuple[str, ...]]:
     """The final table: group, seeds, mean, interquartile mean and probability of improvement, the head first."""
-    head = (
+    head = [
         "group",
         "seeds",
+        "measurements",
+        *_cases(comparison),
         f"{one_line(comparison.metric)}, mean",
         "interquartile mean",
         "P(better than the first)",
-    )
-    found: list[tuple[str, ...]] = [head]
+    ]
+    found: list[tuple[str, ...]] = [tuple(head)]
     for group in comparison.groups:
-        label = one_line(group.label)
+        made = [_range([last.measurements for last in group.lasts])]
+        made += [_range([last.cases or 0 for last in group.lasts]) for _ in _cases(comparison)]
         better = "" if group.improvement is None else told(group.improvement, 2)
         cells = (told(group.mean), told(group.interquartile_mean), better)
-        found.append((label, str(len(group.runs)), *cells))
+        found.append((one_line(group.label), str(len(group.runs)), *made, *cells))
     return found
+
+
+def _cases(comparison: Comparison) -> list[str]:
+    """What the metric is a mean over, the heading of a column; none for a metric that is no such mean."""
+    counted = any(last.cases is not None for group in comparison.groups for last in group.lasts)
+    return ["lives" if comparison.metric.partition("[")[0] in OF_LIVES else "episodes"] * counted
+
+
+def _range(numbers: Sequence[int]) -> str:
+    """Of each seed: one number, or the lowest and the highest."""
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def scores_csv(comparison: Comparison) -> str:
+    """Every score as comma-separated values, a row for each run: what the table is computed from."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ["group", "run", "seed", "agent_steps", comparison.metric, "measurements", *_cases(comparison)]
+    )
+    for group in comparison.groups:
+        for run, last in zip(group.runs, group.lasts, strict=True):
+            cases = [last.cases for _ in _cases(comparison)]
+            row = [
+                group.label,
+                str(run.path),
+                run.settings[SEED],
+                run.steps,
+                last.value,
+                last.measurements,
+                *cases,
+            ]
+            writer.writerow([one_line(cell) if isinstance(cell, str) else cell for cell in row])
+    return text.getvalue()
 
 
 def told(interval: Interval, decimals: int | None = None) -> str:
@@ -221,9 +254,11 @@ def _below(comparison: Comparison) -> list[str]:
 
 
 def _caption(comparison: Comparison) -> str:
+    weighed = f", each weighing its {cases[0]}" if (cases := _cases(comparison)) else ""
     return (
-        f"Mean of {comparison.metric} over the last tenth of {comparison.steps:,} agent-steps; in brackets "
-        f"{aggregates.LEVEL:.0%} bootstrap intervals over seeds; better than the first: {comparison.groups[0].name}."
+        f"Mean of {comparison.metric} over each run's last measurements (a tenth of them, at least {LEAST}{weighed}; counts are of each seed); "
+        f"in brackets {LEVEL:.0%} intervals over seeds, for scores that are about normal; "
+        f"better than the first: {comparison.groups[0].name}."
     )
 
 
@@ -240,105 +275,39 @@ def _escaped(text: str) -> str:
     return "".join(marks.get(letter, f"\\{letter}" if letter in "&%$#_{}" else letter) for letter in text)
 
 
-def _metric(runs: Sequence[Run], asked: str | None) -> str:
-    for run in runs:
-        if run.log is None:
-            raise UserError(
-                f"{run.path}: nothing logged yet; wait for the run's first update, or leave it out"
-            )
-    logged = [(run, set(run.log.columns)) for run in runs if run.log is not None]
-    common = set.intersection(*(columns for _, columns in logged))
-    some = set.union(*(columns for _, columns in logged))
+def _metric(logs: Sequence[RunLog], asked: str | None) -> str:
+    logged = [{name for name, column in log.columns.items() if np.isfinite(column).any()} for log in logs]
+    common, some = set.intersection(*logged), set.union(*logged)
     wanted = METRICS if asked is None else (asked,)
-    if name := next((name for name in wanted if name in common), None):
+    if name := next((name for there in (common, some) for name in wanted if name in there), None):
         return name
-    if name := next((name for name in wanted if name in some), None):
-        lacks = next(run.path for run, columns in logged if name not in columns)
-        raise UserError(
-            f"{lacks} has not logged {name!r}; leave it out, or choose what every run has: {', '.join(sorted(common))}"
-        )
     what = "none of the metrics is" if asked is None else f"{asked!r} is not"
-    raise UserError(f"{what} logged by every run; these are: {', '.join(sorted(common))}")
+    raise UserError(f"{what} logged by any run; there are {', '.join(sorted(some))}")
 
 
-def _score(run: Run, metric: str, common: int) -> float:
-    assert run.log is not None
-    # By when a line was written: the episodes that began last have not all ended.
-    inside = (run.log.steps > (1 - LAST) * common) & (run.log.steps <= common)
-    values = run.log.column(metric)[inside]
-    values = values[np.isfinite(values)]
-    if not len(values):
-        raise UserError(
-            f"{run.path}: {metric} was not logged in the last tenth of {common:,} agent-steps; "
-            "choose another metric, or train longer"
-        )
-    return float(values.mean())
+def _labels(groups: Sequence[Sequence[Run]], labels: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """What tables call the groups, and what notes call them: a letter where a label is long.
 
-
-def _curve(run: Run, metric: str, edges: np.ndarray) -> np.ndarray:
-    assert run.log is not None
-    return on_windows(run.log.places(metric), run.log.column(metric), edges)
-
-
-def on_windows(places: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """The mean over each window of the line through a run's own points, whichever steps these have.
-
-    Where a run has logged but a part of a window, the part is taken that lies evenly about its middle.
-
-    Args:
-        places: (N,) in any order; of several at one place the mean counts.
-        values: (N,), NaN = not known.
-        edges: (K + 1,) ascending.
-
-    Returns:
-        (K,), NaN for windows whose middle is before the run's first point or behind its last.
-
-    Example:
-        >>> on_windows(np.array([1.0, 5.0, 6.0]), np.array([2.0, 10.0, 12.0]), np.array([0.0, 2.0, 4.0, 8.0, 10.0]))
-        array([ 2.,  6., 12., nan])
-    """
-    known = np.isfinite(values)
-    x, which = np.unique(places[known], return_inverse=True)
-    if not len(x):
-        return np.full(len(edges) - 1, np.nan)
-    y = np.bincount(which, values[known]) / np.bincount(which)
-    middles = (edges[:-1] + edges[1:]) / 2
-    reach = np.minimum(np.diff(edges) / 2, np.minimum(middles - x[0], x[-1] - middles))
-    area = np.append(0.0, np.cumsum(np.diff(x) * (y[:-1] + y[1:]) / 2))  # below the line, up to each point
-
-    def below(place: np.ndarray) -> np.ndarray:
-        before = np.clip(np.searchsorted(x, place, side="right") - 1, 0, len(x) - 1)
-        return area[before] + (place - x[before]) * (y[before] + np.interp(place, x, y)) / 2
-
-    wide = np.maximum(reach, 0.0)
-    means = (below(middles + wide) - below(middles - wide)) / np.where(wide > 0, 2 * wide, 1.0)
-    return np.where(reach > 0, means, np.where(reach == 0, np.interp(middles, x, y), np.nan))
-
-
-def _interval(
-    statistic: Callable[..., np.ndarray], samples: Sequence[np.ndarray], seed: int, draws: int
-) -> Interval:
-    return aggregates.bootstrap(statistic, [sample[:, None] for sample in samples], seed, draws)
-
-
-def _labels(firsts: Sequence[Run]) -> tuple[list[str], list[str]]:
-    """Of groups the settings in which they differ, ``learning_rate 0.001, clip 0.1``, and what notes call them.
-
+    The settings in which they differ, ``learning_rate 0.001, clip 0.1``, unless runs have a ``name`` or the user gives one.
     A single group has the world's id.
     """
+    firsts = [group[0] for group in groups]
     keys = [key for key in differing_keys(firsts) if key not in (SEED, "steps")]
-    if not keys:
-        labels = [str(run.settings["world.id"]) for run in firsts]
-        return labels, labels
     called = dict(zip(keys, short_names(keys), strict=True))
-    labels = [
+    settings = [
         ", ".join(f"{called[key]} {_shown(run.asked.get(key))}" for key in keys if run.reads(key))
+        if keys
+        else str(run.settings["world.id"])
         for run in firsts
     ]
-    if max(map(len, labels)) <= LONGEST:
-        return labels, labels
-    names = [_letters(number) for number in range(len(labels))]
-    return [f"{name}: {label}" for name, label in zip(names, labels, strict=True)], names
+    own = named(settings, [[run.settings.get("name", "") for run in group] for group in groups])
+    found = relabel(
+        own, [[name for run in group for name in (run.path.name, str(run.path))] for group in groups], labels
+    )
+    if max(map(len, found)) <= LONGEST:
+        return found, found
+    names = [_letters(number) for number in range(len(found))]
+    return [f"{name}: {label}" for name, label in zip(names, found, strict=True)], names
 
 
 def _letters(number: int) -> str:
@@ -371,31 +340,39 @@ def _refuse_twice(runs: Sequence[Run]) -> None:
         seeds[seed] = run.path
 
 
-def _notes_on_steps(runs: Sequence[Run], common: int) -> list[str]:
-    longest = max(run.steps for run in runs)
-    if longest == common:
+def _notes_on_ends(logs: Sequence[RunLog]) -> list[str]:
+    """Runs that end more than an update before the longest one, or before they were asked to; how far each came."""
+    longest = max(logs, key=lambda log: log.steps[-1])
+    short = [log for log in logs if longest.steps[-1] - log.steps[-1] > max(log.apart, longest.apart)]
+    notes = []
+    if short:
+        each = [f"{log.name} ends at {int(log.steps[-1]):,}" for log in short[:NAMED]]
+        more = [f"{len(short) - NAMED} more end early"] if len(short) > NAMED else []
+        notes.append(
+            f"{'; '.join([*each, *more])} of the {int(longest.steps[-1]):,} agent-steps of the longest run; "
+            "each score is of its run's own end."
+        )
+    return notes + [f"{log.early_end}." for log in logs if log.early_end and log not in short][:NAMED]
+
+
+def _notes_on_lasts(groups: Sequence[Group], metric: str) -> list[str]:
+    few = [
+        f"{run.path.name}: {last.measurements}"
+        for group in groups
+        for run, last in zip(group.runs, group.lasts, strict=True)
+        if last.measurements < LEAST
+    ]
+    if not few:
         return []
-    shortest = min(runs, key=lambda run: run.steps)
+    more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
     return [
-        f"Cut at {common:,} agent-steps, where {shortest.path.name} ends; the longest run has {longest:,}."
+        f"Fewer than {LEAST} measurements of {metric} ({', '.join(few[:NAMED])}{more}): train longer, or measure more often."
     ]
 
 
 def _notes_on_seeds(name: str, count: int) -> list[str]:
-    if count >= FEW:
-        return []
-    little = "too few to say anything of others" if count < TOO_FEW else "intervals of so few are too narrow"
-    uncut = (
-        f", the interquartile mean of fewer than {CUTS} cuts none off and is the mean" if count < CUTS else ""
-    )
-    return [f"{name}: {count} seed{'s' * (count != 1)}, {little}{uncut}; run at least {FEW}."]
-
-
-def _notes_on_agreement(group: Group) -> list[str]:
-    better = group.improvement
-    if better is None or better.low != better.high:
-        return []
-    return [
-        f"{group.name}: every draw of the bootstrap agrees on P(better), so its interval has no width; "
-        "of other seeds it is not certain."
-    ]
+    if count < 2:
+        return [f"{name}: 1 seed, which gives no interval; run more."]
+    if count < CUTS:
+        return [f"{name}: the interquartile mean of fewer than {CUTS} seeds cuts none off and is the mean."]
+    return []

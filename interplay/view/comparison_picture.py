@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from interplay.evaluate.aggregates import LEVEL
-from interplay.view.comparison import Comparison, curve_band
+from interplay.view.comparison import Comparison
 from interplay.view.curves import UNITS, plain_words, thousands
 from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT, POPULATIONS
+from interplay.view.seed_means import curve_band
 
 _STYLES = ("-", "--", ":", "-.")
 
@@ -54,7 +55,7 @@ def _curves(axes: Any, comparison: Comparison) -> None:
     axes.set_ylabel(_quantity(comparison.metric))
     axes.set_xlim(0, comparison.steps)
     axes.xaxis.set_major_formatter(thousands)
-    axes.set_title(f"mean of seeds, {LEVEL:.0%} bootstrap interval", fontsize=9)
+    axes.set_title(f"mean of seeds, {LEVEL:.0%} interval at each step", fontsize=9)
     _plain(axes)
 
 
@@ -72,7 +73,7 @@ def _scores(axes: Any, comparison: Comparison) -> None:
     axes.set_ylim(-0.7, len(comparison.groups) - 0.3)
     axes.margins(x=0.12)
     axes.set_xlabel(_quantity(comparison.metric))
-    axes.set_title("last tenth: runs (|), interquartile mean (dot), its interval", fontsize=9)
+    axes.set_title("last measurements: runs (|), interquartile mean (dot), its interval", fontsize=9)
     _plain(axes)
     axes.spines["left"].set_visible(False)
 

@@ -12,9 +12,11 @@ from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.core.targets import GIVEN
 from interplay.view.extras import load
+from interplay.view.labels import named, relabel
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, INK, POPULATIONS
 from interplay.view.run_log import RunLog, one_line, read_run
+from interplay.view.seed_means import WINDOWS, curves_of
 
 DEFAULT_COLUMNS = ("episode_length", "episode_return", "life", "rating")
 AXES = {
@@ -26,7 +28,6 @@ AXES = {
 MOST_PARTS = 16  # agents or teams, whose curves can be told apart
 UNFINISHED = "episodes count where they began; the last ones had not ended when the run did"
 WHOLE = 0.9  # of a run: a curve that ends before this is explained
-WINDOWS = 60  # of agent-steps per curve, each shown by its mean
 LONGEST = 120  # characters of a label
 UNITS = {
     "episode_length": "steps",
@@ -62,6 +63,7 @@ def plot_runs(
     title: str = "",
     against: str = "",
     by: str = "",
+    labels: Mapping[str, str] | None = None,
 ) -> Path:
     """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each.
 
@@ -69,7 +71,8 @@ def plot_runs(
     versions logged that number as agent-steps).
 
     Runs that differ in nothing but their seed are drawn as one: the mean, and a band from the lowest to the
-    highest. A single run is drawn as means over windows above its faint raw values. Means over episodes stand where these
+    highest, each run interpolated between its own points (`interplay.view.seed_means`), as far as all of them have points. A single run
+    is drawn as means over windows above its faint raw values. A mean over episodes weighs as many as it holds. Means over episodes stand where these
     began (decision 16). Below the panels stands which runs have fewer agent-steps than they were asked for, and why curves of
     episodes end before a run does.
 
@@ -82,6 +85,7 @@ def plot_runs(
         against: ``agent_steps``, ``slot_steps`` (of every slot, alive or not) or ``time`` (seconds of training); empty: what
             the published curve counts where there is one, else agent-steps.
         by: ``agent`` or ``team``: a curve for each, of columns that were logged for every agent; empty: their mean.
+        labels: label of a group, or name or path of one of its runs -> what it is called.
 
     Returns:
         The path that was written.
@@ -95,7 +99,7 @@ def plot_runs(
     if not runs:
         raise UserError("no runs given; name at least one run folder")
     logs = [read_run(Path(run)) for run in runs]
-    early = "; ".join(log.early_end for log in logs if log.early_end)
+    early = "; ".join(line for log in logs for line in (log.early_end, log.mixed_sides) if line)
     names = _columns(logs, columns, by)
     logs, parts = split(logs, names, by)
     worlds = {log.world for log in logs}
@@ -110,10 +114,17 @@ def plot_runs(
     notes = [*([early] if early else []), *([UNFINISHED] if _lack_ends(logs, names) else [])]
     if notes:
         figure.supxlabel(plain_words("; ".join(notes)), fontsize=8)
+    groups = group(logs)
+    called = relabel(list(groups), [_names(own) for own in groups.values()], labels or {})
+    groups = dict(zip(called, groups.values(), strict=True))
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         known = [r for r in references if r.windows or r.level is not None]
-        _panel(axes, name, axis, group(logs), known, parts[name])
+        _panel(axes, name, axis, groups, known, parts[name])
     return save_figure(figure, target)
+
+
+def _names(logs: Sequence[RunLog]) -> set[str]:
+    return {name for log in logs for name in (log.name, str(log.path))}
 
 
 def _lack_ends(logs: Sequence[RunLog], names: Sequence[str]) -> bool:
@@ -291,13 +302,17 @@ def group(logs: Sequence[RunLog]) -> dict[str, list[RunLog]]:
     by_settings: dict[str, list[RunLog]] = {}
     for log in logs:
         by_settings.setdefault(log.settings_without_seed, []).append(log)
-    groups = {}
+    labels = []
     for members in by_settings.values():
         _refuse_twice(members)
-        many = f" ({len(members)} seeds)" if len(members) > 1 else ""
-        label = ", ".join(log.name for log in members) if len(members) <= 3 else members[0].name + ", ..."
-        groups[label + many] = members
-    return groups
+        labels.append(
+            ", ".join(log.name for log in members) if len(members) <= 3 else members[0].name + ", ..."
+        )
+    labels = named(labels, [[log.label for log in members] for members in by_settings.values()])
+    return {
+        f"{label} ({len(members)} seeds)" if len(members) > 1 else label: members
+        for label, members in zip(labels, by_settings.values(), strict=True)
+    }
 
 
 def _refuse_twice(logs: Sequence[RunLog]) -> None:
@@ -309,24 +324,6 @@ def _refuse_twice(logs: Sequence[RunLog]) -> None:
             seed = "" if log.seed is None else f", seed {log.seed}"
             raise UserError(f"{log.path} and {seen[key]} are the same run{seed}; leave one of them out")
         seen[key] = log.path
-
-
-def window_means(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """The mean of y in each window of x, NaN where a window is empty.
-
-    Args:
-        x: (N,).
-        y: (N,), NaN = not known.
-        edges: (K + 1,) ascending.
-
-    Returns:
-        (K,).
-    """
-    known = np.isfinite(y)
-    window = np.clip(np.searchsorted(edges, x[known], side="left") - 1, 0, len(edges) - 2)
-    sums = np.bincount(window, y[known], len(edges) - 1)
-    counts = np.bincount(window, minlength=len(edges) - 1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None, by: str) -> list[str]:
@@ -377,17 +374,21 @@ def _panel(
 
 def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str) -> None:
     edges = np.linspace(0, max(log.steps[-1] for log in logs), WINDOWS + 1)
-    means = np.array([window_means(log.places(name), log.column(name), edges) for log in logs])
+    means = curves_of(logs, name, edges)
     some = np.isfinite(means).any(axis=0)
     middles, means = ((edges[:-1] + edges[1:]) / 2)[some], means[:, some]
+    if not some.any():  # too few points for a line
+        points = np.concatenate([[log.places(name), log.column(name)] for log in logs], axis=1)
+        axes.plot(*points, "o", color=colour, label=plain_words(label))
+        return
     if len(logs) == 1:
         known = np.flatnonzero(np.isfinite(logs[0].column(name)))
         at = known[np.argsort(logs[0].places(name)[known], kind="stable")]
         axes.plot(logs[0].places(name)[at], logs[0].column(name)[at], color=colour, linewidth=0.6, alpha=0.25)
     else:
-        low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
+        low, high = means.min(axis=0), means.max(axis=0)
         axes.fill_between(middles, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=plain_words(label))
+    axes.plot(middles, means.mean(axis=0), color=colour, linewidth=1.8, label=plain_words(label))
 
 
 def _reference(axes: Any, reference: Reference, last: float, colour: str, of: str) -> None:

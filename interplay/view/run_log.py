@@ -13,6 +13,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.reading import memory_limit, read_json_lines, read_toml
+from interplay.evaluate.last import Last, counted_by, last_of
 
 MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
 MOST_STEPS = 2**63  # agent-steps of a run
@@ -21,6 +22,11 @@ MOST_STEPS = 2**63  # agent-steps of a run
 BEGAN = "episodes_began"
 BY_AGENT = "by_agent"
 ENDS = ("max_updates", "max_episodes", "max_seconds")  # of `train`, beside `steps`
+OTHERS = (
+    ("opponents",),
+    ("league", "learners"),
+    ("pool", "populations"),
+)  # settings that let others than the current learner play
 
 
 class RunLog(NamedTuple):
@@ -37,6 +43,8 @@ class RunLog(NamedTuple):
         agents: name -> (N, A) float64, of metrics that were logged for every agent.
         seed: of the run, or None if the settings do not say it.
         asked: agent-steps that the settings ask for, or None if they do not say it, or name another end as well.
+        mixed: agent-steps up to which means over episodes are over all sides, though others than the learner play some; 0 elsewhere.
+        label: ``name`` of the settings.
     """
 
     path: Path
@@ -50,19 +58,45 @@ class RunLog(NamedTuple):
     agents: dict[str, np.ndarray] = {}  # noqa: RUF012 - never changed
     seed: int | None = None
     asked: int | None = None
+    mixed: int = 0
+    label: str = ""
+
+    @property
+    def apart(self) -> int:
+        """The most agent-steps between two lines: one run may have so many more than another without being longer."""
+        return int(np.diff(self.steps, prepend=0.0).max())
+
+    @property
+    def mixed_sides(self) -> str:
+        """What unbracketed means over episodes are in a log of an earlier version: one line, or "" for others."""
+        if not self.mixed:
+            return ""
+        return (
+            f"{self.name}: up to {self.mixed:,} agent-steps its means over episodes are over all sides, opponents included: "
+            "an earlier version logged them"
+        )
 
     @property
     def early_end(self) -> str:
         """What a reader must know of a run with fewer agent-steps than it was asked for: one line, or "" for others."""
         # Where only every so many updates are logged, what is missing of a whole run is less than lies between two lines.
-        apart, last = np.diff(self.steps, prepend=0.0).max(), int(self.steps[-1])
-        if self.asked is None or self.asked - last < max(apart, 1):
+        last = int(self.steps[-1])
+        if self.asked is None or self.asked - last < max(self.apart, 1):
             return ""
         return f"{self.name} ends at {last:,} of {self.asked:,} agent-steps"
 
     def column(self, name: str) -> np.ndarray:
         """A column, (N,), all NaN if this run never logged it."""
         return self.columns.get(name, np.full(len(self.steps), np.nan))
+
+    def cases(self, name: str) -> np.ndarray | None:
+        """(N,) episodes or lives that each line of a column is a mean over, 0 where unknown; None for other columns."""
+        counts = counted_by(name, self.columns, self.of_episodes)
+        return None if counts is None else np.nan_to_num(self.columns[counts])
+
+    def last(self, name: str) -> Last:
+        """The last value of a column."""
+        return last_of(self.column(name), self.cases(name))
 
     def places(self, name: str) -> np.ndarray:
         """Where a column's numbers belong, (N,) in the unit of `steps`: means over episodes where these began."""
@@ -100,20 +134,30 @@ def read_run(path: Path) -> RunLog:
         if (np.abs(column) > MOST).any():
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
     steps = table.pop("agent_steps")
-    world, options, settings, seed, asked = _settings(path / "settings.toml")
+    said = _settings(path / "settings.toml")
     own = frozenset(name for line in lines for name in line.get("of_episodes") or () if name in table)
     return RunLog(
         path,
         path.resolve().name,
-        world,
-        settings or str(path.resolve()),
+        said.world,
+        said.settings or str(path.resolve()),
         steps,
         table,
         own,
-        options,
+        said.options,
         _agents(file, read),
-        seed,
-        asked,
+        said.seed,
+        said.asked,
+        _mixed(read) if said.others else 0,
+        said.label,
+    )
+
+
+def _mixed(lines: list[dict[str, Any]]) -> int:
+    """The agent-steps of the last line with means over episodes that does not name the learner's sides."""
+    return max(
+        (int(line["agent_steps"]) for line in lines if line.get("of_episodes") and "learner" not in line),
+        default=0,
     )
 
 
@@ -210,26 +254,57 @@ def _cell(value: Any) -> float:
     return math.nan if number is None else number
 
 
-def _settings(file: Path) -> tuple[str, str, str, int | None, int | None]:
-    """The world's id and options, and all settings but the seed, as texts; the seed; and the agent-steps that alone end the run."""
+class _Said(NamedTuple):
+    """Of a run's settings: `RunLog` has them all but `others`, whether others than the current learner play in it."""
+
+    world: str = ""
+    options: str = "{}"
+    settings: str = ""
+    seed: int | None = None
+    asked: int | None = None
+    others: bool = False
+    label: str = ""
+
+
+def _settings(file: Path) -> _Said:
+    """What ``settings.toml`` holds; nothing where there is none."""
     if not os.path.lexists(file):
-        return "", "{}", "", None, None
-    from interplay.train.settings.renamed import renew  # brings all settings: the viewer starts without
+        return _Said()
+    from interplay.train.run.settings_file import PACE  # brings all settings: the viewer starts without
+    from interplay.train.settings.renamed import renew
 
     values = renew(read_toml(file, links=False))
+    asked, label = _whole(values.get("steps")), str(values.get("name", ""))
     world, seed = values.get("world", {}), values.get("seed")
-    values.pop("seed", None)
-    values.pop("record", None)  # changes nothing of what is learnt
-    train = values.get("train")
-    others = isinstance(train, dict) and any(isinstance(train.get(end), int | float) for end in ENDS)
+    ends = any(isinstance(_inside(values, "train", end), int | float) for end in ENDS)
+    for key in ("seed", *PACE):  # change nothing of what is learnt
+        _drop(values, key)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
-    return (
+    return _Said(
         str(name),
         json.dumps(options, sort_keys=True, default=str),
         json.dumps(values, sort_keys=True, default=str),
         seed if isinstance(seed, int) else None,
-        None if others else _whole(values.get("steps")),
+        None if ends else asked,
+        any(_inside(values, *keys) for keys in OTHERS),
+        one_line(label),
     )
+
+
+def _drop(values: dict[str, Any], key: str) -> None:
+    """Removes a key by its path, and a group that is empty without it."""
+    name, _, rest = key.partition(".")
+    inner = values.get(name)
+    if rest and isinstance(inner, dict):
+        _drop(inner, rest)
+    if not rest or inner == {}:
+        values.pop(name, None)
+
+
+def _inside(values: Any, *keys: str) -> Any:
+    for key in keys:
+        values = values.get(key) if isinstance(values, dict) else None
+    return values
 
 
 def _whole(value: Any) -> int | None:

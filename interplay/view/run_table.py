@@ -17,6 +17,7 @@ from interplay.core.errors import UserError
 from interplay.core.reading import read_toml
 from interplay.core.seals import canonical
 from interplay.core.settings import build
+from interplay.evaluate.last import OF_LIVES, best_of
 from interplay.train.run.settings_file import PACE
 from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.renamed import renew
@@ -24,7 +25,6 @@ from interplay.train.settings.unread import keys_unread
 from interplay.view.run_log import RunLog, one_line, read_run
 
 DEPTH = 4  # folders inside each other, in which runs are looked for
-LAST = 0.1  # share of a run that its last value is the mean of
 SEED = "seed"
 _ENDS = Counter(key.rpartition(".")[2] for key in canonical(TrainSettings(world=WorldChoice(id="any"))))
 METRICS = ("rating", "episode_return", "life", "episode_length")  # shown unless others are asked for
@@ -146,16 +146,6 @@ def _differs(values: Sequence[Any]) -> bool:
     return any(value != values[0] for value in values)
 
 
-def last_and_best(log: RunLog, metric: str) -> tuple[float, float]:
-    """The mean of a metric over the last tenth of a run's agent-steps, and the highest of the means over all tenths; NaN if none is known."""
-    values = log.column(metric)
-    tenth = np.clip(np.ceil(log.steps / max(log.steps[-1], 1) / LAST) - 1, 0, None)
-    known = np.isfinite(values)
-    means = [values[known & (tenth == number)].mean() for number in np.unique(tenth[known])]
-    in_last = known & (tenth == tenth[-1])
-    return float(values[in_last].mean()) if in_last.any() else np.nan, float(max(means, default=np.nan))
-
-
 def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """A row for each run: its folder, the settings that differ, agent-steps, and last and best of each metric.
 
@@ -168,15 +158,33 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
         if name not in logged:
             raise UserError(f"no run has logged {name!r}; there are {', '.join(logged) or 'none yet'}")
     keys = differing_keys(runs)
+    any_name = any(run.settings.get("name") for run in runs)
     rows = []
     for run in runs:
-        row: dict[str, Any] = {"run": str(run.path)} | {key: run.settings.get(key) for key in keys}
+        row: dict[str, Any] = {"run": str(run.path)}
+        row |= {"name": run.settings.get("name", "")} if any_name else {}
+        row |= {key: run.settings.get(key) for key in keys}
         row |= {"agent_steps": run.steps, "of": run.settings["steps"]}
         for name in names:
-            last, best = (np.nan, np.nan) if run.log is None else last_and_best(run.log, name)
-            row |= {f"{name} last": _number(last), f"{name} best": _number(best)}
+            row |= _of_metric(run.log, name)
         rows.append(row)
     return rows
+
+
+def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
+    """Last and best of a metric, and how many measurements and episodes, or lives, the last is the mean of."""
+    counts = "lives" if name.partition("[")[0] in OF_LIVES else "episodes"
+    cells: dict[str, Any] = {"last": None, "best": None, "measurements": 0, counts: None}
+    if log is not None:
+        last = log.last(name)
+        best = best_of(log.column(name), log.cases(name))
+        cells = {
+            "last": _number(last.value),
+            "best": _number(best),
+            "measurements": last.measurements,
+            counts: last.cases,
+        }
+    return {f"{name} {part}": value for part, value in cells.items()}
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:

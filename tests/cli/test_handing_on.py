@@ -226,7 +226,7 @@ def for_curves(heard: Heard) -> None:
 
 def for_compare(heard: Heard) -> None:
     heard.put("interplay.view.comparison:compare", None)
-    for name in ("markdown", "latex"):
+    for name in ("markdown", "latex", "scores_csv"):
         heard.put(f"interplay.view.comparison:{name}", "text")
     heard.put("interplay.core.files:replace_file", None)
     heard.put("interplay.view.comparison_picture:plot_comparison")
@@ -504,9 +504,8 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     "compare": (for_compare, [{
         "runs": ("runs/a runs/b", {"compare.places": [Path("runs/a"), Path("runs/b")]}),
         "metric": ("--metric life", {"compare.metric": "life"}),
-        "seed": ("--seed 11", {"compare.seed": 11}),
-        "draws": ("--draws 500", {"compare.draws": 500}),
-        "out": ("--out a.png", {"plot_comparison.out": Path("a.png"), "replace_file.path": Path("a.table.tex")}),
+        "label": ("--label runs/a=IPPO", {"compare.labels": {"runs/a": "IPPO"}}),
+        "out": ("--out a.png", {"plot_comparison.out": Path("a.png"), "replace_file.path": Path("a.table.csv")}),
     }]),
     "runs": (for_runs, [{
         "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
@@ -517,6 +516,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "column": ("--column x --column y", {"plot_runs.columns": ["x", "y"]}),
         "against": ("--against time", {"plot_runs.against": "time"}),
         "by": ("--by team", {"plot_runs.by": "team"}),
+        "label": ("--label runs/a=IPPO", {"plot_runs.labels": {"runs/a": "IPPO"}}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
     }]),
     "export": (for_export, [{

@@ -1,4 +1,4 @@
-"""Aggregates over seeds: closed forms, the published package's numbers, and intervals that cover what they should."""
+"""Aggregates over seeds: closed forms, the published package's values, and the coverage of every interval in made-up studies."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import stats
+from scipy import special, stats
 
-from interplay.evaluate.aggregates import bootstrap, interquartile_mean, mean, probability_of_improvement
+from interplay.evaluate.aggregates import (
+    improvement_ends,
+    improvement_interval,
+    interquartile_interval,
+    interquartile_mean,
+    mean_interval,
+    probability_of_improvement,
+)
+from interplay.view.seed_means import curve_band
 
 # default_rng(1): normal(0, 1, (10, 3)) and normal(0.5, 1, (7, 3)), three decimals.
 RNG = np.random.default_rng(1)
 A, B = RNG.normal(0, 1, (10, 3)).round(3), RNG.normal(0.5, 1, (7, 3)).round(3)
-# What rliable 1.2.0 (with arch 7.2, pandas 2) says of them; its intervals from 20,000 and 5,000 draws.
-IQM, IMPROVEMENT = 0.0439375, 0.3428571428571428
-IQM_INTERVAL, IMPROVEMENT_INTERVAL = (-0.1828, 0.2755), (0.2000, 0.4906)
+IQM, IMPROVEMENT = 0.0439375, 0.3428571428571428  # of rliable 1.2.0
+STUDIES = 1_000
 
 
 def test_the_published_package_says_the_same():
     assert float(interquartile_mean(A)) == pytest.approx(IQM, abs=1e-12)
     assert float(probability_of_improvement(A, B)) == pytest.approx(IMPROVEMENT, abs=1e-12)
-    found = bootstrap(interquartile_mean, [A], draws=20_000)
-    assert found[1:] == pytest.approx(IQM_INTERVAL, abs=0.015)
-    found = bootstrap(probability_of_improvement, [A, B], draws=20_000)
-    assert found[1:] == pytest.approx(IMPROVEMENT_INTERVAL, abs=0.015)
 
 
 SCORES = arrays(
@@ -51,33 +54,65 @@ def test_improvement_is_the_statistic_of_mann_and_whitney(scores, runs, seed):
 
 
 def test_one_outlier_moves_the_mean_and_not_the_interquartile_mean():
-    scores = np.arange(8.0)[:, None]
+    scores = np.arange(8.0)
     wild = scores.copy()
     wild[7] = 1e6
-    assert interquartile_mean(wild) == interquartile_mean(scores)
-    assert mean(wild) > 1e5
+    assert interquartile_interval(wild) == interquartile_interval(scores)
+    assert mean_interval(wild).value > 1e5
 
 
-def test_tasks_are_drawn_each_by_itself():
-    """Two tasks whose runs mirror each other: rows drawn whole would give a mean without any spread."""
-    scores = np.array([[1.0, -1.0], [-1.0, 1.0], [2.0, -2.0], [-2.0, 2.0]])
-    found = bootstrap(mean, [scores])
-    assert found.value == 0
-    assert found.low < -0.5 < 0.5 < found.high
+def covered(low: list[float], high: list[float], truth: float) -> float:
+    return float(np.mean((np.array(low) <= truth) & (truth <= np.array(high))))
 
 
-def test_the_interval_of_a_mean_covers_it_about_as_often_as_it_says():
-    rng = np.random.default_rng(0)
-    hits = 0
-    for trial in range(300):
-        found = bootstrap(mean, [rng.normal(3.0, 1.0, (30, 1))], seed=trial, draws=500)
-        hits += found.low <= 3.0 <= found.high
-    assert 0.89 <= hits / 300 <= 0.98  # percentile intervals of 30 are a little narrow
+# Scores of seeds: name -> draws of a size, and their mean; the interquartile mean is found from a million of them.
+SKEWED = {
+    "normal": lambda rng, size: rng.normal(10, 3, size),
+    "share": lambda rng, size: rng.beta(8, 3, size),  # of games won, skewness -0.5
+    "skewed": lambda rng, size: rng.gamma(8, 1.0, size),  # skewness 0.7
+}
 
 
-def test_the_same_seed_gives_the_same_interval_and_a_single_run_none():
-    assert bootstrap(mean, [A], seed=1) == bootstrap(mean, [A], seed=1)
-    assert bootstrap(mean, [A], seed=1) != bootstrap(mean, [A], seed=2)
-    alone = bootstrap(mean, [A[:1]])
-    assert alone.value == float(mean(A[:1]))
-    assert np.isnan([alone.low, alone.high]).all()
+@pytest.mark.parametrize("seeds", [3, 5, 10])
+@pytest.mark.parametrize("kind", SKEWED)
+def test_intervals_of_means_cover_what_they_say_within_two_points(kind, seeds):
+    rng = np.random.default_rng([seeds, len(kind)])
+    many = SKEWED[kind](rng, 1_000_000)
+    scores = SKEWED[kind](rng, (STUDIES, seeds))
+    middle = many.mean() if seeds < 4 else float(interquartile_mean(many[:, None]))
+    for interval, truth in ((mean_interval, many.mean()), (interquartile_interval, middle)):
+        _, low, high = zip(*(interval(own) for own in scores), strict=True)
+        assert abs(covered(low, high, truth) - 0.95) <= 0.02, interval
+    _, low, high = curve_band(scores.T)  # a thousand windows
+    assert abs(covered(low, high, many.mean()) - 0.95) <= 0.02
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 10])
+@pytest.mark.parametrize(("shift", "spread"), [(0.0, 1.0), (1.0, 1.0), (2.5, 1.0), (1.0, 1.5)])
+def test_the_interval_of_an_improvement_covers_what_it_says_within_two_points(shift, spread, seeds):
+    """Of normal scores, of equal deviation and of one that is half as large again."""
+    rng = np.random.default_rng([seeds, int(10 * shift), int(10 * spread)])
+    scores, others = rng.normal(shift, spread, (STUDIES, seeds)), rng.normal(0, 1, (STUDIES, seeds))
+    low, high = improvement_ends(scores, others, 0.95)
+    truth = float(stats.norm.cdf(shift / np.hypot(1, spread)))
+    assert abs(covered(list(low), list(high), truth) - 0.95) <= 0.02
+    one = improvement_interval(scores[0], others[0])
+    assert (one.low, one.high) == pytest.approx((low[0], high[0]))
+
+
+def test_the_interval_of_an_improvement_is_that_of_the_noncentral_t():
+    scores, others = np.array([4.0, 5.0, 7.0]), np.array([1.0, 2.0, 2.5, 3.0])
+    t, size = stats.ttest_ind(scores, others).statistic, np.sqrt(12 / 7)
+    ends = [stats.norm.cdf(special.nctdtrinc(5, chance, t) / size / np.sqrt(2)) for chance in (0.975, 0.025)]
+    assert improvement_interval(scores, others)[1:] == pytest.approx(ends, abs=1e-4)
+
+
+def test_a_single_run_and_runs_without_spread_give_no_false_certainty():
+    for interval in (mean_interval, interquartile_interval):
+        alone = interval(np.array([3.0]))
+        assert alone.value == 3.0
+        assert np.isnan([alone.low, alone.high]).all()
+    for pair in (([1.0, 1.0, 1.0], [2.0, 2.0]), ([1.0], [2.0, 3.0])):
+        found = improvement_interval(*map(np.array, pair))
+        assert found.value == 0.0
+        assert np.isnan([found.low, found.high]).all()

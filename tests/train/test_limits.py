@@ -33,7 +33,11 @@ def settings_of(**group: Any) -> TrainSettings:
 
 
 def log_of(run: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line)
+        for line in (run / "metrics.jsonl").read_text().splitlines()
+        if '"ending"' not in line
+    ]
 
 
 def saved(run: Path) -> list[int]:

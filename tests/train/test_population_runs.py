@@ -61,7 +61,11 @@ def arrays_of(run: Path) -> dict[str, bytes]:
 
 
 def log_of(run: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line)
+        for line in (run / "metrics.jsonl").read_text().splitlines()
+        if '"ending"' not in line
+    ]
 
 
 def go_on(run: Path, updates: int, workers: int = 1) -> Path:
@@ -93,7 +97,7 @@ def four_updates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    saved = {"checkpoint_updates": 7, "best_updates": 10}
+    saved = {"checkpoint_updates": 7, "best_measurements": 10}
     settings = changed(settings_of(60), {"train": saved}, "test")
     return train(settings, tmp_path_factory.mktemp("trained") / "run", make_meadow)
 
@@ -156,7 +160,10 @@ def best_bits(run: Path) -> tuple[int, dict[str, bytes]]:
 
 def test_the_best_does_not_depend_on_when_checkpoints_fall(tmp_path: Path) -> None:
     """Seldom, after every update, or with a stop in the middle of a window."""
-    rare, often = {"best_updates": 3}, {"best_updates": 3, "checkpoint_updates": 1, "keep_checkpoints": 1}
+    rare, often = (
+        {"best_measurements": 3},
+        {"best_measurements": 3, "checkpoint_updates": 1, "keep_checkpoints": 1},
+    )
     few = train(changed(settings_of(11), {"train": rare}, "test"), tmp_path / "few", make_meadow)
     many = train(changed(settings_of(11), {"train": often}, "test"), tmp_path / "many", make_meadow)
     stopped = train(changed(settings_of(4), {"train": rare}, "test"), tmp_path / "stopped", make_meadow)
@@ -168,7 +175,7 @@ def test_the_best_does_not_depend_on_when_checkpoints_fall(tmp_path: Path) -> No
 
 def test_the_copy_of_the_best_is_made_again_if_it_was_lost(tmp_path: Path) -> None:
     """As after a crash between the checkpoint and its copy."""
-    settings = changed(settings_of(2), {"train": {"best_updates": 2}}, "test")
+    settings = changed(settings_of(2), {"train": {"best_measurements": 2}}, "test")
     run = train(settings, tmp_path / "run", make_meadow)
     kept = best_bits(run)
     shutil.rmtree(run / "checkpoints" / "best")
@@ -178,21 +185,26 @@ def test_the_copy_of_the_best_is_made_again_if_it_was_lost(tmp_path: Path) -> No
 
 def test_a_run_shorter_than_a_window_keeps_its_end_until_one_is_full(tmp_path: Path) -> None:
     run = train(
-        changed(settings_of(2), {"train": {"best_updates": 3}}, "test"), tmp_path / "run", make_meadow
+        changed(settings_of(2), {"train": {"best_measurements": 3}}, "test"), tmp_path / "run", make_meadow
     )
     assert best_bits(run)[0] == log_of(run)[-1]["agent_steps"]
     go_on(run, 4)
     assert best_bits(run)[0] == log_of(run)[2]["agent_steps"]
 
 
-def test_an_update_without_a_case_does_not_spoil_the_best() -> None:
+def test_an_update_without_a_case_is_no_measurement() -> None:
     best = Best("share", 2, None)
-    best.add({"share": 0.5, "episodes": 3})
-    assert not best.close(1, 100)
-    best.add({"share": float("nan"), "episodes": 5})
-    assert (best.close(2, 200), best.value, best.agent_steps) == (True, 0.5, 200)
-    best.add({"share": float("nan"), "episodes": 5})
-    assert (best.close(4, 400), best.value) == (False, 0.5)
+    for share, full in (
+        (0.5, False),
+        (float("nan"), False),
+        (0.7, True),
+        (float("nan"), False),
+        (0.9, False),
+        (0.1, False),
+    ):
+        best.add({"share": share, "episodes": 3})
+        assert best.close(100) == full
+    assert best.value == pytest.approx(0.6)
 
 
 def test_an_unknown_metric_of_the_best_names_the_near_one(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def checked(record: Any) -> None:
         ("populations", ["pop0", 1]),
         ("best", SOUND["best"] | {"value": 3.0}),
         ("best", SOUND["best"] | {"window": [0.0]}),
+        ("best", SOUND["best"] | {"measurements": [-1, 2]}),
         ("alternate", SOUND["alternate"] | {"spans": [[0, 2.0]]}),
     ],
 )

@@ -19,7 +19,6 @@ from interplay.view.curves import (
     published,
     split,
     thousands,
-    window_means,
 )
 from interplay.view.run_log import read_run
 
@@ -124,13 +123,6 @@ def test_beside_a_published_curve_every_slot_is_counted(tmp_path):
     (folder / "metrics.jsonl").write_text('{"agent_steps": 1, "slot_steps": 4}\n{"agent_steps": 2}\n')
     with pytest.raises(UserError, match="lines without slot_steps"):
         choose_axis([read_run(folder)], published(world))
-
-
-def test_window_means():
-    x = np.array([1.0, 2.0, 3.0, 10.0])
-    y = np.array([1.0, 3.0, np.nan, 7.0])
-    means = window_means(x, y, np.array([0.0, 2.0, 5.0, 10.0]))
-    np.testing.assert_array_equal(means, [2.0, np.nan, 7.0])
 
 
 def test_a_picture_of_several_runs(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
+from interplay.evaluate.last import LEAST, count_last, counted_by
 from interplay.train.run.checkpoint import BEST, Checkpoint, keep_best
 from interplay.train.run.lifetimes import OWN
 from interplay.train.run.manifest import read_manifest
@@ -19,38 +20,42 @@ class UnknownMetric(UserError):
 
 
 class Best:
-    """Averages a metric over windows of a fixed number of updates and remembers the highest mean.
+    """Averages a metric over windows of measurements and remembers the highest mean.
 
-    Windows are counted from the run's first update, so the best does not depend on when checkpoints are saved or where the run was
-    stopped: a window that is better asks for a checkpoint of its own. For what is a mean over lives updates weigh as many lives as were
-    told in them, for one over episodes as many episodes; for all else each weighs the same.
+    A measurement is an update that has the metric. A window holds as many as a run's last value does (`interplay.evaluate.last`), so its
+    mean is what the last value would be if the run ended there. Windows follow each other from the run's first measurement, so the best
+    does not depend on when checkpoints are saved or where the run was stopped: a window that is better asks for a checkpoint of its own.
+    A mean over lives or episodes weighs as many as it holds.
 
     Args:
         metric: name in metrics.jsonl; None keeps no best checkpoint.
-        window: updates.
+        window: measurements; None: a tenth of those so far, at least five.
         checkpoint: that the run goes on from; the best value is forgotten if its checkpoint is not there.
 
     Attributes:
         value: the highest mean so far.
-        agent_steps: where it was; None: no window was good for anything yet.
+        agent_steps: where it was; None: no window was full yet.
 
     Example:
         >>> best = Best("life", 2, None)
-        >>> best.add({"life": 10.0, "lives": 1}), best.close(1, 100), best.add({"life": 40.0, "lives": 2})
+        >>> best.add({"life": 10.0, "lives": 1}), best.close(100), best.add({"life": 40.0, "lives": 2})
         (None, False, None)
-        >>> best.close(2, 200), best.value
+        >>> best.close(200), best.value
         (True, 30.0)
     """
 
-    def __init__(self, metric: str | None, window: int, checkpoint: Checkpoint | None) -> None:
+    def __init__(self, metric: str | None, window: int | None, checkpoint: Checkpoint | None) -> None:
         self.metric, self.window, self.value = metric, window, -math.inf
         self.agent_steps: int | None = None
         self._sum = self._weight = 0.0
+        self._held = self._measurements = 0  # in the window, and so far
         saved = checkpoint.record.get("best") if checkpoint else None
         if not saved or saved["metric"] != metric or "window" not in saved:
             return  # of another metric, or from before there were windows
-        self._sum, self._weight = (float(number) for number in saved["window"])
         assert checkpoint is not None
+        if "measurements" in saved:  # earlier versions counted updates: their window begins anew
+            self._sum, self._weight = (float(number) for number in saved["window"])
+            self._held, self._measurements = (int(number) for number in saved["measurements"])
         there = checkpoint.path.with_name(BEST).exists() or checkpoint.agent_steps == saved["agent_steps"]
         if saved["value"] is not None and there:
             self.value, self.agent_steps = float(saved["value"]), saved["agent_steps"]
@@ -77,14 +82,10 @@ class Best:
             return
         if not math.isfinite(value):  # of no case in this update
             return
-        weight = self._weight_of(numbers, of_lives)
+        counts = counted_by(self.metric, numbers, numbers.get("of_episodes", ()), of_lives)
+        weight = 1.0 if counts is None else float(numbers[counts])
         self._sum, self._weight = self._sum + weight * float(value), self._weight + weight
-
-    def _weight_of(self, numbers: Mapping[str, Any], of_lives: Sequence[str]) -> float:
-        name, bracket, population = str(self.metric).partition("[")
-        if name in of_lives:
-            return float(numbers.get(f"lives{bracket}{population}", 1))
-        return float(numbers.get("episodes", 1)) if name in numbers.get("of_episodes", ()) else 1.0
+        self._held, self._measurements = self._held + 1, self._measurements + 1
 
     def _refuse_unknown(self, names: Sequence[str]) -> None:
         if self.metric in names:
@@ -94,11 +95,12 @@ class Best:
         cure = f"did you mean {near[0]}?" if near else f"known: {plain}"
         raise UnknownMetric(f"train.best_by: there is no metric {self.metric}; {cure}")
 
-    def close(self, updates: int, agent_steps: int) -> bool:
-        """Ends the window if so many updates are its end; whether its mean is the highest so far."""
-        if self.metric is None or updates % self.window:
+    def close(self, agent_steps: int) -> bool:
+        """Ends the window if it is full; whether its mean is the highest so far."""
+        most = max(LEAST, count_last(self._measurements)) if self.window is None else self.window
+        if self.metric is None or self._held < most:
             return False
-        total, weight, self._sum, self._weight = self._sum, self._weight, 0.0, 0.0
+        total, weight, self._sum, self._weight, self._held = self._sum, self._weight, 0.0, 0.0, 0
         if not weight or total / weight <= self.value:
             return False
         self.value, self.agent_steps = total / weight, agent_steps
@@ -116,6 +118,7 @@ class Best:
                 "value": value,
                 "agent_steps": self.agent_steps,
                 "window": window,
+                "measurements": [self._held, self._measurements],
             }
         }
 

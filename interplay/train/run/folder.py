@@ -11,7 +11,7 @@ import datetime
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -22,7 +22,15 @@ from interplay.core.settings import build
 from interplay.core.trust import admit, remove_settings, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
-from interplay.train.run.metrics_log import MetricsLog, cut_torn_line, drop_lines_after, last_step
+from interplay.train.run.metrics_log import (
+    ENDING,
+    MetricsLog,
+    cut_torn_line,
+    drop_ending,
+    drop_lines_after,
+    has_ending,
+    last_step,
+)
 from interplay.train.run.recording import remove_windows
 from interplay.train.run.settings_file import departures, refuse_edits
 from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_files
@@ -152,6 +160,28 @@ class RunFolder(Generic[S]):
             )
         for log in self._logs:
             log.write(agent_steps, values)
+
+    def log_ending(self, agent_steps: int, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Appends the lines of episodes that were under way at the end of the run to ``metrics.jsonl`` alone.
+
+        Raises:
+            UserError: if they cannot be written (a full disk); earlier lines are intact.
+        """
+        with MetricsLog(self.metrics_path) as log:
+            log.write_lines(agent_steps, [{**line, ENDING: True} for line in lines])
+            log.sync()
+
+    @property
+    def has_ending(self) -> bool:
+        """Whether these lines are there."""
+        with told_plainly("reading", self.metrics_path):
+            return has_ending(self.metrics_path)
+
+    def drop_ending(self) -> None:
+        """Removes these lines, before the run goes on."""
+        self._close_logs()
+        with told_plainly("rewinding the run", self.path):
+            drop_ending(self.metrics_path)
 
     def sync(self) -> None:
         """Makes the lines logged so far durable; called with each checkpoint."""

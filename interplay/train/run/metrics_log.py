@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from interplay.core.files import open_log, reached, replacing, told_plainly
 from interplay.core.reading import LINE, opened, parse_json
 
+ENDING = "ending"  # marks the lines of episodes that were under way at the end of a run
 BLOCK = 2**16  # bytes looked at in one go from a log's end
 
 
@@ -41,12 +42,19 @@ class MetricsLog:
         Raises:
             UserError: if the system cannot write (a full disk); earlier lines are whole and the file ends with one.
         """
-        line = json.dumps({"agent_steps": int(agent_steps), **plain(values)}, allow_nan=False) + "\n"
+        self.write_lines(agent_steps, [values])
+
+    def write_lines(self, agent_steps: int, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Appends lines together, as `write` does one."""
+        text = "".join(
+            json.dumps({"agent_steps": int(agent_steps), **plain(values)}, allow_nan=False) + "\n"
+            for values in lines
+        )
         length = os.fstat(self._file.fileno()).st_size
         with told_plainly("writing to", self.path, "earlier lines are intact"):
             try:
                 reached("metrics: line")
-                self._append(line.encode())
+                self._append(text.encode())
             except OSError:
                 os.ftruncate(self._file.fileno(), length)
                 raise
@@ -125,12 +133,27 @@ def last_step(path: Path) -> int:
         OSError: as the system says it.
         UserError: if it is no ordinary file.
     """
+    return int(_steps_of(_last_line(path)))
+
+
+def has_ending(path: Path) -> bool:
+    """Whether a log ends with lines of the episodes that were under way at the end of its run.
+
+    Raises:
+        OSError: as the system says it.
+        UserError: if it is no ordinary file.
+    """
+    return _is_ending(_last_line(path))
+
+
+def _last_line(path: Path) -> bytes:
+    """The last whole line; empty where there is none."""
     if not os.path.lexists(path):
-        return 0
+        return b""
     with opened(path, 2**63, links=False) as file:
         file.seek(max(file.seek(0, os.SEEK_END) - LINE, 0))
         lines = file.read(LINE).split(b"\n")
-    return int(_steps_of(lines[-2])) if len(lines) > 1 else 0
+    return lines[-2] if len(lines) > 1 else b""
 
 
 def drop_lines_after(path: Path, agent_steps: int) -> None:
@@ -140,15 +163,30 @@ def drop_lines_after(path: Path, agent_steps: int) -> None:
         OSError: as the system says it.
         UserError: if it is no ordinary file.
     """
+    _drop_lines(path, lambda line: _steps_of(line) > agent_steps)
+
+
+def drop_ending(path: Path) -> None:
+    """Rewrites a log without the lines of episodes that were under way at the end of its run: the run goes on.
+
+    Raises:
+        OSError: as the system says it.
+        UserError: if it is no ordinary file.
+    """
+    if has_ending(path):
+        _drop_lines(path, _is_ending)
+
+
+def _drop_lines(path: Path, drops: Callable[[bytes], bool]) -> None:
     if not os.path.lexists(path):
         return
     with opened(path, 2**63, links=False) as file:
-        if all(_steps_of(line) <= agent_steps for line in iter(lambda: file.readline(LINE), b"")):
+        if not any(drops(line) for line in iter(lambda: file.readline(LINE), b"")):
             return
         file.seek(0)
         with replacing(path, "metrics") as shorter, shorter.open("wb") as target:
             for line in iter(lambda: file.readline(LINE), b""):
-                if _steps_of(line) <= agent_steps:
+                if not drops(line):
                     target.write(line)
             reached("metrics: lines written")
 
@@ -160,3 +198,10 @@ def _steps_of(line: bytes) -> float:
     except (ValueError, KeyError, TypeError):
         return 0
     return steps if type(steps) in (int, float) else 0
+
+
+def _is_ending(line: bytes) -> bool:
+    try:
+        return f'"{ENDING}"'.encode() in line and parse_json(line).get(ENDING) is True
+    except (ValueError, AttributeError):
+        return False

@@ -67,11 +67,18 @@ def _is_best(value: Any) -> bool:
     """Before the first window is full there is neither a value nor a place; older records have no window."""
     if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
         return False
-    number, steps, window = value.get("value"), value.get("agent_steps"), value.get("window")
+    number, steps = value.get("value"), value.get("agent_steps")
     if "window" not in value:
         return is_number(number)
+    window = value["window"]
     found = (number is None and steps is None) or (is_number(number) and is_count(steps))
-    return found and isinstance(window, list) and len(window) == 2 and all(is_number(n) for n in window)
+    counts = value.get("measurements", [0, 0])  # older records counted updates
+    return (
+        found
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in (window, counts))
+        and all(map(is_number, window))
+        and all(map(is_count, counts))
+    )
 
 
 def _are_names(value: Any) -> bool:

@@ -41,7 +41,7 @@ _TRAIN = (
     "writers",
 )
 RECORD = ("record.every", "record.ticks", "record.keep")
-PACE = ("steps", *(f"train.{key}" for key in _TRAIN), *RECORD)
+PACE = ("steps", "name", *(f"train.{key}" for key in _TRAIN), *RECORD)
 SHOWN = 3  # keys that are told with their values
 
 

@@ -47,7 +47,7 @@ class Windows:
         self.began = np.full(MOST, -1, np.int64)
         self.of = np.full(worlds, BEGINS, np.int64)
         self.sums = np.zeros((MOST, columns))
-        self._newest = 0
+        self._newest, self._closed = 0, False
         self.open(0)
 
     def open(self, agent_steps: int) -> None:
@@ -59,7 +59,11 @@ class Windows:
 
     def begin(self) -> None:
         """A step is taken: worlds that were reset begin their episodes in the newest window."""
-        self.of[self.of == BEGINS] = self._newest
+        self.of[self.of == BEGINS] = UNKNOWN if self._closed else self._newest
+
+    def close(self) -> None:
+        """Episodes that begin from here on count in no window."""
+        self._closed = True
 
     def end(self, over: np.ndarray, told: np.ndarray) -> None:
         """Episodes end.

@@ -87,6 +87,12 @@ class Evaluation:
         matches = self._settings.train.evaluate_episodes
         return rates | {f"rating{suffix}": rate_against(points, matches, self._anchors)}
 
+    @property
+    def metric_names(self) -> list[str]:
+        """What `tell` gives when it is time for it."""
+        names = self._settings.train.evaluate_against
+        return [*(f"win_rate[{name}]" for name in names), "rating"] if names else []
+
     def close(self) -> None:
         """Closes the worlds."""
         if self._world is not None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 RENAMED = {
+    "train.best_updates": "train.best_measurements",
     "train.most_updates": "train.max_updates",
     "train.most_episodes": "train.max_episodes",
     "train.most_seconds": "train.max_seconds",

@@ -88,7 +88,12 @@ class TrainGroup(Settings):
         min_length=1,
         description="Metric, e.g. life; the checkpoint with its highest mean is kept as checkpoints/best.",
     )
-    best_updates: int = Field(20, ge=1, description="Updates that this mean is taken over.")
+    best_measurements: int | None = Field(
+        None,
+        ge=1,
+        description="Measurements that this mean is taken over: updates, or ratings, that have the metric; "
+        "off: a tenth of those so far, at least 5.",
+    )
     evaluate_against: tuple[str, ...] = Field(
         (),
         description="Fixed opponents that the policy is rated against: policies, run folders, checkpoints.",
@@ -171,6 +176,9 @@ class TrainSettings(Settings):
         description="How to learn: ppo, policy_gradient, vdn, qmix (each has a group of its name) or your own package.module:Class.",
     )
     algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
+    name: str = Field(
+        "", max_length=60, description="What tables and pictures call runs with these settings."
+    )
     world: WorldChoice
     train: TrainGroup = TrainGroup()
     record: RecordGroup = RecordGroup()

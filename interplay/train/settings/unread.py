@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from interplay.core.errors import UserError
@@ -25,6 +25,10 @@ _USERS = tuple(
     dict.fromkeys(name for names in _READS.values() for name in names)
 )  # a network of the user's own
 _FACTORED = ("vdn", "qmix")
+_SWITCHES = {
+    "league.pbt.rates",
+    "pool.populations",
+}  # a run without them differs in them from a run with them
 _GROUPS = ("ppo", "policy_gradient", *_FACTORED)
 # Of the network, what value factorisation does not read: it has no odds and no value of a single agent.
 _NOT_FACTORED = {
@@ -84,7 +88,7 @@ def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, 
 
 
 def keys_unread(settings: TrainSettings) -> frozenset[str]:
-    """Keys of networks and algorithms that a run does not read, whatever they hold; a group that it does not read at all by its name.
+    """Keys that a run does not read, whatever they hold; a group of an algorithm that it does not learn by, by its name.
 
     Example:
         >>> asked = TrainSettings(world={"id": "pong/2p"}, algorithm="policy_gradient", network={"kind": "mlp"})
@@ -92,84 +96,16 @@ def keys_unread(settings: TrainSettings) -> frozenset[str]:
         >>> "ppo" in unread, "network.heads" in unread, "network.hidden" in unread
         (True, True, False)
     """
-    reads = _network_reads(settings)
-    fields = {f"network.{name}" for name in type(settings.network).model_fields if name not in reads}
-    return frozenset({group for group in _GROUPS if group != settings.algorithm} | fields)
+    others = {group for group in _GROUPS if group != settings.algorithm}
+    return frozenset(others | {key for key, _, _ in _unread(settings, _every)} - _SWITCHES)
 
 
 def _network_reads(settings: TrainSettings) -> list[str]:
     network = settings.network
     reads = [*_ALWAYS, *_READS.get(network.kind, _USERS)]
     reads += ["memory_size"] if network.memory in ("gru", "lstm") else []
-    return reads + (["critic_hidden"] if network.critic != "own" else [])
-
-
-def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
-    network, reads = settings.network, _network_reads(settings)
-    cures = {
-        "memory_size": "without memory; set network.memory=gru",
-        "critic_hidden": "without a critic of its own; set network.critic=team",
-    }
-    if settings.factored is not None:
-        reads = [name for name in reads if name not in _NOT_FACTORED]
-        cures |= {name: cure.format(settings.algorithm) for name, cure in _NOT_FACTORED.items()}
-    own = ", ".join(name for name in reads if name not in ("kind", *cures))
-    for name, value in _changed(network):
-        if name not in reads:
-            yield f"network.{name}", value, cures.get(name, f"by {network.kind}; it reads {own}")
-    if network.kind == "seats" and settings.world.options.get("seats") == "by_role":
-        yield "world.options.seats", "by_role", "by seats, to whom all seats are alike; set network.kind=mlp"
-    for group in _GROUPS:
-        if group != settings.algorithm:
-            for name, value in _changed(getattr(settings, group)):
-                yield f"{group}.{name}", value, f"by algorithm = {settings.algorithm}; set algorithm={group}"
-    yield from _unread_sides(settings)
-    yield from _without(settings, "belief", "about", "without somebody to guess; name belief.about")
-    yield from _without(settings, "league", "learners", "without learners; name league.learners")
-    if not settings.league.pbt.rates:
-        for name, value in _changed(settings.league.pbt):
-            yield f"league.pbt.{name}", value, "without rates; name league.pbt.rates"
-    yield from _without(settings, "alternate", "metric", "without turns; name alternate.metric")
-    if not settings.record.every:
-        for name, value in _changed(settings.record):
-            if name != "every":
-                yield f"record.{name}", value, "without windows; set record.every"
-    if settings.train.best_by is None:
-        for name, value in _changed(settings.train):
-            if name == "best_updates":
-                yield "train.best_updates", value, "without a metric; name train.best_by"
-    if settings.algorithm in ("ppo", "policy_gradient") and network.memory == "none":
-        for name, value in _changed(getattr(settings, settings.algorithm)):
-            if name == "sequence":
-                yield f"{settings.algorithm}.sequence", value, cures["memory_size"]
-
-
-def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
-    """Settings of sides, past selves and ratings in runs without."""
-    pooled = bool(settings.pool.populations) or settings.has_past_selves
-    if not (pooled or settings.opponents or settings.league.learners):
-        for name, value in _changed(settings.sides):
-            yield f"sides.{name}", value, "without others who play; name them in opponents"
-    for name, value in _changed(settings.pool):
-        if not pooled:
-            yield (
-                f"pool.{name}",
-                value,
-                "without past selves; set pool.populations, or play = past in opponents",
-            )
-        elif name == "share" and settings.has_past_selves:
-            yield "pool.share", value, "where opponents gives past selves their shares; leave it out"
-    for name, value in _changed(settings.train):
-        if name.startswith("evaluate_") and not settings.train.evaluate_against:
-            yield f"train.{name}", value, "without opponents to be rated against; name train.evaluate_against"
-
-
-def _without(settings: TrainSettings, group: str, switch: str, cure: str) -> Iterator[tuple[str, Any, str]]:
-    """What is set of a group that is switched off."""
-    own = getattr(settings, group)
-    if not getattr(own, switch):
-        for name, value in _changed(own):
-            yield f"{group}.{name}", value, cure
+    reads += ["critic_hidden"] if network.critic != "own" else []
+    return [name for name in reads if settings.factored is None or name not in _NOT_FACTORED]
 
 
 def _changed(group: Settings) -> Iterator[tuple[str, Any]]:
@@ -178,3 +114,82 @@ def _changed(group: Settings) -> Iterator[tuple[str, Any]]:
         value = getattr(group, name)
         if value != field.get_default(call_default_factory=True):
             yield name, value
+
+
+def _every(group: Settings) -> Iterator[tuple[str, Any]]:
+    """All fields of a group."""
+    return ((name, getattr(group, name)) for name in type(group).model_fields)
+
+
+Fields = Callable[[Settings], Iterator[tuple[str, Any]]]
+
+
+def _unread(settings: TrainSettings, fields: Fields = _changed) -> Iterator[tuple[str, Any, str]]:
+    """Keys among `fields` of the groups that the run does not read, with their values and the cure."""
+    network, reads = settings.network, _network_reads(settings)
+    cures = {
+        "memory_size": "without memory; set network.memory=gru",
+        "critic_hidden": "without a critic of its own; set network.critic=team",
+    }
+    if settings.factored is not None:
+        cures |= {name: cure.format(settings.algorithm) for name, cure in _NOT_FACTORED.items()}
+    own = ", ".join(name for name in reads if name not in ("kind", *cures))
+    for name, value in fields(network):
+        if name not in reads:
+            yield f"network.{name}", value, cures.get(name, f"by {network.kind}; it reads {own}")
+    if network.kind == "seats" and settings.world.options.get("seats") == "by_role":
+        yield "world.options.seats", "by_role", "by seats, to whom all seats are alike; set network.kind=mlp"
+    for group in _GROUPS:
+        if group != settings.algorithm:
+            for name, value in fields(getattr(settings, group)):
+                yield f"{group}.{name}", value, f"by algorithm = {settings.algorithm}; set algorithm={group}"
+    yield from _unread_sides(settings, fields)
+    yield from _without(settings, fields, "belief", "about", "without somebody to guess; name belief.about")
+    yield from _without(settings, fields, "league", "learners", "without learners; name league.learners")
+    if not settings.league.pbt.rates:
+        for name, value in fields(settings.league.pbt):
+            yield f"league.pbt.{name}", value, "without rates; name league.pbt.rates"
+    yield from _without(settings, fields, "alternate", "metric", "without turns; name alternate.metric")
+    if not settings.record.every:
+        for name, value in fields(settings.record):
+            if name != "every":
+                yield f"record.{name}", value, "without windows; set record.every"
+    if settings.train.best_by is None:
+        for name, value in fields(settings.train):
+            if name == "best_measurements":
+                yield "train.best_measurements", value, "without a metric; name train.best_by"
+    if settings.algorithm in ("ppo", "policy_gradient") and network.memory == "none":
+        for name, value in fields(getattr(settings, settings.algorithm)):
+            if name == "sequence":
+                yield f"{settings.algorithm}.sequence", value, cures["memory_size"]
+
+
+def _unread_sides(settings: TrainSettings, fields: Fields) -> Iterator[tuple[str, Any, str]]:
+    """Settings of sides, past selves and ratings in runs without."""
+    pooled = bool(settings.pool.populations) or settings.has_past_selves
+    if not (pooled or settings.opponents or settings.league.learners):
+        for name, value in fields(settings.sides):
+            yield f"sides.{name}", value, "without others who play; name them in opponents"
+    for name, value in fields(settings.pool):
+        if not pooled:
+            yield (
+                f"pool.{name}",
+                value,
+                "without past selves; set pool.populations, or play = past in opponents",
+            )
+        elif name == "share" and settings.has_past_selves:
+            yield "pool.share", value, "where opponents gives past selves their shares; leave it out"
+    for name, value in fields(settings.train):
+        if name.startswith("evaluate_") and not settings.train.evaluate_against:
+            yield f"train.{name}", value, "without opponents to be rated against; name train.evaluate_against"
+
+
+def _without(
+    settings: TrainSettings, fields: Fields, group: str, switch: str, cure: str
+) -> Iterator[tuple[str, Any, str]]:
+    """What is set of a group that is switched off."""
+    own = getattr(settings, group)
+    if not getattr(own, switch):
+        for name, value in fields(own):
+            if name != switch:
+                yield f"{group}.{name}", value, cure

@@ -136,13 +136,20 @@ def combinations(
 def name_runs(found: Sequence[Point]) -> list[str]:
     """A name for each point that is a folder's: the last part of each key and its value, e.g. ``clip-0.1--seed-2``.
 
+    The key ``name`` gives its value alone.
+
     Example:
         >>> name_runs([{"ppo.clip": 0.1, "seed": 2}, {"ppo.clip": 0.2, "seed": 2}])
         ['clip-0.1--seed-2', 'clip-0.2--seed-2']
     """
     keys = list(dict.fromkeys(key for point in found for key in point))
     short = {key: _shortest(key, keys) for key in keys}
-    names = ["--".join(f"{short[key]}-{_word(value)}" for key, value in point.items()) for point in found]
+    names = [
+        "--".join(
+            _word(value) if key == "name" else f"{short[key]}-{_word(value)}" for key, value in point.items()
+        )
+        for point in found
+    ]
     plain = [re.sub(r"[^A-Za-z0-9._+-]+", "_", name).strip("._") or "run" for name in names]
     return [
         name

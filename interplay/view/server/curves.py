@@ -135,6 +135,7 @@ class Logs:
             "against": asked.against,
             "of_episodes": [one_line(name) for name in names if name in log.of_episodes],
             "curves": dict(_told(moved, asked, names)),
+            "last": {name: log.last(name)._asdict() for name in asked.names if name in names},
         }
 
 

@@ -55,7 +55,11 @@ def arrays_of(run: Path) -> dict[str, bytes]:
 
 
 def log_of(run: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (run / "metrics.jsonl").read_text().splitlines()
+        if '"ending"' not in line
+    ]
     return [{name: value for name, value in line.items() if name not in CLOCKS} for line in lines]
 
 

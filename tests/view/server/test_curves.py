@@ -75,6 +75,7 @@ def test_curves_of_a_run(tmp_path):
         "curves": {
             "episode_return": {"x": [10.0, 20.0, 40.0], "mean": [0.0, 5.0, -1.0], "low": [0.0, 5.0, -1.0], "high": [0.0, 5.0, -1.0]}
         },
+        "last": {"episode_return": {"value": 4.0 / 3, "measurements": 3, "cases": None}},
     }  # fmt: skip
     told = ask(
         app, "/api/runs/0/curves", query=b"names=episode_return&against=time&from=0.25&to=2&points=1"
@@ -95,10 +96,14 @@ def test_a_run_that_has_just_begun_has_no_curves_and_is_no_mistake(tmp_path):
 
 def test_means_over_episodes_stand_where_these_began_and_are_named(tmp_path):
     run = make_run(tmp_path / "run")
-    line = {"agent_steps": 900, "episode_return": 2.0, "episodes_began": 300.0, "kl": 0.1, "of_episodes": ["episode_return"]}  # fmt: skip
+    line = {"agent_steps": 900, "episode_return": 2.0, "episodes_began": 300.0, "kl": 0.1, "episodes": 7, "of_episodes": ["episode_return"]}  # fmt: skip
     (run / "metrics.jsonl").write_text(json.dumps(line) + "\n")
     told = ask(app_of(beneath(tmp_path)), "/api/runs/0/curves", query=b"names=episode_return,kl").json
     assert told["of_episodes"] == ["episode_return"]
+    assert told["last"] == {
+        "episode_return": {"value": 2.0, "measurements": 1, "cases": 7},
+        "kl": {"value": 0.1, "measurements": 1, "cases": None},
+    }
     assert [told["curves"][name]["x"] for name in ("episode_return", "kl")] == [[300.0], [900.0]]
 
 

@@ -137,6 +137,8 @@ export interface Curves {
   /** Which of `names` are means over episodes, drawn where these began. */
   of_episodes: string[];
   curves: Record<string, Curve>;
+  /** The mean of the run's last measurements, and how many measurements, and episodes or lives, it is of. */
+  last?: Record<string, { value: number; measurements: number; cases: number | null }>;
 }
 
 /** A player of a tournament or league; only its number is ever said to the server. */

@@ -105,6 +105,7 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         </select>
       </label>
       {lines.length > 0 && <Plot name={name!} lines={lines} axis={P.axes[against] ?? against} logarithmic={logarithmic} smooth={smooth} dark={page.dark} zoom={setSpan} />}
+      {name && first.last?.[name] && <p class="quiet">{P.last(first.last[name])}</p>}
       {problems.map((line) => (
         <p class="quiet">{line}</p>
       ))}

@@ -72,7 +72,9 @@ export const P = {
   curvesLoading: "The log of this run is being read …",
   noCurves: "This run has logged nothing yet.",
   band: "Band: lowest to highest; line: mean. Drag to look closer, double click to see all.",
-  began: "Episodes count where they began, so the last ones, which had not ended, are missing.",
+  began: "Episodes count where they began; those that had not ended yet are missing.",
+  last: ({ value, measurements, cases }: { value: number; measurements: number; cases: number | null }) =>
+    `Last value: ${Number(value.toPrecision(4))}, the mean of ${measurements} measurements${cases === null ? "" : ` of ${cases} episodes or lives`}.`,
   bandLow: "lowest",
   bandHigh: "highest",
   mean: "mean",

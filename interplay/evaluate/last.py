@@ -1,0 +1,102 @@
+"""The last value of a metric: the mean of the last measurements of one run. Tables, comparisons, the page and `train.best_by` use it.
+
+A measurement is a line of the log (for `train.best_by` an update) that has the metric. A line that is a mean over episodes or lives
+weighs as many as it holds, so the last value is the mean over these episodes or lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+SHARE, LEAST = 0.1, 5  # of a run's measurements, and at least so many
+OF_LIVES = ("life", "life_return")  # means over lives in every world
+
+
+class Last(NamedTuple):
+    """The last value of a metric in one run.
+
+    Attributes:
+        value: NaN where there is no measurement.
+        measurements: how many it is the mean of.
+        cases: episodes or lives in them; None for a metric that is a mean over neither.
+    """
+
+    value: float
+    measurements: int
+    cases: int | None = None
+
+
+def count_last(measurements: int) -> int:
+    """How many of a run's measurements are its last: a tenth, at least five, all of fewer.
+
+    Example:
+        >>> [count_last(n) for n in (0, 3, 20, 51, 200)]
+        [0, 3, 5, 6, 20]
+    """
+    return min(measurements, max(LEAST, -(-measurements // round(1 / SHARE))))
+
+
+def last_of(values: np.ndarray, cases: np.ndarray | None = None) -> Last:
+    """The mean of the last measurements.
+
+    Args:
+        values: (N,) in the order of the log; NaN where a line lacks the metric.
+        cases: (N,) episodes or lives of each line; None: every measurement weighs the same.
+
+    Example:
+        >>> last_of(np.array([9.0, 1.0, np.nan, 3.0, 5.0]), np.array([1.0, 2.0, 0.0, 1.0, 1.0]))
+        Last(value=3.8, measurements=4, cases=5)
+    """
+    return _blocks(values, cases, 1)[0]
+
+
+def best_of(values: np.ndarray, cases: np.ndarray | None = None) -> float:
+    """The highest mean of as many measurements in a row as the last value has, counted back from the end; NaN without any."""
+    return max((block.value for block in _blocks(values, cases)), default=np.nan)
+
+
+def _blocks(values: np.ndarray, cases: np.ndarray | None, most: int | None = None) -> list[Last]:
+    """Blocks of equal numbers of measurements from the last one back; the first measurements, too few for one, are in none."""
+    known = np.flatnonzero(np.isfinite(values))
+    count = count_last(len(known))
+    if not count:
+        return [Last(np.nan, 0, None if cases is None else 0)]
+    found = []
+    for end in range(len(known), count - 1, -count):
+        at = known[end - count : end]
+        weights = np.ones(count) if cases is None else cases[at]
+        mean = (
+            float(np.average(values[at], weights=weights)) if weights.sum() > 0 else float(values[at].mean())
+        )
+        found.append(Last(mean, count, None if cases is None else int(weights.sum())))
+    return found[:most]
+
+
+def counted_by(
+    metric: str, columns: Collection[str], of_episodes: Collection[str], of_lives: Collection[str] = OF_LIVES
+) -> str | None:
+    """The column that says how many lives or episodes a metric's line is a mean over; None for a metric that is no such mean.
+
+    Args:
+        metric: of the whole run, or of a side in brackets.
+        columns: that there are.
+        of_episodes: metrics that are means over episodes.
+        of_lives: metrics that are means over lives.
+
+    Example:
+        >>> counted_by("life[red]", ["lives", "lives[red]"], [])
+        'lives[red]'
+        >>> counted_by("kills[red]", ["episodes"], ["kills"]), counted_by("kl", ["episodes"], ["kills"])
+        ('episodes', None)
+    """
+    name, bracket, side = metric.partition("[")
+    if name in of_lives:
+        counts = "lives"
+    elif name in of_episodes or metric in of_episodes:
+        counts = "episodes"
+    else:
+        return None
+    return next((one for one in (f"{counts}{bracket}{side}", counts) if one in columns), None)
