@@ -84,7 +84,7 @@ class Best:
         name, bracket, population = str(self.metric).partition("[")
         if name in of_lives:
             return float(numbers.get(f"lives{bracket}{population}", 1))
-        return float(numbers.get("episodes", 1)) if name in numbers.get("of_episodes", ()) else 1.0
+        return float(numbers.get("episodes", 1)) if self.metric in numbers.get("of_episodes", ()) else 1.0
 
     def _refuse_unknown(self, names: Sequence[str]) -> None:
         if self.metric in names:
