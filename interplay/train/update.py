@@ -142,6 +142,8 @@ class Worker:
         if self.learner.pool.places:
             numbers["past_selves"] = int(self.learner.pool.there.sum())
         told = first.episodes.read(episodes[1 : 1 + first.episodes.size], self._balance)
+        if self._balance.sums_to_zero("episode_return", first.episodes.by_side.contest):
+            numbers.pop("life_return", None)  # over all sides of an episode it sums to zero, too
         if count := episodes[1]:
             of_lives = self._of_lives if first.lives.with_episodes else []
             known = [name for name in (*first.episodes.logged, *of_lives) if name in told or name in numbers]

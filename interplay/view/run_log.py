@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ MOST_STEPS = 2**63  # agent-steps of a run
 
 BEGAN = "episodes_began"
 BY_AGENT = "by_agent"
+RETURN = "episode_return"
 ENDS = ("max_updates", "max_episodes", "max_seconds")  # of `train`, beside `steps`
 
 
@@ -115,6 +116,18 @@ def read_run(path: Path) -> RunLog:
         seed,
         asked,
     )
+
+
+def usual(names: Iterable[str], logged: Collection[str]) -> list[str]:
+    """Those of some names that were logged; of a return that was logged by side alone, every side's.
+
+    Example:
+        >>> usual(["episode_return", "won"], ["episode_return[left]", "episode_return[right]", "won[left]"])
+        ['episode_return[left]', 'episode_return[right]']
+    """
+    sides = sorted(name for name in logged if name.startswith(f"{RETURN}["))
+    found = [sides if name == RETURN and name not in logged else [name] for name in names]
+    return [name for some in found for name in some if name in logged]
 
 
 def one_line(text: str) -> str:

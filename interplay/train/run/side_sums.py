@@ -126,6 +126,8 @@ class SideSums:
         balance.moved |= {name for name, count in zip(self._metrics, moved, strict=True) if count}
         balance.broken |= {name for name, count in zip(self._metrics, broken, strict=True) if count}
         logged: dict[str, float | None] = {}
+        if self.sides.learner is not None:
+            logged["episodes_with_others"] = int(counts[0, _MIXED])  # of a return, which every episode has
         for name, row in zip(self.names, means, strict=True):
             logged |= self._read_metric(name, row, balance)
         return logged

@@ -10,8 +10,8 @@ from interplay.core.world import World
 from interplay.train.populations import Populations
 from interplay.train.run.side_sums import LoggedSides
 from interplay.train.selfplay.casting import SELF
-from interplay.train.selfplay.matchups import find_sides, make_roles, sides_of
-from interplay.train.settings import SidesGroup, TrainSettings
+from interplay.train.selfplay.matchups import find_sides, make_roles, opponents_of, sides_of
+from interplay.train.settings import SidesGroup, TrainSettings, shares_of
 
 MOST = 8  # sides that are logged where the settings name none
 
@@ -84,21 +84,14 @@ class Membership:
         self, settings: TrainSettings, sides: Populations, populations: Populations
     ) -> tuple[str, ...]:
         """Names of the sides that the learner plays in some episodes."""
-        closed = {
-            name for name in sides.names if name in settings.opponents and not plays_itself(settings, name)
-        }
+        opponents = {name: dict(shares_of(who)) for name, who in opponents_of(settings, sides).items()}
+        closed = {name for name, plays in opponents.items() if "self" not in plays}
         if sides.fixed is not None and populations.fixed is not None:
             learns = self._learns[populations.fixed] & self._slots
             closed |= {name for s, name in enumerate(sides.names) if not learns[sides.fixed == s].any()}
         elif sides.names == populations.names:
             closed |= {name for name, learns in zip(sides.names, self._learns, strict=True) if not learns}
         return tuple(name for name in sides.names if name not in closed)
-
-
-def plays_itself(settings: TrainSettings, side: str) -> bool:
-    """Whether the present network plays a side that ``opponents`` names, in some episodes."""
-    who = settings.opponents[side]
-    return who == "self" if isinstance(who, str) else any(one["play"] == "self" for one in who)
 
 
 def _has_others(settings: TrainSettings, populations: Populations, sides: Populations) -> bool:
