@@ -27,8 +27,8 @@ from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.guessing import pay_speakers
 from interplay.train.selfplay.league.casting import LeagueCasting
 from interplay.train.selfplay.league.league import League
-from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.matchups import make_guests, make_roles, sides_of
+from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trajectory import TrajectoryBuffer

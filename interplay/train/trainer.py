@@ -11,6 +11,7 @@ import functools
 import io
 import math
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ from interplay.train.selfplay.matchups import (
     with_opponents,
 )
 from interplay.train.selfplay.membership import Membership
+from interplay.train.selfplay.never import never_happens
 from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import in_updates, in_updates_so_far
@@ -302,6 +304,11 @@ def _lead(
             rated = evaluation.tell(worker.agent_steps)
             now = time.monotonic()
             best.add(numbers, worker.metric_names, worker.of_lives)
+            if sides := worker.only_by_side(settings.train.best_by):
+                progress.say_once(
+                    f"train.best_by = {settings.train.best_by} sums to zero over the sides of an episode and chooses no checkpoint; "
+                    f"give one side's, for example {sides[0]}"
+                )
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
@@ -523,6 +530,9 @@ def make_learner(
             members = Membership(settings, world, populations, learner.learns, learner.kinds_that_learn)
             metrics = EpisodeStatistics(world, sides=members.logged).logged
             check_turns(settings.alternate, populations, metrics)
+        if first and begins:
+            for line in never_happens(settings, world, learner):
+                warnings.warn(line, stacklevel=2)
     finally:
         world.close()
     if begins and settings.train.start_from is not None:

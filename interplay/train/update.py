@@ -206,6 +206,13 @@ class Worker:
         outcomes = [f"outcome[{name}]" for name in names] if isinstance(self.learner.pool, League) else []
         return [*self._of_lives, *self.shards[0].collector.episodes.logged, *outcomes]
 
+    def only_by_side(self, metric: str | None) -> list[str]:
+        """The names under which a metric is logged by side alone; none of one that has a mean."""
+        own = self.shards[0].collector.episodes.by_side
+        if own.sides.learner is not None or not self._balance.hides(metric, own.contest):
+            return []
+        return [f"{metric}[{side}]" for side in own.sides.names]
+
     @property
     def _of_lives(self) -> list[str]:
         """Means over lives, of each population too where there are several."""

@@ -92,9 +92,7 @@ class LifeStatistics:
     def _add_up(self, world: np.ndarray, row: np.ndarray, numbers: np.ndarray) -> None:
         """Adds (n, 1 + names) numbers of n lives to their rows, of their worlds' episodes or of what ended."""
         if self.with_episodes:
-            np.add.at(
-                self.in_episode.reshape(len(self.steps), *self._sums.shape), (world, row), numbers
-            )
+            np.add.at(self.in_episode.reshape(len(self.steps), *self._sums.shape), (world, row), numbers)
             return
         for at, column in enumerate(numbers.T):
             self._sums[:, at] += np.bincount(row, np.asarray(column, np.float64), len(self._sums))

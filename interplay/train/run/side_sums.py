@@ -47,6 +47,11 @@ class Balance:
         """Whether a metric is zero-sum as far as is known; one that never moved only in a world with an outcome."""
         return name not in self.broken and (contest or name in self.moved)
 
+    def hides(self, metric: str | None, contest: bool) -> bool:
+        """Whether a metric, or a share, is known to have no mean over all sides."""
+        own = OUTCOME if contest and metric in SHARES else str(metric)
+        return own in self.moved and own not in self.broken
+
     def describe(self) -> dict[str, Any]:
         """For the checkpoint's record."""
         return {"balance": {"moved": sorted(self.moved), "broken": sorted(self.broken)}}
