@@ -144,7 +144,9 @@ def watched(
 
 def make_of(settings: TrainSettings) -> Any:
     def make(num_worlds: int, seed: int, first_world: int) -> Any:
-        return make_world(settings.world.id, num_worlds, seed, first_world=first_world, **settings.world.options)
+        return make_world(
+            settings.world.id, num_worlds, seed, first_world=first_world, **settings.world.options
+        )
 
     return make
 
@@ -159,7 +161,9 @@ def mean(episodes: list[Episode], name: str, side: int | None = None, mixed: boo
     return float(np.mean(found)) if found else math.nan
 
 
-def agree(lines: list[Any], told: list[list[Episode]], metrics: list[str], sides: list[str], mixed: bool) -> int:
+def agree(
+    lines: list[Any], told: list[list[Episode]], metrics: list[str], sides: list[str], mixed: bool
+) -> int:
     """Compares every number of every line; gives how many there were."""
     compared = 0
     for line, episodes in zip(lines, told, strict=True):

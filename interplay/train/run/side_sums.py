@@ -110,12 +110,17 @@ class SideSums:
     def _law(self, values: np.ndarray, means: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(n, metrics * 2) whether each metric moved, and whether its sum over the parts was not zero."""
         metrics = len(self._metrics)
-        each = np.where(counts > 0, means, 0.0) if self.sides.parts > 1 else np.moveaxis(values, 2, 0)
-        each = np.nan_to_num(each[:, :, :metrics])
+        agents = np.nan_to_num(np.moveaxis(values, 2, 0)[:, :, :metrics])
+        each = np.where(counts > 0, means, 0.0)[:, :, :metrics] if self.sides.parts > 1 else agents
         total, scale = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)
-        # An outcome is no contest where all win or lose together; that of four for one victory does not sum to zero.
-        slack = np.array([1.0 - _ROUNDING if name == OUTCOME else _ROUNDING for name in self._metrics])
-        return np.stack([scale > 0, total > slack * scale], axis=2).reshape(len(values), -1)
+        broken = total > _ROUNDING * scale
+        if (
+            self.contest
+        ):  # no contest is where all win or lose together; that of four for one victory sums to no zero
+            at = self._metrics.index(OUTCOME)
+            broken[:, at] = np.abs(agents[:, :, at].sum(axis=0)) == np.abs(agents[:, :, at]).sum(axis=0)
+            broken[:, at] &= scale[:, at] > 0
+        return np.stack([scale > 0, broken], axis=2).reshape(len(values), -1)
 
     def read(self, sums: np.ndarray, balance: Balance) -> dict[str, float | None]:
         """Means over the episodes in which a row has a number, as they are logged; None for a metric without one over all agents.
