@@ -26,6 +26,7 @@ from interplay.train.run.lifetimes import LifeStatistics
 from interplay.train.run.recording import Tap
 from interplay.train.samples import PendingSamples, SampleLayout, Seen
 from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
 from interplay.train.trajectory import TrajectoryBuffer
 from interplay.train.views import View
@@ -81,6 +82,7 @@ class Collector:
         populations: of the run.
         opponents: who play what the networks do not.
         casting: who plays which side.
+        membership: which slots are the learner's, and of each side.
         buffer: where rewards and ends are written.
         key: jax random key of the shard; actions of step t of update u are drawn with ``fold_in(key, u T + t)``.
         mask_dead: only steps whose action was read teach the policy, not those of the dead who are present.
@@ -110,6 +112,7 @@ class Collector:
         populations: Populations,
         opponents: Opponents,
         casting: Casting,
+        membership: Membership,
         buffer: TrajectoryBuffer,
         key: jax.Array,
         mask_dead: bool = True,
@@ -118,8 +121,9 @@ class Collector:
     ) -> None:
         self.world, self.networks, self.buffer = world, networks, buffer
         self.present = np.zeros((world.num_worlds, len(world.agents)), bool)
-        self.lives = LifeStatistics(world, populations)
-        self.episodes = EpisodeStatistics(world, self.lives.in_episode.shape[1])
+        self.membership = membership
+        self.lives = LifeStatistics(world, populations, membership.others)
+        self.episodes = EpisodeStatistics(world, self.lives.in_episode.shape[1], membership.logged)
         self.acted = 0
         self.opponents, self.casting = opponents, casting
         self.truth = np.zeros(self.present.shape, bool)
@@ -200,10 +204,14 @@ class Collector:
     def end_step(self, t: int) -> None:
         """Counts lives and episodes, and restarts worlds that are over."""
         timestep, ended = self.world.timestep, self.buffer.ended[self.buffer.earlier + t]
-        self.lives.add(timestep, self.present, ended, self.casting.lived(self._born, self._network))
+        lived = self.casting.lived(self._born, self._network)
+        learner = self.membership.learner(self._network) if self.membership.others and ended.any() else None
+        self.lives.add(timestep, self.present, ended, lived, learner)
+        members = None
         if timestep.over.any():
             self.casting.record(timestep.over, self._scores(timestep))
-        self.episodes.add(timestep, self.lives.in_episode)
+            members = self.membership.of(self.world, self._network)
+        self.episodes.add(timestep, self.lives.in_episode, members)
         self.present &= ~ended
         if self.memory:
             self._forget(ended)

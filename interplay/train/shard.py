@@ -28,6 +28,7 @@ from interplay.train.selfplay.guessing import pay_speakers
 from interplay.train.selfplay.league.casting import LeagueCasting
 from interplay.train.selfplay.league.league import League
 from interplay.train.selfplay.matchups import make_guests, make_roles, sides_of
+from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trajectory import TrajectoryBuffer
@@ -87,6 +88,7 @@ class Shard:
             learner.populations,
             opponents,
             casting,
+            Membership(settings, world, learner.populations, learner.learns, learner.kinds_that_learn),
             buffer,
             key,
             rule.mask_dead,
@@ -283,10 +285,11 @@ class Shard:
         bounds = {"lengths": (0, 2**53), "life_steps": (0, 2**53)}
         bounds |= {f"cast_{name}": pair for name, pair in self.collector.casting.bounds().items()}
         counters = self._counters()
-        if (
-            "windows/of" not in arrays
-        ):  # of an earlier version: no window waits for the episodes that are under way
+        windows, lives = self.collector.episodes.windows, self.collector.lives.in_episode
+        if not windows.fits(_below(arrays, "windows/")) or arrays["life_in_episode"].shape != lives.shape:
+            # Of an earlier version: no window waits for the episodes that are under way.
             counters.pop("life_in_episode")
+            arrays = {name: array for name, array in arrays.items() if not name.startswith("windows/")}
         restore(counters, arrays, owner, bounds)
         self.collector.casting.restored()
         self.collector.buffer.load(_below(arrays, "trajectory/"), owner)

@@ -11,6 +11,7 @@ import functools
 import io
 import math
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,8 @@ from interplay.train.selfplay.matchups import (
     sides_of,
     with_opponents,
 )
+from interplay.train.selfplay.membership import Membership
+from interplay.train.selfplay.never import never_happens
 from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import in_updates, in_updates_so_far
@@ -81,7 +84,7 @@ FIRST_UPDATES = 200  # at most, before what learns from replay takes its first g
 TOLD_AGAIN = 5  # updates after which it is said how many the run will have: by then crowds have grown
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 OnUpdate = Callable[[Path, Mapping[str, Any]], object]  # run folder, numbers of an update -> true: stop
-SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs", "td_error", "epsilon")
+SHOWN = ("life", "episode_length", "won", "episode_return", "kl", "epochs", "td_error", "epsilon")
 
 
 def train(
@@ -305,6 +308,11 @@ def _lead(
             now = time.monotonic()
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
             best.add(numbers, [*worker.metric_names, *evaluation.metric_names], worker.of_lives)
+            if sides := worker.only_by_side(settings.train.best_by):
+                progress.say_once(
+                    f"train.best_by = {settings.train.best_by} sums to zero over the sides of an episode and chooses no checkpoint; "
+                    f"give one side's, for example {sides[0]}"
+                )
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
             numbers["agent_steps_per_s"] = (
@@ -541,9 +549,6 @@ def make_learner(
             for kind in world.kinds:
                 warn_of_dense_heads(settings.network.kind, kind.observation_space, kind.action_space)
             check_unmasked(settings, world)
-        if settings.alternate.metric is not None:
-            world.reset()
-            check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
         world.reset()
         WAITING.train_on(settings.world.id, settings.algorithm, settings.network.kind)
         learner = (
@@ -551,6 +556,13 @@ def make_learner(
             if settings.factored is not None
             else Learner(world.kinds, settings, populations, find_view(settings, world, populations))
         )
+        if settings.alternate.metric is not None:
+            members = Membership(settings, world, populations, learner.learns, learner.kinds_that_learn)
+            metrics = EpisodeStatistics(world, sides=members.logged).logged
+            check_turns(settings.alternate, populations, metrics)
+        if first and begins:
+            for line in never_happens(settings, world, learner):
+                warnings.warn(line, stacklevel=2)
     finally:
         world.close()
     if begins and settings.train.start_from is not None:

@@ -21,9 +21,9 @@ from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import Exchange, tree_sum
 from interplay.train.rollout import collect
 from interplay.train.run.checkpoint import Checkpoint, write_arrays
-from interplay.train.run.episodes import read_sums
 from interplay.train.run.lifetimes import read_lives
 from interplay.train.run.records import check_record
+from interplay.train.run.side_sums import Balance
 from interplay.train.run.windows import MOST
 from interplay.train.selfplay.alternation import Alternation
 from interplay.train.selfplay.league.league import League
@@ -58,6 +58,7 @@ class Worker:
         self.settings, self.learner, self.exchange = settings, learner, exchange
         self.updates = self.agent_steps = self.episodes = 0
         self._played: dict[str, float] = {}
+        self._balance = Balance()
         self._turns = Alternation(settings.alternate, learner.populations.names)
         each = settings.train.shards // exchange.size
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
@@ -140,10 +141,15 @@ class Worker:
         numbers |= read_lives(first.lives.names, names, lives)
         if self.learner.pool.places:
             numbers["past_selves"] = int(self.learner.pool.there.sum())
+        told = first.episodes.read(episodes[1 : 1 + first.episodes.size], self._balance)
+        if self._balance.sums_to_zero("episode_return", first.episodes.by_side.contest):
+            numbers.pop("life_return", None)  # over all sides of an episode it sums to zero, too
         if count := episodes[1]:
-            of_episodes = [*first.episodes.names, *(first.lives.names if first.lives.with_episodes else ())]
-            numbers |= {"episodes_began": float(episodes[0] / count), "of_episodes": of_episodes}
-        return numbers | read_sums(first.episodes.names, episodes[1 : 1 + first.episodes.size])
+            of_lives = self._of_lives if first.lives.with_episodes else []
+            known = [name for name in (*first.episodes.logged, *of_lives) if name in told or name in numbers]
+            numbers |= {"episodes_began": float(episodes[0] / count), "of_episodes": known}
+        learner = first.membership.logged.learner
+        return numbers | told | ({} if learner is None else {"learner": list(learner)})
 
     def _told(self, shard: Shard) -> np.ndarray:
         """What a shard tells of an update."""
@@ -196,10 +202,22 @@ class Worker:
     @property
     def metric_names(self) -> list[str]:
         """Metrics of `update` that only some updates have: those of lives, episodes and matches that ended."""
-        collector, names = self.shards[0].collector, self.learner.populations.names
-        lives = [f"{life}[{name}]" for life in collector.lives.names for name in names if len(names) > 1]
+        names = self.learner.populations.names
         outcomes = [f"outcome[{name}]" for name in names] if isinstance(self.learner.pool, League) else []
-        return [*collector.lives.names, *lives, *collector.episodes.names, *outcomes]
+        return [*self._of_lives, *self.shards[0].collector.episodes.logged, *outcomes]
+
+    def only_by_side(self, metric: str | None) -> list[str]:
+        """The names under which a metric is logged by side alone; none of one that has a mean."""
+        own = self.shards[0].collector.episodes.by_side
+        if own.sides.learner is not None or not self._balance.hides(metric, own.contest):
+            return []
+        return [f"{metric}[{side}]" for side in own.sides.names]
+
+    @property
+    def _of_lives(self) -> list[str]:
+        """Means over lives, of each population too where there are several."""
+        own, names = self.of_lives, self.learner.populations.names
+        return [*own, *(f"{life}[{name}]" for life in own for name in names if len(names) > 1)]
 
     @property
     def slot_steps(self) -> int:
@@ -290,6 +308,7 @@ class Worker:
             )
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self._turns.load(checkpoint.record)
+        self._balance.load(checkpoint.record)
         self.learner.load(checkpoint.arrays)
         if isinstance(self.learner.pool, League):
             self.learner.pool.go_on(self.agent_steps)
@@ -305,7 +324,7 @@ class Worker:
 
     def describe(self) -> dict[str, Any]:
         """What a checkpoint's record says of the training beside its counters."""
-        return self._turns.describe()
+        return self._turns.describe() | self._balance.describe()
 
     def close(self) -> None:
         """Closes the worlds."""

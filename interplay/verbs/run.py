@@ -28,6 +28,7 @@ SHOWN = (
     "agent_steps",
     "episode_length",
     "episode_return",
+    "won",
     "life",
     "rating",
     "entropy",

@@ -15,10 +15,10 @@ from interplay.view.extras import load
 from interplay.view.labels import named, relabel
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, INK, POPULATIONS
-from interplay.view.run_log import RunLog, one_line, read_run
+from interplay.view.run_log import RunLog, one_line, read_run, usual
 from interplay.view.seed_means import WINDOWS, curves_of
 
-DEFAULT_COLUMNS = ("episode_length", "episode_return", "life", "rating")
+DEFAULT_COLUMNS = ("episode_length", "episode_return", "won", "life", "rating")
 AXES = {
     "agent_steps": "agent-steps",
     "slot_steps": "steps of every slot, alive or not",
@@ -79,7 +79,7 @@ def plot_runs(
     Args:
         runs: run folders.
         out: a ``.png`` in a folder that exists.
-        columns: names in ``metrics.jsonl``; None = episode length and return, mean life, rating, as far as they were logged.
+        columns: names in ``metrics.jsonl``; None = episode length and return, share won, mean life, rating, as far as they were logged.
         references: None = what was published about the world, if all runs are of one; () = none.
         title: above the panels; empty = the world's id, if all runs are of one.
         against: ``agent_steps``, ``slot_steps`` (of every slot, alive or not) or ``time`` (seconds of training); empty: what
@@ -328,7 +328,7 @@ def _refuse_twice(logs: Sequence[RunLog]) -> None:
 
 def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None, by: str) -> list[str]:
     logged = sorted({name for log in logs for name in (*log.columns, *(log.agents if by else ()))})
-    names = [name for name in DEFAULT_COLUMNS if name in logged] if asked is None else list(asked)
+    names = usual(DEFAULT_COLUMNS, logged) if asked is None else list(asked)
     unknown = [name for name in names if name not in logged]
     if unknown or not names:
         what = (

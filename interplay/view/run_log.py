@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ MOST_STEPS = 2**63  # agent-steps of a run
 
 BEGAN = "episodes_began"
 BY_AGENT = "by_agent"
+RETURN = "episode_return"
 ENDS = ("max_updates", "max_episodes", "max_seconds")  # of `train`, beside `steps`
 OTHERS = (
     ("opponents",),
@@ -159,6 +160,18 @@ def _mixed(lines: list[dict[str, Any]]) -> int:
         (int(line["agent_steps"]) for line in lines if line.get("of_episodes") and "learner" not in line),
         default=0,
     )
+
+
+def usual(names: Iterable[str], logged: Collection[str]) -> list[str]:
+    """Those of some names that were logged; of a return that was logged by side alone, every side's.
+
+    Example:
+        >>> usual(["episode_return", "won"], ["episode_return[left]", "episode_return[right]", "won[left]"])
+        ['episode_return[left]', 'episode_return[right]']
+    """
+    sides = sorted(name for name in logged if name.startswith(f"{RETURN}["))
+    found = [sides if name == RETURN and name not in logged else [name] for name in names]
+    return [name for some in found for name in some if name in logged]
 
 
 def one_line(text: str) -> str:

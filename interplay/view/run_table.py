@@ -22,12 +22,12 @@ from interplay.train.run.settings_file import PACE
 from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.renamed import renew
 from interplay.train.settings.unread import keys_unread
-from interplay.view.run_log import RunLog, one_line, read_run
+from interplay.view.run_log import RunLog, one_line, read_run, usual
 
 DEPTH = 4  # folders inside each other, in which runs are looked for
 SEED = "seed"
 _ENDS = Counter(key.rpartition(".")[2] for key in canonical(TrainSettings(world=WorldChoice(id="any"))))
-METRICS = ("rating", "episode_return", "life", "episode_length")  # shown unless others are asked for
+METRICS = ("rating", "won", "episode_return", "life", "episode_length")  # shown unless others are asked for
 
 
 class Run(NamedTuple):
@@ -153,7 +153,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
         UserError: for a metric that no run has logged.
     """
     logged = sorted({name for run in runs if run.log is not None for name in run.log.columns})
-    names = [name for name in METRICS if name in logged][:2] if metrics is None else list(metrics)
+    names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
     for name in names:
         if name not in logged:
             raise UserError(f"no run has logged {name!r}; there are {', '.join(logged) or 'none yet'}")

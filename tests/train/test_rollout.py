@@ -12,7 +12,8 @@ from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train.learner import Learner
 from interplay.train.rollout import IDLE_EVERY, Collector, collect, refuse_bad_numbers
-from interplay.train.run.episodes import EpisodeStatistics, read_sums
+from interplay.train.run.episodes import EpisodeStatistics
+from interplay.train.run.side_sums import Balance
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import make_shard
@@ -193,7 +194,7 @@ def test_statistics_of_episodes() -> None:
             break
         # World 0 has arrived and stands still; without a restart it would be counted again in every step.
         world.reset(timestep.over)
-    logged = read_sums(statistics.names, told(statistics))
+    logged = statistics.read(told(statistics), Balance())
     arrivals = LIMIT // (LENGTH - 1)  # of world 0, which goes right; world 1 goes left until it is cut
     assert logged["episodes"] == arrivals + 1
     assert logged["episode_length"] == pytest.approx(2 * LIMIT / (arrivals + 1))
@@ -201,7 +202,7 @@ def test_statistics_of_episodes() -> None:
         (0.6 * arrivals - 0.1 * LIMIT) / (arrivals + 1), abs=1e-5
     )
     assert logged["arrived"] == pytest.approx(arrivals / (arrivals + 1))
-    assert read_sums(statistics.names, told(statistics)) == {"episodes": 0}
+    assert statistics.read(told(statistics), Balance()) == {"episodes": 0}
 
 
 class Shares(Corridor):
@@ -223,7 +224,7 @@ def test_an_episode_without_a_case_does_not_count_for_that_metric() -> None:
         timestep = world.step(np.array([[1, 0], [0, 0]]))
         statistics.add(timestep)
     assert timestep.over.all()
-    logged = read_sums(statistics.names, told(statistics))
+    logged = statistics.read(told(statistics), Balance())
     assert logged["episodes"] == 2
     assert logged["episode_length"] == LIMIT
     assert logged["share"] == logged["speed"] == pytest.approx(1 / LIMIT)

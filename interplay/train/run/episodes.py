@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.world import TimeStep, World
+from interplay.train.run.side_sums import OUTCOME, Balance, LoggedSides, SideSums
 from interplay.train.run.windows import Windows
 
 
@@ -21,38 +22,51 @@ class EpisodeStatistics:
     Args:
         world: a batch, reset.
         further: numbers of each episode that somebody else counts.
+        sides: what is logged beside the means over all agents.
 
     Attributes:
         names: metric -> how many numbers it has, 1 per world or A.
-        size: how many numbers `names` are as sums: a count of episodes, the sums, and how many episodes each is over.
-        windows: of the episodes; `further` numbers stand behind those of `names`.
+        by_side: sums of the per-agent metrics by side.
+        size: how many numbers an episode has as sums: a count, those of `names`, whether there is each, those of `by_side`.
+        windows: of the episodes; `further` numbers stand behind.
         ended: episodes that have ended since somebody set it to 0.
         returns: (W, A) float64, of the episodes under way.
         lengths: (W,) int64, steps of the episodes under way.
     """
 
-    def __init__(self, world: World, further: int = 0) -> None:
+    def __init__(self, world: World, further: int = 0, sides: LoggedSides | None = None) -> None:
         agents = len(world.agents)
         own = {
-            name: values
+            name: np.shape(values)[1:]
             for name, values in world.metrics.items()
             if name not in ("episode_length", "episode_return")
         }
         self.names = {"episode_length": 1, "episode_return": agents}
-        self.names |= {name: int(np.prod(np.shape(values)[1:])) for name, values in own.items()}
-        self.size = 1 + 2 * sum(self.names.values())
+        self.names |= {name: int(np.prod(shape)) for name, shape in own.items()}
+        per_agent = ["episode_return", *(name for name, shape in own.items() if shape == (agents,))]
+        self.by_side = SideSums(per_agent, sides or LoggedSides())
+        self._columns = {name: list(self.names).index(name) for name in per_agent}
+        self.size = 1 + 2 * sum(self.names.values()) + self.by_side.size
         self.windows = Windows(world.num_worlds, self.size + further)
         self.ended = 0
         self.returns = np.zeros((world.num_worlds, agents))
         self.lengths = np.zeros(world.num_worlds, np.int64)
         self._world = world
 
-    def add(self, timestep: TimeStep, further: np.ndarray | None = None) -> None:
+    @property
+    def logged(self) -> list[str]:
+        """Names that a line of the log may have."""
+        return list(dict.fromkeys([*(name for name in self.names if name != OUTCOME), *self.by_side.logged]))
+
+    def add(
+        self, timestep: TimeStep, further: np.ndarray | None = None, members: np.ndarray | None = None
+    ) -> None:
         """Counts one step of every world; call it before worlds that are over are restarted.
 
         Args:
             timestep: that the step gave.
             further: (W, further), counted by somebody else of the episodes under way; read where they are over.
+            members: (1 + sides, W, A) bool, slots of the learner and of each side, read where episodes are over; None: the learner's all.
         """
         self.windows.begin()
         self.returns += timestep.reward
@@ -65,12 +79,32 @@ class EpisodeStatistics:
         values += [np.asarray(metrics[name])[over].reshape(ended, -1) for name in list(self.names)[2:]]
         told = np.concatenate(values, axis=1)
         counts = ~np.isnan(told)
+        per_agent = np.stack([np.asarray(values[at], np.float64) for at in self._columns.values()], axis=1)
+        own = np.ones((1, *self.returns.shape), bool) if members is None else members
+        cut = timestep.truncated[over].any(axis=1)
         columns = [np.ones((ended, 1)), np.where(counts, told, 0.0), counts]
+        columns += [self.by_side.of_episodes(per_agent, cut, own[:, over])]
         columns += [] if further is None else [further[over]]
         self.windows.end(over, np.concatenate(columns, axis=1))
         self.ended += ended
         self.returns[over] = 0.0
         self.lengths[over] = 0
+
+    def read(self, sums: np.ndarray, balance: Balance) -> dict[str, Any]:
+        """Means over episodes, as they are logged: the learner's, those of each side in brackets, and a list per agent.
+
+        Args:
+            sums: (size,) over episodes.
+            balance: of the run; it counts these episodes.
+        """
+        at = self.size - self.by_side.size
+        logged = read_sums(self.names, sums[:at])
+        if not logged["episodes"]:
+            return logged
+        by_agent = logged.pop("by_agent", None)
+        logged |= self.by_side.read(sums[at:], balance)
+        logged = {name: value for name, value in logged.items() if value is not None}
+        return logged if by_agent is None else {**logged, "by_agent": by_agent}
 
 
 def read_sums(names: Mapping[str, int], sums: np.ndarray) -> dict[str, Any]:

@@ -26,17 +26,18 @@ class LifeStatistics:
     Args:
         world: a batch, reset.
         populations: of the run.
+        others: others than the learner take part: its lives are added up in a row of their own, behind those of the populations.
 
     Attributes:
         names: what is counted of each life.
         with_episodes: lives are counted with the episode that they are part of.
-        in_episode: (W, Q * (1 + names)) float64, sums over the lives that ended in the episodes under way; without columns where
+        in_episode: (W, rows * (1 + names)) float64, sums over the lives that ended in the episodes under way; without columns where
             lives count when they end.
         steps: (W, A) int64, of the lives under way, until their deaths.
         earned: (W, A) float64, by the lives under way.
     """
 
-    def __init__(self, world: World, populations: Populations) -> None:
+    def __init__(self, world: World, populations: Populations, others: bool = False) -> None:
         ended: Mapping[str, np.ndarray] = getattr(world, "ended", {})
         self.with_episodes = not ended
         self.names = [*OWN, *(name for name in ended if name not in (*OWN, *NOT_MEANS))]
@@ -45,7 +46,7 @@ class LifeStatistics:
         self.earned = np.zeros(shape)
         self._living = np.ones(shape, bool)
         self._world, self._count = world, len(populations.names)
-        self._sums = np.zeros((self._count, 1 + len(self.names)))
+        self._sums = np.zeros((self._count + others, 1 + len(self.names)))
         self.in_episode = np.zeros((len(self.steps), self._sums.size if self.with_episodes else 0))
 
     def look(self, acting: np.ndarray) -> None:
@@ -53,7 +54,14 @@ class LifeStatistics:
         if self._world.dead_stay:
             self._living = acting.copy()  # the world's own buffer, which the step writes
 
-    def add(self, timestep: TimeStep, present: np.ndarray, ended: np.ndarray, population: np.ndarray) -> None:
+    def add(
+        self,
+        timestep: TimeStep,
+        present: np.ndarray,
+        ended: np.ndarray,
+        population: np.ndarray,
+        learner: np.ndarray | None = None,
+    ) -> None:
         """Counts one step.
 
         Args:
@@ -61,6 +69,7 @@ class LifeStatistics:
             present: (W, A) bool, slots that held a life in the step.
             ended: (W, A) bool, slots whose life ended in it.
             population: (W, A), of these lives; those of numbers that no population has are not counted.
+            learner: (W, A) bool, those that the learner lives; read where there is a row for them.
         """
         self.steps += present & self._living
         self.earned += present * timestep.reward
@@ -72,36 +81,45 @@ class LifeStatistics:
         columns = [np.ones(len(own)), self.steps[ours], self.earned[ours]]
         counted = getattr(self._world, "ended", {})
         columns += [np.asarray(counted[name])[ours] for name in self.names[len(OWN) :]]
-        if self.with_episodes:
-            sums = self.in_episode.reshape(len(self.steps), *self._sums.shape)
-            np.add.at(sums, (np.nonzero(ours)[0], own), np.stack(columns, axis=1))
-        else:
-            for at, column in enumerate(columns):
-                self._sums[:, at] += np.bincount(own, np.asarray(column, np.float64), self._count)
+        rows = np.stack(columns, axis=1)
+        self._add_up(np.nonzero(ours)[0], own, rows)
+        if learner is not None and len(self._sums) > self._count:
+            hers = learner[ours]
+            self._add_up(np.nonzero(ours)[0][hers], np.full(hers.sum(), self._count), rows[hers])
         self.steps[over] = 0
         self.earned[over] = 0.0
+
+    def _add_up(self, world: np.ndarray, row: np.ndarray, numbers: np.ndarray) -> None:
+        """Adds (n, 1 + names) numbers of n lives to their rows, of their worlds' episodes or of what ended."""
+        if self.with_episodes:
+            np.add.at(self.in_episode.reshape(len(self.steps), *self._sums.shape), (world, row), numbers)
+            return
+        for at, column in enumerate(numbers.T):
+            self._sums[:, at] += np.bincount(row, np.asarray(column, np.float64), len(self._sums))
 
     def begin(self, over: np.ndarray) -> None:
         """New episodes begin in some worlds, (W,) bool."""
         self.in_episode[over] = 0.0
 
     def take(self) -> np.ndarray:
-        """Per population the number of lives, then each metric's sums, since the last call, flat; of lives that count when they end."""
+        """Per row the number of lives, then each metric's sums, since the last call, flat; of lives that count when they end."""
         sums, self._sums = self._sums, np.zeros_like(self._sums)
         return sums.ravel()
 
 
 def read_lives(names: Sequence[str], populations: Sequence[str], sums: np.ndarray) -> dict[str, Any]:
-    """Means over lives as they are logged: over all, and per population as ``name[population]`` where there are several.
+    """Means over lives as they are logged: the learner's, and per population as ``name[population]`` where there are several.
+
+    Those of all populations together are the learner's where no row behind the populations holds its own.
 
     Example:
         >>> read_lives(["life"], ["pop0", "pop1"], np.array([1.0, 9.0, 0.0, 0.0]))
         {'lives': 1, 'life': 9.0, 'lives[pop0]': 1, 'life[pop0]': 9.0, 'lives[pop1]': 0}
     """
-    table = sums.reshape(len(populations), -1)
-    logged = _means("", names, table.sum(axis=0))
-    if len(populations) > 1:
-        for population, row in zip(populations, table, strict=True):
+    table, count = sums.reshape(-1, 1 + len(names)), len(populations)
+    logged = _means("", names, table[count] if len(table) > count else table.sum(axis=0))
+    if count > 1:
+        for population, row in zip(populations, table[:count], strict=True):
             logged |= _means(f"[{population}]", names, row)
     return logged
 

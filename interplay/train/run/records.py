@@ -81,6 +81,10 @@ def _is_best(value: Any) -> bool:
     )
 
 
+def _is_balance(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_are_names(value.get(key)) for key in ("moved", "broken"))
+
+
 def _are_names(value: Any) -> bool:
     return (
         isinstance(value, list)
@@ -106,6 +110,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "populations": (_are_names, "a list of names"),
     "best": (_is_best, "a metric and its value"),
     "alternate": (_is_alternation, "whose turn it is"),
+    "balance": (_is_balance, "names of metrics that moved, and of those whose sums were not zero"),
 }
 
 

@@ -111,13 +111,18 @@ class Windows:
         """Everything that is under way; sums only of rows in use, because there may be many columns."""
         return {"began": self.began, "of": self.of, "sums": self.sums[self.began >= 0]}
 
+    def fits(self, saved: Mapping[str, np.ndarray]) -> bool:
+        """Whether `save` of this version gave it: earlier ones saved nothing, or counted other numbers of an episode."""
+        sums = saved.get("sums")
+        return bool(saved) and (sums is None or sums.ndim != 2 or sums.shape[1] == self.sums.shape[1])
+
     def load(self, saved: Mapping[str, np.ndarray], owner: str) -> None:
         """Restores what `save` gave; from a checkpoint of an earlier version, the windows that begin after it.
 
         Raises:
             UserError: for arrays that do not fit.
         """
-        if not saved:
+        if not self.fits(saved):
             self.forget(UNKNOWN)
             return
         bounds = {"began": (-1, 2**62 - 1), "of": (UNKNOWN, MOST - 1)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -52,13 +53,32 @@ def find_sides(settings: SidesGroup, world: World, populations: Populations) -> 
     side = np.zeros(len(slots), np.uint16)
     for number, team in enumerate(teams):
         side[list(team)] = number
-    return Populations(tuple(f"team{number}" for number in range(len(teams))), side)
+    own = getattr(world, "team_names", None) or ()
+    numbered = tuple(f"team{number}" for number in range(len(own), len(teams)))
+    return Populations((*own, *numbered), side)
+
+
+def opponents_of(settings: TrainSettings, sides: Populations) -> dict[str, Any]:
+    """``opponents`` by the names of sides; a team is also found by its number, team0.
+
+    Raises:
+        UserError: if two keys name one side.
+    """
+    numbered = {f"team{number}": name for number, name in enumerate(sides.names)}
+    named = numbered if settings.sides.by == "team" else {}
+    found: dict[str, Any] = {}
+    for key, who in settings.opponents.items():
+        name = key if key in sides.names else named.get(key, key)
+        if name in found:
+            raise UserError(f"opponents: {key} and {name} are one side; leave one of them out")
+        found[name] = who
+    return found
 
 
 def make_roles(settings: TrainSettings, populations: Populations, sides: Populations) -> list[Role]:
     """What is drawn for every episode."""
     roles, guests = [], 0
-    for key, who in settings.opponents.items():
+    for key, who in opponents_of(settings, sides).items():
         plays, shares = zip(*shares_of(who), strict=True)
         players = []
         for play in plays:
@@ -189,7 +209,7 @@ def _league(settings: TrainSettings, world: World) -> Populations:
 
 
 def _check(settings: TrainSettings, world: World, populations: Populations, sides: Populations) -> None:
-    asked = {key: dict(shares_of(who)) for key, who in settings.opponents.items()}
+    asked = {key: dict(shares_of(who)) for key, who in opponents_of(settings, sides).items()}
     by_population, noun = settings.sides.by == "population", "side"
     if by_population:
         noun = "population"

@@ -11,7 +11,7 @@ import { short } from "../words";
 
 const AGAIN = 5_000; // ms between two looks at a run that may go on
 // What is drawn where nothing was chosen: the first of these that is no flat line, as returns are where one wins what another loses.
-const FIRST = [/^episode_return$/, /^return$/, /^reward$/, /^rating/, /^win_rate/, /^life$/, /^episode_length$/, /^entropy/];
+const FIRST = [/^episode_return$/, /^return$/, /^reward$/, /^won$/, /^rating/, /^win_rate/, /^life$/, /^episode_return\[/, /^episode_length$/, /^entropy/];
 const TRIED = 8; // of those
 const HEIGHT = 260;
 const SMOOTHED = 2.5; // pixels

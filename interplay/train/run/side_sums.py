@@ -1,0 +1,173 @@
+"""Sums of per-agent metrics of episodes by side: the slots that the learner played in an episode, and those of each side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+OUTCOME = "outcome"
+SHARES = ("won", "drawn", "lost", "cut")  # of the episodes, in place of a mean of `OUTCOME`
+_ROUNDING = 1e-6  # of a sum of float32 rewards
+_ALL, _MIXED, _SIDES = range(3)  # rows: the learner's, the same where others play too, the first side's
+
+
+class LoggedSides(NamedTuple):
+    """What is logged beside the means over all agents.
+
+    Attributes:
+        names: in brackets behind a metric.
+        parts: the first so many names divide the agents; below 2 every agent is a part.
+        learner: sides that the learner plays; None where it plays every slot of every episode.
+        brief: brackets only where the mean over all agents says nothing.
+    """
+
+    names: tuple[str, ...] = ()
+    parts: int = 0
+    learner: tuple[str, ...] | None = None
+    brief: bool = False
+
+
+class Balance:
+    """Which metrics have summed to zero over the sides in every episode of a run so far.
+
+    A mean over all sides of such a metric is a rounding error. One episode that breaks the law frees a metric for good.
+
+    Attributes:
+        moved: metrics that were not zero for every side in some episode.
+        broken: metrics whose sum was not zero in some episode.
+    """
+
+    def __init__(self) -> None:
+        self.moved: set[str] = set()
+        self.broken: set[str] = set()
+
+    def sums_to_zero(self, name: str, contest: bool) -> bool:
+        """Whether a metric is zero-sum as far as is known; one that never moved only in a world with an outcome."""
+        return name not in self.broken and (contest or name in self.moved)
+
+    def hides(self, metric: str | None, contest: bool) -> bool:
+        """Whether a metric, or a share, is known to have no mean over all sides."""
+        own = OUTCOME if contest and metric in SHARES else str(metric)
+        return own in self.moved and own not in self.broken
+
+    def describe(self) -> dict[str, Any]:
+        """For the checkpoint's record."""
+        return {"balance": {"moved": sorted(self.moved), "broken": sorted(self.broken)}}
+
+    def load(self, record: Mapping[str, Any]) -> None:
+        """Restores what `describe` gave; a record of an earlier version has nothing."""
+        saved = record.get("balance", {})
+        self.moved, self.broken = set(saved.get("moved", ())), set(saved.get("broken", ()))
+
+
+class SideSums:
+    """Adds up the per-agent metrics of episodes by side.
+
+    Args:
+        metrics: names of those that have one number per agent.
+        sides: what is logged.
+
+    Attributes:
+        names: the metrics, and `SHARES` where one is an outcome.
+        size: how many numbers an episode has: of each metric its means by row, whether each row has one, and two counts for `Balance`.
+    """
+
+    def __init__(self, metrics: Sequence[str], sides: LoggedSides) -> None:
+        self.sides, self.contest = sides, OUTCOME in metrics
+        self._metrics = tuple(metrics)
+        self.names = (*metrics, *SHARES) if self.contest else self._metrics
+        self._rows = _SIDES + len(sides.names)
+        self.size = len(self.names) * 2 * self._rows + len(metrics) * 2
+
+    @property
+    def logged(self) -> list[str]:
+        """Names that a line of the log may have, with their brackets."""
+        names = [name for name in self.names if name != OUTCOME]
+        return [*names, *(f"{name}[{side}]" for side in self.sides.names for name in names)]
+
+    def of_episodes(self, values: np.ndarray, cut: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """(n, size) what is added up of n episodes that are over.
+
+        Args:
+            values: (n, metrics, A) float64, NaN for no number.
+            cut: (n,) bool, a limit ended the episode.
+            members: (1 + sides, n, A) bool, slots of the learner and of each side.
+        """
+        if self.contest:
+            outcome = values[:, self._metrics.index(OUTCOME)]
+            values = np.concatenate([values, shares_of_outcomes(outcome, cut)], axis=1)
+        mixed = members[0] & ~members[0].all(axis=1, keepdims=True)
+        rows = np.stack([members[0], mixed, *members[1:]])[:, :, None] & np.isfinite(values)
+        counts = rows.sum(axis=3)
+        means = np.where(rows, values, 0.0).sum(axis=3) / np.maximum(counts, 1)  # (rows, n, metrics)
+        parts = slice(_SIDES, _SIDES + self.sides.parts)
+        law = self._law(values, means[parts], counts[parts])
+        flat = [np.moveaxis(part, 0, 2).reshape(len(values), -1) for part in (means, counts > 0)]
+        return np.concatenate([*flat, law], axis=1)
+
+    def _law(self, values: np.ndarray, means: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(n, metrics * 2) whether each metric moved, and whether its sum over the parts was not zero."""
+        metrics = len(self._metrics)
+        agents = np.nan_to_num(np.moveaxis(values, 2, 0)[:, :, :metrics])
+        each = np.where(counts > 0, means, 0.0)[:, :, :metrics] if self.sides.parts > 1 else agents
+        total, scale = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)
+        broken = total > _ROUNDING * scale
+        if (
+            self.contest
+        ):  # no contest is where all win or lose together; that of four for one victory sums to no zero
+            at = self._metrics.index(OUTCOME)
+            broken[:, at] = np.abs(agents[:, :, at].sum(axis=0)) == np.abs(agents[:, :, at]).sum(axis=0)
+            broken[:, at] &= scale[:, at] > 0
+        return np.stack([scale > 0, broken], axis=2).reshape(len(values), -1)
+
+    def read(self, sums: np.ndarray, balance: Balance) -> dict[str, float | None]:
+        """Means over the episodes in which a row has a number, as they are logged; None for a metric without one over all agents.
+
+        Args:
+            sums: (size,) over episodes.
+            balance: of the run; it counts these episodes.
+        """
+        half = len(self.names) * self._rows
+        totals, counts = sums[: 2 * half].reshape(2, len(self.names), self._rows)
+        means = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+        moved, broken = sums[2 * half :].reshape(-1, 2).T
+        balance.moved |= {name for name, count in zip(self._metrics, moved, strict=True) if count}
+        balance.broken |= {name for name, count in zip(self._metrics, broken, strict=True) if count}
+        logged: dict[str, float | None] = {}
+        if self.sides.learner is not None:
+            logged["episodes_with_others"] = int(counts[0, _MIXED])  # of a return, which every episode has
+        for name, row in zip(self.names, means, strict=True):
+            logged |= self._read_metric(name, row, balance)
+        return logged
+
+    def _read_metric(self, name: str, means: np.ndarray, balance: Balance) -> dict[str, float | None]:
+        if name == OUTCOME:
+            return {OUTCOME: None}
+        share = name in SHARES and self.contest
+        contest = balance.sums_to_zero(OUTCOME if share else name, self.contest)
+        logged: dict[str, float | None] = {}
+        if share or contest or self.sides.learner is not None:
+            mean = means[_MIXED if contest else _ALL]
+            logged[name] = float(mean) if np.isfinite(mean) else None
+        if share or contest or not self.sides.brief:
+            own = zip(self.sides.names, means[_SIDES:], strict=True)
+            logged |= {f"{name}[{side}]": float(mean) for side, mean in own if np.isfinite(mean)}
+        return logged
+
+
+def shares_of_outcomes(outcome: np.ndarray, cut: np.ndarray) -> np.ndarray:
+    """(n, 4, A) float64, 1 for what came of an episode for each agent, in the order of `SHARES`.
+
+    Args:
+        outcome: (n, A), above 0 for who won, below 0 for who lost.
+        cut: (n,) bool, a limit ended the episode.
+
+    Example:
+        >>> shares_of_outcomes(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([True, True]))[:, :, 0].tolist()
+        [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+    won, lost = outcome > 0, outcome < 0
+    rest, limit = ~(won | lost), cut[:, None]
+    return np.stack([won, rest & ~limit, lost, rest & limit], axis=1).astype(np.float64)
