@@ -16,7 +16,8 @@ EXAMPLE = (
     "interplay evaluate runs/first --episodes 200\n"
     "interplay evaluate runs/first --at-checkpoints --episodes 256 --out evaluations/first\n"
     "interplay evaluate random --world survival/1v1-heals-low --json\n"
-    "interplay evaluate bayes --roles werewolf=avoid_wolves --world werewolf/9"
+    "interplay evaluate bayes --roles werewolf=avoid_wolves --world werewolf/9\n"
+    "interplay evaluate runs/marines --roles blue=self"
 )
 
 
@@ -62,7 +63,7 @@ def evaluate(
         ),
     ] = None,
 ) -> None:
-    """Plays whole episodes and prints the mean of every metric with its standard error."""
+    """Plays whole episodes, a run against the opponents of its training, and prints the mean of every metric with its standard error."""
     from interplay.core.settings import parse_overrides
 
     if at_checkpoints:
@@ -102,6 +103,8 @@ def evaluate(
             "world": table.world,
             "policy": player,
             **({"roles": dict(words.split("=", 1) for words in roles)} if roles else {}),
+            "players": dict(table.players),
+            **({"learner": list(table.sides.learner)} if table.sides else {}),
             "seed": seed,
             "episodes": episodes,
             "metrics": metrics,
@@ -110,11 +113,14 @@ def evaluate(
         return
     whom = f"{player} ({', '.join(roles)})" if roles else player
     typer.echo(f"{whom} on {table.world}, {episodes} episodes, mean ± standard error")
+    typer.echo(table.line)
+    if table.sides and table.sides.learner:
+        typer.echo(f"metrics without a side are of the agents of {player}")
     crowd = len(table.agents) > MOST_AGENTS
     shown = {
         name: estimate
         for name, estimate in summary.items()
-        if not (crowd and name.endswith("]")) and not _told_before(name, summary)
+        if not (crowd and table.is_of_agent(name)) and not _told_before(name, summary)
     }
     width = max(map(len, shown))
     for name, estimate in shown.items():

@@ -101,6 +101,7 @@ class World(Remakable, ABC):
         num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
         population_names: what they are called, each once, letters, digits, ``_``, ``-`` and dots; None calls them pop0, pop1, ...
         teams: slots that win and lose together, one tuple per team; None = everybody plays for itself.
+        team_names: names of `teams`; None calls them team0, team1, ...
         privileged_view: whether `draw` and `describe` show what the public may not know (hidden roles); None = nothing is hidden.
             `draw` declares the same layers either way.
         state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
@@ -122,6 +123,7 @@ class World(Remakable, ABC):
     num_populations: int = 1
     population_names: tuple[str, ...] | None = None
     teams: tuple[tuple[int, ...], ...] | None = None
+    team_names: tuple[str, ...] | None = None
     privileged_view: bool | None = None
     state_space: spaces.Box | None = None
     frames_per_step: int = 1

@@ -8,8 +8,8 @@ the table depends on the seed, not on the number of worlds (as long as the polic
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,28 @@ from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.policy import Policy
 from interplay.core.world import World
+from interplay.evaluate.lineup import FIRST, Lineup, line_of, players_of
 from interplay.evaluate.statistics import Difference, Estimate, difference, estimate
 
 MOST_AGENTS = 16  # that a table shows one by one
 
 OnStep = Callable[[World, np.ndarray], None]
+
+
+class Sides(NamedTuple):
+    """The sides of E episodes in which several policies played.
+
+    Attributes:
+        names: of the sides.
+        number: (E, A) int64, of each slot's side; -1: of none.
+        own: (E, A) bool, whether the policy under study played the slot.
+        learner: names of the sides that it could play.
+    """
+
+    names: tuple[str, ...]
+    number: np.ndarray
+    own: np.ndarray
+    learner: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,6 +53,8 @@ class EpisodeTable:
         agents: slot names, length A.
         columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``cut`` (stopped by `max_steps`), ``return``
             (E, A) float64, and the world's metrics at the episode's end.
+        players: side -> its player in words, or all -> the only one; see `interplay.evaluate.lineup.line_of`.
+        sides: of the episodes; None: one policy played all slots.
     """
 
     world: str
@@ -43,6 +62,8 @@ class EpisodeTable:
     seed: int
     agents: tuple[str, ...]
     columns: Mapping[str, np.ndarray]
+    players: Mapping[str, str] = field(default_factory=dict)
+    sides: Sides | None = None
 
     def __len__(self) -> int:
         return len(self.columns["steps"])
@@ -62,6 +83,7 @@ class EpisodeTable:
 
         A column per agent gives its mean over agents under its own name (agents of one episode are not
         independent, so an episode counts once) and each agent's as ``name[agent]``. NaN is left out of every mean.
+        Where several policies played, the mean is over the agents of the policy under study, and each side's is ``name[side]``.
         """
         found: dict[str, Estimate] = {}
         for name, values in self.columns.items():
@@ -70,19 +92,41 @@ class EpisodeTable:
             if values.ndim == 1:
                 found[name] = estimate(values)
                 continue
-            found[name] = estimate(_mean_over_agents(values))
+            found[name] = estimate(_mean_over_agents(self._of(values)))
+            for number, side in enumerate(self.sides.names if self.sides else ()):
+                found[f"{name}[{side}]"] = estimate(_mean_over_agents(self._of(values, number)))
             for slot, agent in enumerate(self.agents):
                 found[f"{name}[{agent}]"] = estimate(values[:, slot])
         return found
+
+    @property
+    def line(self) -> str:
+        """One line that says who played."""
+        return line_of(self.players) if self.players else self.policy
+
+    def is_of_agent(self, name: str) -> bool:
+        """Whether a name of `summary` is that of one agent alone, not of a side."""
+        bracket = name.endswith("]") and name[:-1].partition("[")[2]
+        return bool(bracket) and (self.sides is None or bracket not in self.sides.names)
+
+    def __repr__(self) -> str:
+        return f"EpisodeTable({self.world}, {len(self)} episodes, {self.line}; columns {', '.join(self.columns)})"
+
+    def _of(self, values: np.ndarray, side: int | None = None) -> np.ndarray:
+        """(E, A) values with NaN where neither the policy under study plays, nor, if a side is given, one of its agents."""
+        if self.sides is None:
+            return values
+        meant = self.sides.own if side is None else self.sides.number == side
+        return np.where(meant, np.asarray(values, np.float64), np.nan)
 
     def _repr_html_(self) -> str:
         """The summary, for notebooks; of crowds without the columns of single agents."""
         rows = [
             (name, found)
             for name, found in self.summary().items()
-            if len(self.agents) <= MOST_AGENTS or not name.endswith("]")
+            if len(self.agents) <= MOST_AGENTS or not self.is_of_agent(name)
         ]
-        title = f"{self.policy} on {self.world}, {len(self)} episodes, mean ± standard error"
+        title = f"{self.line}, on {self.world}, {len(self)} episodes, mean ± standard error"
         return html_table(title, ("", "mean"), rows)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,6 +134,7 @@ class EpisodeTable:
         return {
             "world": self.world,
             "policy": self.policy,
+            "players": dict(self.players),
             "seed": self.seed,
             "agents": list(self.agents),
             "episodes": len(self),
@@ -128,18 +173,25 @@ def play(
     ledger = _Ledger(world, seeding.world_seeds(seed, episodes))
     timestep = world.reset(seeds=ledger.first_seeds(seed))
     policy.start(world, seed)
+    lineup = policy if isinstance(policy, Lineup) else None
+    if lineup is not None:
+        lineup.draw(np.ones(world.num_worlds, bool), ledger.seeds)
     while ledger.unfinished:
         timestep = world.step(policy.act(timestep))
         ledger.note(timestep.reward)
         if on_step is not None:
             on_step(world, ledger.episode)
-        done = ledger.finish(timestep.over, max_steps)
+        done = ledger.finish(timestep.over, max_steps, lineup)
         if done.any():
             again = ledger.assign(done)
             if again.any():
                 timestep = world.reset(again, ledger.seeds)
                 policy.forget(again)
-    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns())
+                if lineup is not None:
+                    lineup.draw(again, ledger.seeds)
+    players = players_of(policy, world)
+    sides = ledger.sides(lineup) if lineup is not None and len(players) > 1 else None
+    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns(), players, sides)
 
 
 def compare(a: EpisodeTable, b: EpisodeTable) -> dict[str, Difference]:
@@ -156,6 +208,7 @@ class _Ledger:
         self._episode_seeds = episode_seeds
         self._next = min(world.num_worlds, len(episode_seeds))
         self._rows: dict[int, dict[str, Any]] = {}
+        self._seated: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # sides, and players, at an episode's end
         self.episode = np.where(np.arange(world.num_worlds) < self._next, np.arange(world.num_worlds), -1)
         self._steps = np.zeros(world.num_worlds, np.int64)
         self._returns = np.zeros((world.num_worlds, len(world.agents)))
@@ -175,12 +228,15 @@ class _Ledger:
         self._steps += 1
         self._returns += reward
 
-    def finish(self, over: np.ndarray, max_steps: int | None) -> np.ndarray:
+    def finish(self, over: np.ndarray, max_steps: int | None, lineup: Lineup | None = None) -> np.ndarray:
         """Writes the rows of episodes that ended now; returns their worlds as a (W,) bool mask."""
         cut = np.zeros_like(over) if max_steps is None else ~over & (self._steps >= max_steps)
         done: np.ndarray = (over | cut) & (self.episode >= 0)
         if done.any():
             metrics = self._world.metrics
+            if lineup is not None:
+                number, seats = lineup.sides_now(), lineup.seats()
+                self._seated |= {int(self.episode[w]): (number[w], seats[w]) for w in np.flatnonzero(done)}
             for w in np.flatnonzero(done):
                 self._rows[int(self.episode[w])] = {
                     **{name: np.array(values[w]) for name, values in metrics.items()},
@@ -204,6 +260,14 @@ class _Ledger:
         self._steps[again] = 0
         self._returns[again] = 0.0
         return again
+
+    def sides(self, lineup: Lineup) -> Sides:
+        """The sides of all episodes; where the policy under study played none, all slots are its own."""
+        number, seats = (
+            np.stack([self._seated[episode][part] for episode in sorted(self._seated)]) for part in range(2)
+        )
+        own = seats == FIRST if lineup.learner else np.ones(seats.shape, bool)
+        return Sides(tuple(side.name for side in lineup.sides), number, own, lineup.learner)
 
     def columns(self) -> dict[str, np.ndarray]:
         rows = [self._rows[episode] for episode in sorted(self._rows)]

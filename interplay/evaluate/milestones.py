@@ -48,6 +48,8 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
         counts: ``agent_steps`` and what else of `FIRST` is known.
     """
     summary, row = table.summary(), {**counts, "episodes": len(table)}
+    if table.sides:
+        row["learner"] = list(table.sides.learner)
     errors: dict[str, float | None] = {}
     by_agent: dict[str, list[float]] = {}
     for name, values in table.columns.items():
@@ -56,6 +58,9 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
             continue
         row[told], errors[told] = summary[name].mean, summary[name].standard_error
         if values.ndim > 1:
+            for side in table.sides.names if table.sides else ():
+                found = summary[f"{name}[{side}]"]
+                row[f"{told}[{side}]"], errors[f"{told}[{side}]"] = found.mean, found.standard_error
             by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
     return row | {BY_AGENT: by_agent, ERRORS: errors}
 

@@ -81,6 +81,7 @@ class BattleWorld(ArrayWorld):
         super().__init__(num_worlds, names, [kind], seed, first_world)
         self.action_names = {"order": action_names(rules)}
         self.teams = tuple(range(red)), tuple(range(red, red + blue))
+        self.team_names = "red", "blue"
         self.state: BattleState = allocate_state(settings, num_worlds)
         self.state_space = spaces.Box(-np.inf, np.inf, (observe.state_size(rules, RED),), np.float32)
         self._sight = observe.allocate_sight(settings, rules, num_worlds)
