@@ -104,7 +104,7 @@ def evaluate(
             "policy": player,
             **({"roles": dict(words.split("=", 1) for words in roles)} if roles else {}),
             "players": dict(table.players),
-            **({"learner": list(table.sides.learner)} if table.sides else {}),
+            **({"learner": list(table.seating.learner)} if table.seating else {}),
             "seed": seed,
             "episodes": episodes,
             "metrics": metrics,
@@ -114,7 +114,7 @@ def evaluate(
     whom = f"{player} ({', '.join(roles)})" if roles else player
     typer.echo(f"{whom} on {table.world}, {episodes} episodes, mean ± standard error")
     typer.echo(table.line)
-    if table.sides and table.sides.learner:
+    if table.seating and table.seating.learner:
         typer.echo(f"metrics without a side are of the agents of {player}")
     crowd = len(table.agents) > MOST_AGENTS
     shown = {

@@ -26,7 +26,7 @@ MOST_AGENTS = 16  # that a table shows one by one
 OnStep = Callable[[World, np.ndarray], None]
 
 
-class Sides(NamedTuple):
+class Seating(NamedTuple):
     """The sides of E episodes in which several policies played.
 
     Attributes:
@@ -54,7 +54,7 @@ class EpisodeTable:
         columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``cut`` (stopped by `max_steps`), ``return``
             (E, A) float64, and the world's metrics at the episode's end.
         players: side -> its player in words, or all -> the only one; see `interplay.evaluate.lineup.line_of`.
-        sides: of the episodes; None: one policy played all slots.
+        seating: of the episodes; None: one policy played all slots.
     """
 
     world: str
@@ -63,7 +63,7 @@ class EpisodeTable:
     agents: tuple[str, ...]
     columns: Mapping[str, np.ndarray]
     players: Mapping[str, str] = field(default_factory=dict)
-    sides: Sides | None = None
+    seating: Seating | None = None
 
     def __len__(self) -> int:
         return len(self.columns["steps"])
@@ -93,7 +93,7 @@ class EpisodeTable:
                 found[name] = estimate(values)
                 continue
             found[name] = estimate(_mean_over_agents(self._of(values)))
-            for number, side in enumerate(self.sides.names if self.sides else ()):
+            for number, side in enumerate(self.seating.names if self.seating else ()):
                 found[f"{name}[{side}]"] = estimate(_mean_over_agents(self._of(values, number)))
             for slot, agent in enumerate(self.agents):
                 found[f"{name}[{agent}]"] = estimate(values[:, slot])
@@ -107,16 +107,16 @@ class EpisodeTable:
     def is_of_agent(self, name: str) -> bool:
         """Whether a name of `summary` is that of one agent alone, not of a side."""
         bracket = name.endswith("]") and name[:-1].partition("[")[2]
-        return bool(bracket) and (self.sides is None or bracket not in self.sides.names)
+        return bool(bracket) and (self.seating is None or bracket not in self.seating.names)
 
     def __repr__(self) -> str:
         return f"EpisodeTable({self.world}, {len(self)} episodes, {self.line}; columns {', '.join(self.columns)})"
 
     def _of(self, values: np.ndarray, side: int | None = None) -> np.ndarray:
         """(E, A) values with NaN where neither the policy under study plays, nor, if a side is given, one of its agents."""
-        if self.sides is None:
+        if self.seating is None:
             return values
-        meant = self.sides.own if side is None else self.sides.number == side
+        meant = self.seating.own if side is None else self.seating.number == side
         return np.where(meant, np.asarray(values, np.float64), np.nan)
 
     def _repr_html_(self) -> str:
@@ -190,8 +190,8 @@ def play(
                 if lineup is not None:
                     lineup.draw(again, ledger.seeds)
     players = players_of(policy, world)
-    sides = ledger.sides(lineup) if lineup is not None and len(players) > 1 else None
-    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns(), players, sides)
+    seating = ledger.seating(lineup) if lineup is not None and len(players) > 1 else None
+    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns(), players, seating)
 
 
 def compare(a: EpisodeTable, b: EpisodeTable) -> dict[str, Difference]:
@@ -261,13 +261,13 @@ class _Ledger:
         self._returns[again] = 0.0
         return again
 
-    def sides(self, lineup: Lineup) -> Sides:
+    def seating(self, lineup: Lineup) -> Seating:
         """The sides of all episodes; where the policy under study played none, all slots are its own."""
         number, seats = (
             np.stack([self._seated[episode][part] for episode in sorted(self._seated)]) for part in range(2)
         )
         own = seats == FIRST if lineup.learner else np.ones(seats.shape, bool)
-        return Sides(tuple(side.name for side in lineup.sides), number, own, lineup.learner)
+        return Seating(tuple(side.name for side in lineup.sides), number, own, lineup.learner)
 
     def columns(self) -> dict[str, np.ndarray]:
         rows = [self._rows[episode] for episode in sorted(self._rows)]

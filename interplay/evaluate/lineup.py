@@ -181,7 +181,8 @@ class Lineup(SharedPlay):
         self._players = [self._policies[number] for number in there]
         self._place = np.zeros(len(self._policies), np.int64)
         self._place[there] = np.arange(len(there))
-        for number, own in zip(there, seeding.world_seeds(seed, len(there)), strict=True):
+        seeds = [seed] if len(there) == 1 else seeding.world_seeds(seed, len(there))
+        for number, own in zip(there, seeds, strict=True):
             self._policies[number].start(self._view(number, world), int(own))
         shape = world.num_worlds, len(self._ruled)
         self._player, self._side = np.zeros(shape, np.int64), np.zeros(shape, np.int64)

@@ -48,17 +48,17 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
         counts: ``agent_steps`` and what else of `FIRST` is known.
     """
     summary, row = table.summary(), {**counts, "episodes": len(table)}
-    if table.sides:
-        row["learner"] = list(table.sides.learner)
+    if table.seating:
+        row["learner"] = list(table.seating.learner)
     errors: dict[str, float | None] = {}
     by_agent: dict[str, list[float]] = {}
     for name, values in table.columns.items():
         told = RENAMED.get(name, name)
-        if name == "seed" or (told in table.columns and told != name) or name in RENAMED.values():
+        if name == "seed" or name in RENAMED.values():
             continue
         row[told], errors[told] = summary[name].mean, summary[name].standard_error
         if values.ndim > 1:
-            for side in table.sides.names if table.sides else ():
+            for side in table.seating.names if table.seating else ():
                 found = summary[f"{name}[{side}]"]
                 row[f"{told}[{side}]"], errors[f"{told}[{side}]"] = found.mean, found.standard_error
             by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]

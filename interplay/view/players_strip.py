@@ -11,7 +11,7 @@ from interplay.view.palette import rgb
 from interplay.view.pen import Pen, text_width
 
 SHARE = 0.25  # of a picture's height that the strip may take; beyond it is left out
-BETWEEN = " · "
+BETWEEN, SPACED = " · ", "   ·   "
 
 
 @lru_cache(maxsize=16)
@@ -38,7 +38,7 @@ def _wrapped(line: str, room: float, size: float) -> list[str]:
     """The line in parts that fit, cut between sides where that is possible, else between words."""
     lines = [""]
     for number, side in enumerate(line.split(BETWEEN)):
-        whole = f"{lines[-1]}{BETWEEN if number else ''}{side}"
+        whole = f"{lines[-1]}{SPACED if number else ''}{side}"
         if text_width(whole, size) <= room:
             lines[-1] = whole
             continue
