@@ -36,7 +36,7 @@ def show(
         if name not in metrics:
             raise UserError(f"no column {name!r}; there are {', '.join(metrics)}")
     if csv:
-        typer.echo(to_csv(rows, agents), nl=False)
+        typer.echo(to_csv(rows, agents, line_of(players)), nl=False)
         return
     if json:
         report = {

@@ -313,7 +313,8 @@ def players_of(policy: Policy, world: World) -> dict[str, str]:
     beside: Mapping[str, Policy] = getattr(policy, "beside", {})
     if not beside:
         return {ALL: words_of(policy)}
-    return {side.name: words_of(beside.get(side.name, policy)) for side in populations_of(world)}
+    own = dict.fromkeys(getattr(policy, "names", ()), words_of(policy))
+    return own | {name: words_of(other) for name, other in beside.items()}
 
 
 def line_of(players: Mapping[str, str]) -> str:

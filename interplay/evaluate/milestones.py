@@ -70,8 +70,8 @@ def metrics_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(rows[0][ERRORS]) if rows else []
 
 
-def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> str:
-    """Comma-separated values with a head: counts, then each metric, its standard error and what it is for each agent.
+def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str], players: str = "") -> str:
+    """Comma-separated values with a head: counts, then each metric, its standard error and what it is for each agent, and the players.
 
     Example:
         >>> row = {"agent_steps": 64, "episodes": 9, "kills": 0.5, "standard_error": {"kills": 0.1}, "by_agent": {"kills": [0.0, 1.0]}}
@@ -86,7 +86,7 @@ def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> str:
             cells |= {name: row[name], f"{name} standard error": row[ERRORS][name]}
             numbers = row[BY_AGENT].get(name, [])
             cells |= {f"{name}[{agent}]": number for agent, number in zip(agents, numbers, strict=False)}
-        flat.append(cells)
+        flat.append(cells | ({"players": players} if players else {}))
     text = io.StringIO()
     writer = csv.DictWriter(
         text, list(dict.fromkeys(key for cells in flat for key in cells)), lineterminator="\n"

@@ -149,7 +149,7 @@ class Players(NamedTuple):
         folder, whom = split_player(run)
         own: Any = learner_of(found.policy)
         newest = Newest(Path(folder), own, self.seed, whom or "", before)
-        cast = cast._replace(renew=newest.renew, values=_values_of(own), words=newest.words)
+        cast = cast._replace(values=_values_of(own))
         try:
             cast = _lined_up(cast, newest)
         except BaseException:
@@ -202,17 +202,16 @@ class Players(NamedTuple):
 
 
 def _lined_up(cast: Cast, newest: Newest) -> Cast:
-    """The cast with the opponents of the run's training, each in its slots; as given where there are none."""
-    from interplay.evaluate.lineup import Lineup, line_of, players_of
+    """The cast with the line that says who plays, and the opponents of the run's training in their slots."""
+    from interplay.evaluate import lineup
 
-    policy = cast.policy
-    if not isinstance(policy, Lineup):
-        return cast
-    own: Any = policy.first
+    policy: Any = cast.policy
+    own: Any = lineup.learner_of(policy)
 
     def words() -> str:
         own.words = newest.words
-        return line_of(players_of(policy, cast.world))
+        players = lineup.players_of(policy, cast.world)
+        return lineup.words_of(own) if len(players) == 1 else lineup.line_of(players)
 
     def renew() -> str | None:
         return None if newest.renew() is None else words()
@@ -222,15 +221,15 @@ def _lined_up(cast: Cast, newest: Newest) -> Cast:
 
 def _seats_of(policy: Policy) -> Callable[[int], tuple[Policy, str]] | None:
     """Slot -> its player now and its words; None where one policy plays all."""
-    from interplay.evaluate.lineup import Lineup, words_of
+    from interplay.evaluate import lineup
 
-    if not isinstance(policy, Lineup):
+    if not isinstance(policy, lineup.Lineup):
         return None
-    lineup = policy
+    seats = policy
 
     def of(slot: int) -> tuple[Policy, str]:
-        player = lineup.seated(slot)
-        return player, words_of(player)
+        player = seats.seated(slot)
+        return player, lineup.words_of(player)
 
     return of
 

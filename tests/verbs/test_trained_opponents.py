@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from interplay.train.trainer import train
 from interplay.verbs.viewing import Players
 from interplay.view.server.play import Play
 from tests.cli.command import refusal, typed
+from tests.view.server.asking import Watcher, beneath, served
 
 pytestmark = pytest.mark.slow
 
@@ -174,6 +176,29 @@ def test_the_page_seats_the_opponents(case):
         play_.step()
     finally:
         cast.world.close()
+
+
+@pytest.mark.parametrize("case", ["battle"], indirect=True)
+def test_the_page_says_who_plays_and_plays_on_with_a_newer_checkpoint(case, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(case[0], run)
+    last = list_checkpoints(run)[-1]
+    last.rename(tmp_path / last.name)
+    cast = Players(seed=3).cast("run", str(run))
+    play_ = Play(cast, 3)
+    assert cast.words == "red: run at 0, sampled · blue: attack_move"
+    play_.step()
+    assert not play_.renew()
+    (tmp_path / last.name).rename(last)
+    assert play_.renew()
+    assert play_.cast.words == f"red: run at {int(last.name):,}, sampled · blue: attack_move"
+    assert [play_.agent(slot, False)["policy"] for slot in (0, 5)] == [
+        f"run at {int(last.name):,}, sampled",
+        "attack_move",
+    ]
+    play_.close()
+    with served(beneath(run), Players(seed=3).cast) as address, Watcher(address, "run:0") as page:
+        assert page.hear()["policy"] == play_.cast.words
 
 
 def test_rows_of_checkpoints_are_each_checkpoint_evaluated_alone(case, capsys):
