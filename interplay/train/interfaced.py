@@ -47,7 +47,7 @@ class SeenPolicy(InterfacedPolicy):
         policy: its networks.
     """
 
-    no_memory = (*InterfacedPolicy.no_memory, "settings", "names", "words")
+    no_memory = (*InterfacedPolicy.no_memory, "settings", "names", "words", "also")
 
     def __init__(self, policy: TrainedPolicy) -> None:
         super().__init__(policy, policy.settings.interfaces)
@@ -56,6 +56,7 @@ class SeenPolicy(InterfacedPolicy):
 
     make_world: MakeWorld | None = None  # as of `TrainedPolicy`
     words: str = ""
+    also: str = ""
 
     @property
     def greedy(self) -> bool:

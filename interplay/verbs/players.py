@@ -214,8 +214,11 @@ def _trained(
         options = {**trained_on.options, **options}
     rules = [] if alone else training_rules(settings)
     met = any(choice.open is not None for rule in rules for choice in rule.choices)
-    if meets_past_selves(settings) and not met:
-        policy.words += ", also for its past selves"
+    if not met and not alone:
+        league = bool(settings.league.learners)
+        policy.also = (
+            "the others of its league" if league else "its past selves" * meets_past_selves(settings)
+        )
     roled = _rules(roles, lambda side, who: _role_of_run(run, settings, world, side, who, greedy, trust))
     if not met and not roled:
         return Player(policy, world, options)

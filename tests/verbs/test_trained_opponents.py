@@ -231,15 +231,19 @@ def test_shares_are_drawn_for_every_episode(tmp_path, capsys):
     assert abs(others.sum() - 30) < 4 * np.sqrt(100 * 0.3 * 0.7)
     assert 0 < others[:, 0].sum() < others.sum()
     assert set(table.players) == {"left", "right", "any"}
+    assert table.players["any"].endswith(
+        "30 % follow, 30 % the learner, 40 % the learner for its past selves"
+    )
     assert table.seating.learner == ("left", "right")
 
 
 def test_a_run_that_learned_all_sides_says_so_and_plays_as_before(tmp_path, capsys):
-    run = run_of(tmp_path / "run", "pong/2p", {})
+    past = {"populations": ["pop0"], "every": 1, "share": 0.2}
+    run = run_of(tmp_path / "run", "pong/2p", {}, sides={"by": "seat"}, pool=past)
     table = interplay.evaluate(run, episodes=4, num_worlds=2, max_steps=20)
     assert same(table, interplay.evaluate(load_policy(run), episodes=4, num_worlds=2, max_steps=20))
     assert list(table.players) == ["all"]
-    assert table.players["all"].endswith(", sampled")
+    assert table.players["all"].endswith(", sampled, also for its past selves")
     assert "all: " in typed(capsys, "evaluate", run, "--episodes", 2, "--max-steps", 5)[1]
     other = interplay.evaluate(run, episodes=4, num_worlds=2, max_steps=20, roles=["right=follow"])
     assert other.seating.learner == ("left",)

@@ -47,11 +47,13 @@ class TrainedPolicy(Policy):
     Attributes:
         checkpoint: that the weights are of, the checksum of its manifest, of a league with ``@`` and the player; empty: of none.
         words: the run and its agent-steps; empty: of no run.
+        also: players of the training that it plays itself here; empty: none.
         absent: populations of the world that others play who are not here, in a lineup.
     """
 
     checkpoint: str = ""
     words: str = ""
+    also: str = ""
     absent: tuple[str, ...] = ()
 
     # How its world is made where nobody has started it; None: by the run's settings.
@@ -62,6 +64,7 @@ class TrainedPolicy(Policy):
         *Policy.no_memory,
         "checkpoint",
         "words",
+        "also",
         "absent",
         "make_world",
         "networks",
