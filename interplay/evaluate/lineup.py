@@ -297,7 +297,8 @@ class Lineup(SharedPlay):
 def words_of(policy: Policy) -> str:
     """A player in words: ``attack_move``, or the run, its agent-steps and the rule of play, ``runs/a at 300,000, greedy``."""
     words, greedy = str(getattr(policy, "words", "") or policy.name), getattr(policy, "greedy", None)
-    also = f", also for {policy.also}" if getattr(policy, "also", "") else ""
+    others = getattr(policy, "also", "")
+    also = f", also for {others}" if others else ""
     return words if greedy is None else f"{words}, {'greedy' if greedy else 'sampled'}{also}"
 
 
