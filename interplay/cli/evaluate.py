@@ -16,7 +16,8 @@ EXAMPLE = (
     "interplay evaluate runs/first --episodes 200\n"
     "interplay evaluate runs/first --at-checkpoints --episodes 256 --out evaluations/first\n"
     "interplay evaluate random --world survival/1v1-heals-low --json\n"
-    "interplay evaluate bayes --roles werewolf=avoid_wolves --world werewolf/9"
+    "interplay evaluate bayes --roles werewolf=avoid_wolves --world werewolf/9\n"
+    "interplay evaluate runs/marines --roles blue=self"
 )
 
 
@@ -62,7 +63,7 @@ def evaluate(
         ),
     ] = None,
 ) -> None:
-    """Plays whole episodes: shares won, lost, drawn and cut of each side, and the mean of every metric with its standard error."""
+    """Plays whole episodes, a run against the opponents of its training: shares won, lost, drawn and cut, and means of every metric."""
     from interplay.core.settings import parse_overrides
 
     if at_checkpoints:
@@ -102,6 +103,8 @@ def evaluate(
             "world": table.world,
             "policy": player,
             **({"roles": dict(words.split("=", 1) for words in roles)} if roles else {}),
+            "players": dict(table.players),
+            **({"learner": list(table.seating.learner)} if table.seating else {}),
             "seed": seed,
             "episodes": episodes,
             "actions": table.actions,
@@ -111,9 +114,10 @@ def evaluate(
         }
         typer.echo(json_text.dumps(plain(report), indent=2, allow_nan=False))
         return
-    whom = f"{player} ({', '.join(roles)})" if roles else player
-    rule = f", {table.actions}" if table.actions else ""
-    typer.echo(f"{whom} on {table.world}, {episodes} episodes{rule}")
+    typer.echo(f"{player} on {table.world}, {episodes} episodes")
+    typer.echo(table.line)
+    if table.seating and table.seating.learner:
+        typer.echo(f"metrics without a side are of the agents of {player}")
     shares = table.shares()
     if 0 < len(shares) <= MOST_AGENTS:
         typer.echo("share of episodes [95 %]")

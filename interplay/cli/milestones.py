@@ -9,14 +9,14 @@ from typing import Any
 import typer
 
 from interplay.core.errors import UserError
-from interplay.verbs.milestones import Asked
+from interplay.verbs.milestones import Asked, Evaluated
 
 MOST_COLUMNS = 6  # of the table that is printed
 
 
 def show(
     asked: Asked,
-    evaluated: tuple[str, tuple[str, ...], list[dict[str, Any]]],
+    evaluated: Evaluated,
     columns: Sequence[str],
     json: bool,
     csv: bool,
@@ -26,22 +26,24 @@ def show(
     Raises:
         UserError: for a column that there is not.
     """
+    from interplay.evaluate.lineup import line_of
     from interplay.evaluate.milestones import BY_AGENT, ERRORS, metrics_of, to_csv
     from interplay.train.run.metrics_log import plain
 
-    world, agents, rows = evaluated
+    world, agents, rows, players = evaluated
     metrics = metrics_of(rows)
     for name in columns:
         if name not in metrics:
             raise UserError(f"no column {name!r}; there are {', '.join(metrics)}")
     if csv:
-        typer.echo(to_csv(rows, agents), nl=False)
+        typer.echo(to_csv(rows, agents, line_of(players)), nl=False)
         return
     if json:
         report = {
             "world": world,
             "run": asked.folder,
             **({"roles": dict(words.split("=", 1) for words in asked.roles)} if asked.roles else {}),
+            "players": players,
             "seed": asked.seed,
             "agents": list(agents),
             "checkpoints": rows,
@@ -52,6 +54,7 @@ def show(
     typer.echo(
         f"{asked.folder} on {world}, the same {asked.episodes} episodes at each checkpoint, mean ± standard error"
     )
+    typer.echo(line_of(players))
     _print(
         [["agent-steps", *shown], *([f"{row['agent_steps']:,}", *_cells(row, shown, ERRORS)] for row in rows)]
     )

@@ -15,8 +15,9 @@ from interplay.core.settings_reading import MOST_NUMBER
 Roles = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME=RUN|POLICY",
-        help="Who plays a population of the world instead, e.g. werewolf=revenge; may be given several times.",
+        metavar="SIDE=RUN|POLICY",
+        help="Who plays a side instead (a team, population, agent or side of the run), e.g. blue=random, or blue=self: "
+        "the player itself; may be given several times.",
     ),
 ]
 

@@ -124,12 +124,14 @@ def _play(
     from interplay.cli.progress import ProgressLines
     from interplay.core.settings import parse_overrides
     from interplay.evaluate.lifetimes.overlays import compute_overlays
+    from interplay.evaluate.lineup import learner_of, line_of, players_of
     from interplay.verbs.players import find_player
 
     found = find_player(player, world, parse_overrides(list(options)), example="mmo/forage", trust=trust)
     found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
     batch = found.make_world(num_worlds, asked["seed"])
-    value = _values(found.policy, batch)
+    value = _values(learner_of(found.policy), batch)
+    typer.echo(line_of(players_of(found.policy, batch)))
     results = compute_overlays(
         chosen, batch, found.policy, ticks, value=value, progress=ProgressLines(), **asked
     )

@@ -13,7 +13,8 @@ EXAMPLE = (
     "interplay record runs/first --out episode.mp4\n"
     "interplay record random --world survival/2v2-all-low --out episode.gif\n"
     "interplay record runs/first --out match.replay\n"
-    "interplay record match.replay --out match.mp4"
+    "interplay record match.replay --out match.mp4\n"
+    "interplay record runs/marines --greedy --out battle.mp4"
 )
 
 
@@ -85,6 +86,7 @@ def record(
 ) -> None:
     """Plays episodes and records them; the suffix of --out chooses video, animation, picture or recording."""
     from interplay.core.settings import parse_overrides
+    from interplay.evaluate.lineup import line_of
     from interplay.verbs.playing import record as record_play
 
     written = record_play(
@@ -107,6 +109,8 @@ def record(
         seed=seed,
         trust=trust,
     )
+    if written.players:
+        typer.echo(line_of(written.players))
     typer.echo(f"written: {written}")
 
 

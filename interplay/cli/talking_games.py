@@ -15,6 +15,7 @@ from interplay.evaluate.communication.ablation import Ablation
 from interplay.evaluate.communication.games import Played, Subject
 from interplay.evaluate.communication.shards import holds_talk
 from interplay.evaluate.communication.werewolf.reader import hiding_populations
+from interplay.evaluate.lineup import learner_of
 from interplay.evaluate.progress import Progress
 
 
@@ -69,11 +70,12 @@ def _open(wanted: Wanted, arm: str = "") -> tuple[World, Policy, Subject]:
     batch = found.make_world(min(wanted.num_worlds, wanted.games), wanted.seed)
     names, every = tuple(batch.population_names or ()), tuple(range(batch.num_populations))
     if not wanted.against:
-        return batch, found.policy, Subject(found.policy, every, names)
+        return batch, found.policy, Subject(learner_of(found.policy), every, names)
     hiding = hiding_populations(batch)
     if not hiding:
         raise UserError(f"--against: no team hides in {batch.id}; leave it out")
     theirs = find_player(wanted.against, found.world, found.options, wanted.greedy, trust=wanted.trust).policy
-    players = PolicyMap({p: theirs if p in hiding else found.policy for p in every}, by="population")
+    own, theirs = learner_of(found.policy), learner_of(theirs)
+    players = PolicyMap({p: theirs if p in hiding else own for p in every}, by="population")
     seats = tuple(p for p in every if p not in hiding)
-    return batch, players, Subject(found.policy, seats, names)
+    return batch, players, Subject(own, seats, names)

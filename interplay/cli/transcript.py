@@ -37,6 +37,7 @@ def transcript(
 ) -> None:
     """Plays an episode and tells it in words, step by step."""
     from interplay.core.settings import parse_overrides
+    from interplay.evaluate.lineup import line_of, players_of
     from interplay.verbs.opening import set_privileged_view
     from interplay.verbs.players import find_player
     from interplay.view.transcript import print_lines
@@ -45,5 +46,6 @@ def transcript(
     found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=1, seed=seed)
     set_privileged_view(batch, reveal)
+    typer.echo(line_of(players_of(found.policy, batch)))
     print_lines(lines_of(batch, found.policy, episodes=episodes, max_steps=max_steps, seed=seed))
     batch.close()

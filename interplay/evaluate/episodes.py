@@ -7,9 +7,9 @@ the table depends on the seed, not on the number of worlds (as long as the polic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.policy import Policy
 from interplay.core.world import World
+from interplay.evaluate.lineup import FIRST, Lineup, line_of, players_of
 from interplay.evaluate.results import (
     NAMES,
     OUTCOME,
@@ -32,8 +33,25 @@ from interplay.evaluate.statistics import Difference, Estimate, difference, esti
 from interplay.evaluate.units import unit_of
 
 MOST_AGENTS = 16  # that a table shows one by one
+ROUNDING = 1e-6  # of a sum of float32 rewards, as a share of their sizes
 
 OnStep = Callable[[World, np.ndarray], None]
+
+
+class Seating(NamedTuple):
+    """The sides of E episodes in which several policies played.
+
+    Attributes:
+        names: of the sides.
+        number: (E, A) int64, of each slot's side; -1: of none.
+        own: (E, A) bool, whether the policy under study played the slot.
+        learner: names of the sides that it could play.
+    """
+
+    names: tuple[str, ...]
+    number: np.ndarray
+    own: np.ndarray
+    learner: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -50,6 +68,8 @@ class EpisodeTable:
         actions: the rule of play of trained policies, "sampled" or "greedy"; empty: scripted policies alone play.
         teams: name -> slots that win and lose together, in worlds with an ``outcome``; an agent alone is a team of one.
         units: name of a column -> "per agent", "per team", "per episode", or what it counts in.
+        players: side -> its player in words, or all -> the only one; see `interplay.evaluate.lineup.line_of`.
+        seating: of the episodes; None: one policy played all slots.
     """
 
     world: str
@@ -60,6 +80,8 @@ class EpisodeTable:
     actions: str = ""
     teams: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    players: Mapping[str, str] = field(default_factory=dict)
+    seating: Seating | None = None
 
     def __len__(self) -> int:
         return len(self.columns["steps"])
@@ -92,6 +114,8 @@ class EpisodeTable:
 
         A column per agent gives its mean over agents under its own name (agents of one episode are not
         independent, so an episode counts once) and each agent's as ``name[agent]``. NaN is left out of every mean.
+        Where several policies played, the mean is over the agents of the policy under study, and each side's is ``name[side]``.
+        A column that sums to zero over the sides of every episode has no mean over all of them, but each side's.
         """
         found: dict[str, Estimate] = {}
         for name, values in self.columns.items():
@@ -107,10 +131,44 @@ class EpisodeTable:
             if values.ndim == 1:
                 found[name] = estimate(values)
                 continue
-            found[name] = estimate(_mean_over_agents(values))
+            by_side = {side: _mean_over_agents(own) for side, own in self._by_side(values).items()}
+            zero_sum = self.seating is None and _sums_to_zero(list(by_side.values()) or list(values.T))
+            if not zero_sum:
+                found[name] = estimate(_mean_over_agents(self._of(values)))
+            if zero_sum or self.seating:
+                found |= {f"{name}[{side}]": estimate(own) for side, own in by_side.items()}
             for slot, agent in enumerate(self.agents):
                 found[f"{name}[{agent}]"] = estimate(values[:, slot])
         return found
+
+    @property
+    def line(self) -> str:
+        """One line that names the players of every side."""
+        return line_of(self.players) if self.players else self.policy
+
+    def is_of_agent(self, name: str) -> bool:
+        """Whether a name of `summary` is that of one agent alone, not of a side."""
+        bracket = name.endswith("]") and name[:-1].partition("[")[2]
+        return bool(bracket) and (self.seating is None or bracket not in self.seating.names)
+
+    def __repr__(self) -> str:
+        return f"EpisodeTable({self.world}, {len(self)} episodes, {self.line}; columns {', '.join(self.columns)})"
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Names of the sides that `summary` can have in brackets, beside the agents."""
+        return tuple(self.teams) if self.seating is None else self.seating.names
+
+    def _of(self, values: np.ndarray) -> np.ndarray:
+        """(E, A) values, NaN for agents that the policy under study does not play."""
+        return values if self.seating is None else np.where(self.seating.own, values, np.nan)
+
+    def _by_side(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Side -> (E, agents) values, NaN for agents of others."""
+        if self.seating is None:
+            return {side: values[:, list(slots)] for side, slots in self.teams.items()}
+        number = self.seating.number
+        return {side: np.where(number == n, values, np.nan) for n, side in enumerate(self.seating.names)}
 
     def unit(self, name: str) -> str:
         """The unit of a name of `summary`; empty where it is not known."""
@@ -119,17 +177,14 @@ class EpisodeTable:
     def _repr_html_(self) -> str:
         """Shares and means, for notebooks; of crowds without those of single agents."""
         rows = [row for row in self.rows() if not self.is_of_crowd(row[0])]
-        rule = f", {self.actions}" if self.actions else ""
-        title = (
-            f"{self.policy} on {self.world}, {len(self)} episodes{rule}: mean ± standard error, share [95 %]"
-        )
+        title = f"{self.line}, on {self.world}, {len(self)} episodes: mean ± standard error, share [95 %]"
         return html_table(title, ("", "mean", "unit"), rows)
 
     def is_of_crowd(self, name: str) -> bool:
         """Whether a name of `summary` is of one of too many agents, or teams, to be shown one by one."""
-        if not name.endswith("]"):
-            return False
-        return len(self.teams if self._is_share(name) else self.agents) > MOST_AGENTS
+        if self._is_share(name):
+            return len(self.teams) > MOST_AGENTS
+        return self.is_of_agent(name) and len(self.agents) > MOST_AGENTS
 
     def _is_share(self, name: str) -> bool:
         return any(name == f"{share}[{team}]" for team in self.teams for share in NAMES)
@@ -146,6 +201,7 @@ class EpisodeTable:
         return {
             "world": self.world,
             "policy": self.policy,
+            "players": dict(self.players),
             "seed": self.seed,
             "agents": list(self.agents),
             "episodes": len(self),
@@ -190,18 +246,24 @@ def play(
     ledger = _Ledger(world, seeding.world_seeds(seed, episodes))
     timestep = world.reset(seeds=ledger.first_seeds(seed))
     policy.start(world, seed)
+    lineup = policy if isinstance(policy, Lineup) else None
+    if lineup is not None:
+        lineup.draw(np.ones(world.num_worlds, bool), ledger.seeds)
     while ledger.unfinished:
         timestep = world.step(policy.act(timestep))
         ledger.note(timestep.reward)
         if on_step is not None:
             on_step(world, ledger.episode)
-        done = ledger.finish(timestep.over, limit_ended(timestep.truncated, timestep.over), max_steps)
+        at_limit = limit_ended(timestep.truncated, timestep.over)
+        done = ledger.finish(timestep.over, at_limit, max_steps, lineup)
         if done.any():
             again = ledger.assign(done)
             if again.any():
                 timestep = world.reset(again, ledger.seeds)
                 policy.forget(again)
-    columns = ledger.columns()
+                if lineup is not None:
+                    lineup.draw(again, ledger.seeds)
+    columns, players = ledger.columns(), players_of(policy, world)
     per_team = world.per_team if world.teams else ()
     return EpisodeTable(
         world.id,
@@ -212,6 +274,8 @@ def play(
         policy.actions,
         sides_by_name(world) if has_outcome(world) else {},
         {name: unit_of(name, a.ndim > 1, per_team) for name, a in columns.items() if name != "seed"},
+        players,
+        ledger.seating(lineup) if lineup is not None and len(players) > 1 else None,
     )
 
 
@@ -229,6 +293,7 @@ class _Ledger:
         self._episode_seeds = episode_seeds
         self._next = min(world.num_worlds, len(episode_seeds))
         self._rows: dict[int, dict[str, Any]] = {}
+        self._seated: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # sides, and players, at an episode's end
         self.episode = np.where(np.arange(world.num_worlds) < self._next, np.arange(world.num_worlds), -1)
         self._steps = np.zeros(world.num_worlds, np.int64)
         self._returns = np.zeros((world.num_worlds, len(world.agents)))
@@ -248,7 +313,9 @@ class _Ledger:
         self._steps += 1
         self._returns += reward
 
-    def finish(self, over: np.ndarray, at_limit: np.ndarray, max_steps: int | None) -> np.ndarray:
+    def finish(
+        self, over: np.ndarray, at_limit: np.ndarray, max_steps: int | None, lineup: Lineup | None = None
+    ) -> np.ndarray:
         """Writes the rows of episodes that ended now, `at_limit` those of the world's own; returns their worlds as a (W,) bool mask."""
         stopped = np.zeros_like(over) if max_steps is None else ~over & (self._steps >= max_steps)
         done: np.ndarray = (over | stopped) & (self.episode >= 0)
@@ -256,6 +323,9 @@ class _Ledger:
             metrics = dict(self._world.metrics)
             if has_outcome(self._world):  # an episode that was stopped has none
                 metrics[OUTCOME] = np.where(stopped[:, None], np.nan, metrics[OUTCOME])
+            if lineup is not None:
+                number, seats = lineup.sides_now(), lineup.seats()
+                self._seated |= {int(self.episode[w]): (number[w], seats[w]) for w in np.flatnonzero(done)}
             for w in np.flatnonzero(done):
                 self._rows[int(self.episode[w])] = {
                     **{name: np.array(values[w]) for name, values in metrics.items()},
@@ -280,11 +350,31 @@ class _Ledger:
         self._returns[again] = 0.0
         return again
 
+    def seating(self, lineup: Lineup) -> Seating:
+        """The sides of all episodes; where the policy under study played none, all slots are its own."""
+        number, seats = (
+            np.stack([self._seated[episode][part] for episode in sorted(self._seated)]) for part in range(2)
+        )
+        own = seats == FIRST if lineup.learner else np.ones(seats.shape, bool)
+        return Seating(tuple(side.name for side in lineup.sides), number, own, lineup.learner)
+
     def columns(self) -> dict[str, np.ndarray]:
         rows = [self._rows[episode] for episode in sorted(self._rows)]
         first = ["seed", "steps", "truncated", "return"]
         names = first + [name for name in rows[0] if name not in first]
         return {name: np.stack([row[name] for row in rows]) for name in names}
+
+
+def _sums_to_zero(sides: Sequence[np.ndarray]) -> bool:
+    """Whether the (E,) values of several sides sum to zero in every episode, and are not all zero.
+
+    Example:
+        >>> _sums_to_zero([np.array([1.0, -2.0]), np.array([-1.0, 2.0])]), _sums_to_zero([np.zeros(2)] * 2)
+        (True, False)
+    """
+    each = np.nan_to_num(np.stack(sides).astype(np.float64))
+    total, size = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)
+    return len(sides) > 1 and bool(size.any() and (total <= ROUNDING * size).all())
 
 
 def _mean_over_agents(values: np.ndarray) -> np.ndarray:

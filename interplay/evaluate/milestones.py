@@ -12,7 +12,7 @@ import numpy as np
 from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.episodes import EpisodeTable, play
-from interplay.evaluate.results import NAMES
+from interplay.evaluate.results import NAMES, OUTCOME
 
 RENAMED = {"steps": "episode_length", "return": "episode_return"}  # as training's log calls them
 FIRST = ("agent_steps", "updates", "slot_steps", "time", "episodes")  # of a row, which no episode measures
@@ -50,15 +50,22 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
         counts: ``agent_steps`` and what else of `FIRST` is known.
     """
     summary, row = table.summary(), {**counts, "episodes": len(table)}
+    if table.seating:
+        row["learner"] = list(table.seating.learner)
     errors: dict[str, float | None] = {}
     by_agent: dict[str, list[float]] = {}
     for name, values in table.columns.items():
-        if name not in summary:  # the outcome, of which each side's shares stand below
+        if name == "seed" or (
+            name == OUTCOME and table.teams
+        ):  # of the outcome each side's shares stand below
             continue
         told = RENAMED.get(name, name)
-        if (told in table.columns and told != name) or name in RENAMED.values():
+        if name in RENAMED.values():
             continue
-        row[told], errors[told] = summary[name].mean, summary[name].standard_error
+        for part in (name, *(f"{name}[{side}]" for side in table.sides)):
+            if found := summary.get(part):
+                key = told + part.removeprefix(name)
+                row[key], errors[key] = found.mean, found.standard_error
         if values.ndim > 1:
             by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
     for side in table.teams:
@@ -73,8 +80,8 @@ def metrics_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(rows[0][ERRORS]) if rows else []
 
 
-def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> str:
-    """Comma-separated values with a head: counts, then each metric, its standard error and what it is for each agent.
+def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str], players: str = "") -> str:
+    """Comma-separated values with a head: counts, then each metric, its standard error and what it is for each agent, and the players.
 
     Example:
         >>> row = {"agent_steps": 64, "episodes": 9, "kills": 0.5, "standard_error": {"kills": 0.1}, "by_agent": {"kills": [0.0, 1.0]}}
@@ -89,7 +96,7 @@ def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> str:
             cells |= {name: row[name], f"{name} standard error": row[ERRORS][name]}
             numbers = row[BY_AGENT].get(name, [])
             cells |= {f"{name}[{agent}]": number for agent, number in zip(agents, numbers, strict=False)}
-        flat.append(cells)
+        flat.append(cells | ({"players": players} if players else {}))
     text = io.StringIO()
     writer = csv.DictWriter(
         text, list(dict.fromkeys(key for cells in flat for key in cells)), lineterminator="\n"

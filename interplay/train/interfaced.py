@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.interfaces.policy import InterfacedPolicy
 from interplay.interfaces.world import InterfacedWorld
@@ -46,13 +47,28 @@ class SeenPolicy(InterfacedPolicy):
         policy: its networks.
     """
 
-    no_memory = (*InterfacedPolicy.no_memory, "settings", "names")
+    no_memory = (*InterfacedPolicy.no_memory, "settings", "names", "words", "also")
 
     def __init__(self, policy: TrainedPolicy) -> None:
         super().__init__(policy, policy.settings.interfaces)
         self.settings, self.names, self.guesses = policy.settings, policy.names, False
+        self.words = policy.words
 
     make_world: MakeWorld | None = None  # as of `TrainedPolicy`
+    words: str = ""
+    also: str = ""
+
+    @property
+    def greedy(self) -> bool:
+        """As of `TrainedPolicy`."""
+        assert isinstance(self.policy, TrainedPolicy)
+        return self.policy.greedy
+
+    @property
+    def beside(self) -> Mapping[str, Policy]:
+        """As of `TrainedPolicy`."""
+        assert isinstance(self.policy, TrainedPolicy)
+        return self.policy.beside
 
     def start(self, world: World, seed: int = 0) -> None:
         self._named = _slots(world, _patterns(self.settings))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.policy import Policy
 from interplay.verbs import players
 from interplay.verbs.run import Metrics, Run
 
@@ -39,9 +38,25 @@ class Asked(NamedTuple):
         return self.trust or (isinstance(self.run, Run) and self.run.trust)
 
 
+class Evaluated(NamedTuple):
+    """The same episodes at every checkpoint.
+
+    Attributes:
+        world: its id.
+        agents: of the world.
+        rows: one for each checkpoint, oldest first, see `interplay.evaluate.milestones`.
+        players: side -> its player in words, see `interplay.evaluate.lineup.players_of`.
+    """
+
+    world: str
+    agents: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    players: dict[str, str]
+
+
 def evaluate_checkpoints(
     asked: Asked, out: Path | None = None, progress: Callable[[str, int, int], object] | None = None
-) -> tuple[str, tuple[str, ...], list[dict[str, Any]]]:
+) -> Evaluated:
     """Plays the episodes at every sound checkpoint of a run.
 
     Args:
@@ -49,14 +64,12 @@ def evaluate_checkpoints(
         out: a folder that keeps the rows, for `interplay curves`; rows that it has from an earlier call are not played again.
         progress: hears of what, how many are done, and of how many.
 
-    Returns:
-        The world's id, its agents, and a row for each checkpoint, see `interplay.evaluate.milestones`.
-
     Raises:
         UserError: as `seat`, for a run without sound checkpoints, or a folder that holds something else.
     """
+    from interplay.evaluate.lineup import learner_of, players_of
     from interplay.evaluate.milestones import play_counting, row_of
-    from interplay.train.play.checkpoints import sound_checkpoints
+    from interplay.train.play.checkpoints import policies_at, sound_checkpoints
     from interplay.train.run.progress import tell
 
     checkpoints, damaged = sound_checkpoints(asked.folder)
@@ -68,20 +81,23 @@ def evaluate_checkpoints(
     missing = [path for path in checkpoints if int(path.name) not in rows]
     batch = found.make_world(num_worlds=min(asked.num_worlds, asked.episodes), seed=asked.seed)
     all_of_them = len(missing) * asked.episodes
+    own: Any = learner_of(found.policy)
     try:
-        for number, (path, policy) in enumerate(_policies(asked, found, missing)):
+        for number, path in enumerate(policies_at(own, asked.folder, missing)):
 
             def ended(count: int, before: int = number * asked.episodes) -> None:
                 if progress is not None:
                     progress("episodes", before + count, all_of_them)
 
-            table = play_counting(batch, policy, asked.episodes, asked.seed, asked.max_steps, ended)
+            table = play_counting(batch, found.policy, asked.episodes, asked.seed, asked.max_steps, ended)
             rows[int(path.name)] = row_of(table, _counts(path))
             if kept is not None:
                 kept.keep(rows[int(path.name)])
+        own.words = own.words.rpartition(" at ")[0] + " at each checkpoint"
+        who = players_of(found.policy, batch)
     finally:
         batch.close()
-    return found.world, tuple(batch.agents), [rows[steps] for steps in sorted(rows)]
+    return Evaluated(found.world, tuple(batch.agents), [rows[steps] for steps in sorted(rows)], who)
 
 
 def as_metrics(title: str, rows: Sequence[Mapping[str, Any]]) -> Metrics:
@@ -102,25 +118,6 @@ def as_metrics(title: str, rows: Sequence[Mapping[str, Any]]) -> Metrics:
 
 def _column(values: Sequence[Any]) -> np.ndarray:
     return np.array(values, np.float64)  # None, as JSON has NaN, becomes NaN
-
-
-def _policies(asked: Asked, found: players.Player, checkpoints: list[Path]) -> Iterator[tuple[Path, Policy]]:
-    """Who plays at each checkpoint; with others in some roles everybody is opened anew."""
-    from interplay.core.loading import split_player
-    from interplay.train.play.checkpoints import policies_at
-
-    if not asked.roles:
-        yield from zip(
-            checkpoints, policies_at(asked.folder, checkpoints, asked.greedy, asked.trusted), strict=True
-        )
-        return
-    learner = split_player(asked.folder)[1]
-    for path in checkpoints:
-        name = str(path) if learner is None else f"{path}@{learner}"
-        player = players.find_player(
-            name, found.world, asked.options, asked.greedy, roles=asked.roles, trust=asked.trusted
-        )
-        yield path, player.policy
 
 
 def _counts(checkpoint: Path) -> dict[str, Any]:
@@ -185,12 +182,15 @@ def _said(asked: Asked, found: players.Player) -> str:
     """The folder's settings: runs that differ in their seed alone are one curve there, too."""
     from interplay.core.seals import canonical, digest
     from interplay.core.settings_text import toml_value
+    from interplay.evaluate.lineup import Lineup
     from interplay.train.play.checkpoints import sound_checkpoints
     from interplay.train.run.settings_file import PACE, settings_of
 
     settings = settings_of(sound_checkpoints(asked.folder)[0][-1], asked.trusted)
     # How far and how fast the run goes is no matter: later checkpoints join the rows that are there.
     trained = {name: value for name, value in canonical(settings).items() if name not in ("seed", *PACE)}
+    rules = found.policy.rules if isinstance(found.policy, Lineup) else ()
+    against = {rule.side: [f"{one.share:g} {one.words}" for one in rule.choices] for rule in rules}
     values = {
         "seed": settings.seed,
         "world": {"id": found.world, "options": dict(found.options)},
@@ -201,6 +201,7 @@ def _said(asked: Asked, found: players.Player) -> str:
             "greedy": asked.greedy,
             "roles": list(asked.roles),
             "max_steps": "off" if asked.max_steps is None else asked.max_steps,
+            **({"against": against} if against else {}),
         },
     }
     return "".join(f"{name} = {toml_value(value)}\n" for name, value in values.items())

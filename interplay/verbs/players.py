@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.keywords import says_near_miss
-from interplay.core.loading import is_folder
+from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
 
 if TYPE_CHECKING:
+    from interplay.evaluate.lineup import Rule
     from interplay.train.interfaced import SeenPolicy
     from interplay.train.play.trained_policy import TrainedPolicy
+    from interplay.train.settings import TrainSettings
     from interplay.verbs.run import Run
+
+SELF = "self"  # of --roles: the policy under study plays the side
 
 
 class Player(NamedTuple):
@@ -110,11 +115,14 @@ def seat(
     if handed is not None and handed.like:
         from interplay.registry import make_policy
 
-        return Player(make_policy(handed.like, str(player)), name, dict(options or {}), make)
+        found = Player(make_policy(handed.like, str(player)), name, dict(options or {}), make)
+        return _with_roles(found, roles, greedy, trust, handed.like)
     if player != RandomPolicy.name:
         raise UserError(
             f"{player}: {name} has no scripted policies but random; hand over a Policy, or a run folder"
         )
+    if roles:
+        raise UserError(f"roles: {name} has no scripted policies; hand over a Policy, see PolicyMap")
     return Player(RandomPolicy(), name, dict(options or {}), make)
 
 
@@ -151,8 +159,11 @@ def find_player(
     example: str = "survival/1v1-heals-low",
     roles: Sequence[str] | None = None,
     trust: bool = False,
+    alone: bool = False,
 ) -> Player:
     """Finds a run's trained policy, or a scripted policy of a world.
+
+    A run plays against the opponents of its training (`interplay.evaluate.lineup.Lineup`).
 
     Args:
         name: a run folder, a checkpoint's folder, or a policy's name; a folder of that name goes first.
@@ -160,62 +171,146 @@ def find_player(
         options: of the world, on top of the run's own (if it is the run's own world).
         greedy: a trained policy takes its likeliest action instead of drawing one.
         example: a world that is named where one is missing.
-        roles: who plays some populations instead, ``"werewolf=revenge"``, ``"villager=runs/first"``.
+        roles: who plays some sides instead, ``"blue=random"``, ``"villager=runs/first"``, ``"blue=self"``.
         trust: the runs that are named may name programs of their own, see `interplay.core.trust`.
+        alone: a run plays all sides that it learned, as `load_policy`, without the opponents of its training.
 
     Raises:
         UserError: for an unknown policy, world or run, a policy without a world, or a run that is not trusted.
     """
-    if roles:
-        player = find_player(name, world, options, greedy, example, trust=trust)
-        return _with_roles(player, name, greedy, roles, trust)
     given = dict(options or {})
     if is_folder(name):
-        return _trained(Path(name), world, given, greedy, trust)
+        return _trained(name, world, given, greedy, trust, roles or (), alone)
     if "/" in name and ":" not in name:
         raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
     if not world:
         raise UserError(f"policy {name!r} needs a world; add for example --world {example}")
     from interplay.registry import make_policy
 
-    return Player(make_policy(world, name), world, given)
+    return _with_roles(Player(make_policy(world, name), world, given), roles or (), greedy, trust)
 
 
-def _trained(run: Path, world: str, options: dict[str, Any], greedy: bool, trust: bool) -> Player:
+def _trained(
+    run: str,
+    world: str,
+    options: dict[str, Any],
+    greedy: bool,
+    trust: bool,
+    roles: Sequence[str],
+    alone: bool,
+) -> Player:
+    """A run against the opponents of its training, but for those that roles replace."""
+    from interplay.evaluate.lineup import Lineup
     from interplay.verbs.trainer import load_trainer
 
-    policy = load_trainer().load_policy(run, greedy, trust=trust)
-    trained_on = policy.settings.world
-    if world in ("", trained_on.id):
+    trainer = load_trainer()
+    from interplay.train.play.policy import load_learner
+    from interplay.train.selfplay.lineups import meets_past_selves, training_rules, training_sides
+
+    policy = trainer.load_policy(run, greedy, trust=trust) if alone else load_learner(run, greedy, trust)
+    settings = policy.settings
+    world, trained_on = world or settings.world.id, settings.world
+    if world == trained_on.id:
         options = {**trained_on.options, **options}
-    return Player(policy, world or trained_on.id, options)
+    rules = [] if alone else training_rules(settings)
+    met = any(choice.open is not None for rule in rules for choice in rule.choices)
+    if not met and not alone:
+        league = bool(settings.league.learners)
+        policy.also = (
+            "the others of its league" if league else "its past selves" * meets_past_selves(settings)
+        )
+    roled = _rules(roles, lambda side, who: _role_of_run(run, settings, world, side, who, greedy, trust))
+    if not met and not roled:
+        return Player(policy, world, options)
+    return Player(Lineup(policy, [*rules, *roled], training_sides(settings)), world, options)
 
 
-def _with_roles(player: Player, name: str, greedy: bool, roles: Sequence[str], trust: bool) -> Player:
-    """The player, with others in some populations' places.
+def _with_roles(player: Player, roles: Sequence[str], greedy: bool, trust: bool, like: str = "") -> Player:
+    """A scripted policy with others in some sides' places; `like`: the world whose scripts are meant."""
+    from interplay.evaluate.lineup import Lineup
+
+    if not roles:
+        return player
+    rules = _rules(roles, lambda side, who: _role(like or player.world, side, who, greedy, trust))
+    return player._replace(policy=Lineup(player.policy, rules, narrow=True))
+
+
+def _rules(roles: Sequence[str], find: Callable[[str, str], Policy | None]) -> list[Rule]:
+    """Roles as rules of a lineup; `find` gives the player for a side's name, None: the policy under study.
 
     Raises:
-        UserError: for what is no NAME=RUN|POLICY, a name that is given twice, or an unknown policy or run.
+        UserError: for what is no SIDE=PLAYER, a side that is given twice, or an unknown player.
     """
-    from interplay.evaluate import PolicyMap
+    from interplay.evaluate.lineup import Choice, Rule
 
-    playing: dict[str, Policy] = {}
+    rules: dict[str, Rule] = {}
     for words in roles:
-        population, equals, who = words.partition("=")
-        if not (population and equals and who):
-            raise UserError(f"--roles {words}: write NAME=RUN or NAME=POLICY, for example werewolf=revenge")
-        if population in playing:
-            raise UserError(f"--roles {words}: {population} is named twice; leave one out")
-        playing[population] = _parts(who, player, greedy, trust)(population)
-    return player._replace(policy=PolicyMap(playing, _parts(name, player, greedy, trust), by="population"))
+        side, equals, who = words.partition("=")
+        if not (side and equals and who):
+            raise UserError(f"--roles {words}: write SIDE=RUN or SIDE=POLICY, for example blue=random")
+        if side in rules:
+            raise UserError(f"--roles {words}: {side} is named twice; leave one out")
+        found = find(side, who)
+        choice = Choice(who) if found is None else Choice(who, open=partial(_given, found))
+        rules[side] = Rule(side, (choice,))
+    return list(rules.values())
 
 
-def _parts(who: str, player: Player, greedy: bool, trust: bool) -> Callable[[str], Policy]:
-    """Gives the policy for a population by its name: of a run, the one that was trained for it."""
+def _given(policy: Policy) -> Policy:
+    return policy
+
+
+def _role(world: str, side: str, who: str, greedy: bool, trust: bool) -> Policy | None:
+    """The player of a side; None: the policy under study itself."""
+    if who == SELF:
+        return None
     if is_folder(who):
-        from interplay.verbs.trainer import load_trainer
+        return _role_by_run(who, side, greedy, trust)
+    if "/" in who and ":" not in who:
+        raise UserError(f"{who}: no such run folder; name a run, a checkpoint or a scripted policy")
+    from interplay.registry import make_policy
 
-        trainer = load_trainer()
-        return lambda population: trainer.load_population(who, population, greedy, trust)
-    policy = find_player(who, player.world, player.options, greedy).policy
-    return lambda _: policy
+    return make_policy(world, who)
+
+
+def _role_of_run(
+    run: str, settings: TrainSettings, world: str, side: str, who: str, greedy: bool, trust: bool
+) -> Policy | None:
+    """As `_role` beside a run; its own folder is `SELF`."""
+    if who != SELF and not (is_folder(who) and _same(run, who)):
+        return _role(world, side, who, greedy, trust)
+    if side in settings.foreign:
+        raise UserError(f"--roles {side}={who}: {run} did not learn to play {side}; name another player")
+    return None
+
+
+def _same(run: str, other: str) -> bool:
+    """Whether two names are of one checkpoint, and one player of its league."""
+    from interplay.train.run.checkpoint import find_checkpoint
+
+    (one, first), (two, second) = split_player(run), split_player(other)
+    return first == second and find_checkpoint(one).resolve() == find_checkpoint(two).resolve()
+
+
+def _role_by_run(who: str, side: str, greedy: bool, trust: bool) -> Policy:
+    """A run's networks for a side: the population of that name, or all of them.
+
+    Raises:
+        UserError: for a run that learned other sides alone.
+    """
+    from interplay.verbs.trainer import load_trainer
+
+    trainer = load_trainer()
+    from interplay.train.play.policy import load_learner
+
+    policy = load_learner(who, greedy, trust)
+    settings = policy.settings
+    if split_player(who)[1] is None and (side in settings.foreign or side in policy.names):
+        found: Policy = trainer.load_population(who, side, greedy, trust)
+        return found
+    if settings.foreign:
+        own = ", ".join(policy.names)
+        raise UserError(
+            f"--roles {side}={who}: that run learned {own} alone; name another player, or that side"
+        )
+    return policy

@@ -78,7 +78,8 @@ def evaluate(
         episodes: to play.
         num_worlds: side by side.
         max_steps: cuts episodes there; needed for worlds that may never end.
-        roles: who plays some populations instead, ``"werewolf=revenge"``.
+        roles: who plays some sides instead, ``"blue=random"``: a team, a population, an agent or a side of the run's settings. A run plays
+            against the opponents of its training; ``"blue=self"`` lets it play that side itself.
         greedy: a trained policy takes its likeliest action.
         seed: of the worlds and of the players.
         trust: runs may name programs of their own.
@@ -86,7 +87,8 @@ def evaluate(
         out: with `at_checkpoints`, a folder that keeps the rows, as ``interplay evaluate --out`` does; what it has is not played again.
 
     Returns:
-        One row per episode; ``.summary()`` has the mean of every column with its standard error. With `at_checkpoints` columns
+        One row per episode; ``.summary()`` has the mean of every column with its standard error, over the agents of the player where
+        others play too, and ``name[side]``; ``.players`` names who played each side. With `at_checkpoints` columns
         over the checkpoints, oldest first: ``agent_steps``, means by the names that training logs, ``standard_error[name]``, and
         ``by_agent[name]``.
 
@@ -99,6 +101,7 @@ def evaluate(
         (4, (4, 2))
     """
     from interplay.evaluate import play
+    from interplay.evaluate.lineup import line_of
     from interplay.verbs.players import seat
 
     if at_checkpoints:
@@ -111,14 +114,15 @@ def evaluate(
         asked = Asked(
             player, world, options or {}, episodes, num_worlds, max_steps, roles, greedy, seed, trust
         )
-        name, _, rows = evaluate_checkpoints(asked, None if out is None else Path(out))
-        return as_metrics(f"{asked.folder} on {name}, {episodes} episodes at each checkpoint", rows)
+        found = evaluate_checkpoints(asked, None if out is None else Path(out))
+        title = f"{line_of(found.players)}, on {found.world}, {episodes} episodes"
+        return as_metrics(title, found.rows)
     if out is not None:
         raise UserError(f"out = {str(out)!r}: only rows of checkpoints are kept; add at_checkpoints=True")
-    found = seat(player, world, options, greedy, roles, trust)
-    batch = found.make_world(num_worlds=max(min(num_worlds, episodes), 1), seed=seed)
+    seated = seat(player, world, options, greedy, roles, trust)
+    batch = seated.make_world(num_worlds=max(min(num_worlds, episodes), 1), seed=seed)
     try:
-        return play(batch, found.policy, episodes=episodes, seed=seed, max_steps=max_steps)
+        return play(batch, seated.policy, episodes=episodes, seed=seed, max_steps=max_steps)
     finally:
         batch.close()
 
@@ -168,6 +172,7 @@ def record(
     Raises:
         UserError: as `evaluate`, for another suffix, or if a package is missing.
     """
+    from interplay.evaluate.lineup import players_of
     from interplay.verbs.opening import set_privileged_view
     from interplay.verbs.players import seat
     from interplay.view.video import record as record_video
@@ -198,9 +203,9 @@ def record(
             zoom=zoom,
             legend=legend,
         )
+        return Media(written, players_of(found.policy, batch))
     finally:
         batch.close()
-    return Media(written)
 
 
 def is_recording(player: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,16 @@ _KINDS = {".mp4": "video/mp4", ".gif": "image/gif", ".png": "image/png"}
 class Media(os.PathLike[str]):
     """A picture or a video that was written; notebooks show it.
 
-    Attributes:
+    Args:
         path: the file.
+        players: side -> its player in words, of what was played for it.
+
+    Attributes:
+        path, players: as given.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Path, players: Mapping[str, str] | None = None) -> None:
+        self.path, self.players = Path(path), dict(players or {})
 
     def __fspath__(self) -> str:
         return str(self.path)

@@ -91,6 +91,7 @@ class Players(NamedTuple):
         player: str = "",
         within: Path | None = None,
         warn: Callable[[str], object] = lambda line: None,
+        say: Callable[[str], object] = lambda line: None,
     ) -> Cast:
         """The world of a source, and who plays it.
 
@@ -102,10 +103,12 @@ class Players(NamedTuple):
             player: of the run's league, who plays its world; empty: its first learner.
             within: the folder that was opened.
             warn: is told why a recording is not whole.
+            say: gets the line that says who plays a run's world.
 
         Raises:
             UserError: as `interplay.verbs.players.find_player` and `interplay.verbs.pairing.seat_pair`.
         """
+        from interplay.evaluate.lineup import learner_of
         from interplay.verbs.players import find_player
         from interplay.view.server.keeping import Keeper
         from interplay.view.server.play import Cast
@@ -124,54 +127,67 @@ class Players(NamedTuple):
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
         run += f"@{player}" if kind == "run" and player else ""
         before = newest_of(Path(split_player(run)[0])) if run else []
-        found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
-        if not run:
-            world = found.make_world(num_worlds=1, seed=self.seed)
-            return Cast(
-                world,
-                found.policy,
-                self.policy,
-                fog=self.fog,
-                keeper=keeper,
-                for_people=self.for_people,
-                reveals=self.reveals,
-            )
-        folder, whom = split_player(run)
-        newest = Newest(Path(folder), found.policy, self.seed, whom or "", before)
+        found = find_player(
+            run or self.policy,
+            "" if kind == "run" else name,
+            self.options,
+            trust=self.trust,
+            alone=kind != "run",
+        )
         world = found.make_world(num_worlds=1, seed=self.seed)
-        return Cast(
+        cast = Cast(
             world,
             found.policy,
-            newest.words,
-            newest.renew,
-            _values_of(found.policy),
-            self.fog,
-            keeper,
-            self.for_people,
+            self.policy,
+            fog=self.fog,
+            keeper=keeper,
+            for_people=self.for_people,
             reveals=self.reveals,
         )
+        if not run:
+            return cast
+        folder, whom = split_player(run)
+        own: Any = learner_of(found.policy)
+        newest = Newest(Path(folder), own, self.seed, whom or "", before)
+        cast = cast._replace(values=_values_of(own))
+        try:
+            cast = _lined_up(cast, newest)
+        except BaseException:
+            world.close()
+            raise
+        say(f"{run}: {cast.words}")
+        return cast
 
     def _play_on(self, continued: Continued) -> Cast:
         """A recorded world, and who plays it on: the checkpoint that was recorded, or who is named for worlds without a run."""
+        from interplay.evaluate.lineup import learner_of, line_of, players_of
         from interplay.verbs.players import find_player, load_policy
         from interplay.view.server.play import Cast
 
         world, header, own = continued.world, continued.header, continued.checkpoint
-        if own is not None:
-            policy: Policy = load_policy(own.folder, populations=own.populations, trust=self.trust)
-            words = f"{words_of(own.folder, own.player)}, its own checkpoint{_beginning(policy)}"
+        of = None
+        if own is not None and len(header.lineup) > 1:
+            run = str(own.folder) + (f"@{own.player}" if own.player else "")
+            policy: Policy = find_player(run, world.id, trust=self.trust).policy
+            words, of = line_of(players_of(policy, world)), _seats_of(policy)
+        elif own is not None:
+            policy = load_policy(own.folder, populations=own.populations, trust=self.trust)
+            words = f"{words_of(own.folder, own.player)}, its own checkpoint"
         else:
-            policy = find_player(self.policy, world.id, header.options, trust=self.trust).policy
-            words = self._words() + _beginning(policy)
-            words += f" in place of {header.policy[:_WORDS]}" if header.policy not in ("", words) else ""
+            policy = find_player(self.policy, world.id, header.options, trust=self.trust, alone=True).policy
+            words = self._words()
+        words += _beginning(learner_of(policy))
+        if own is None and header.policy not in ("", words):
+            words += f" in place of {header.policy[:_WORDS]}"
         networks = own is not None or is_folder(self.policy)
         return Cast(
             world,
             policy,
             words,
-            values=_values_of(policy) if networks else None,
+            values=_values_of(learner_of(policy)) if networks else None,
             fog=self.fog,
             for_people=True,  # the tick from which one wants to go on is not to pass meanwhile
+            of=of,
             under_way=continued.under_way,
         )
 
@@ -183,6 +199,39 @@ class Players(NamedTuple):
 
         run, player = split_player(self.policy)
         return words_of(find_checkpoint(run, lambda _: None), player or "")
+
+
+def _lined_up(cast: Cast, newest: Newest) -> Cast:
+    """The cast with the line that says who plays, and the opponents of the run's training in their slots."""
+    from interplay.evaluate import lineup
+
+    policy: Any = cast.policy
+    own: Any = lineup.learner_of(policy)
+
+    def words() -> str:
+        own.words = newest.words
+        players = lineup.players_of(policy, cast.world)
+        return lineup.words_of(own) if len(players) == 1 else lineup.line_of(players)
+
+    def renew() -> str | None:
+        return None if newest.renew() is None else words()
+
+    return cast._replace(words=words(), renew=renew, of=_seats_of(policy))
+
+
+def _seats_of(policy: Policy) -> Callable[[int], tuple[Policy, str]] | None:
+    """Slot -> its player now and its words; None where one policy plays all."""
+    from interplay.evaluate import lineup
+
+    if not isinstance(policy, lineup.Lineup):
+        return None
+    seats = policy
+
+    def of(slot: int) -> tuple[Policy, str]:
+        player = seats.seated(slot)
+        return player, lineup.words_of(player)
+
+    return of
 
 
 def _beginning(policy: Policy) -> str:
@@ -439,7 +488,7 @@ def serve_page(
     make = (
         None
         if players is None
-        else partial(players.cast, player=opened.player, within=opened.root, warn=warn)
+        else partial(players.cast, player=opened.player, within=opened.root, warn=warn, say=say)
     )
     seed = 0 if players is None else players.seed
     try:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from interplay import __version__
 from interplay.core.errors import UserError
+from interplay.core.policy import Policy
 from interplay.core.replay import ReplayReader, WorldRecorder
 from interplay.core.replay.layout import SUFFIX
 from interplay.core.scene import Scene
 from interplay.core.world import World
+from interplay.evaluate.lineup import Lineup, line_of, players_of, words_of
 from interplay.view.stepping import Stand
 
 
@@ -20,11 +23,11 @@ def keep(
     world: World,
     index: int,
     target: Path,
-    played: Iterable[Stand],
+    played: Iterator[Stand],
     seed: int,
-    player: str,
+    policy: Policy,
     options: Mapping[str, Any] | None,
-    checkpoint: str = "",
+    episodes: int = 1,
 ) -> None:
     """Records one world of a batch while it is played.
 
@@ -32,24 +35,40 @@ def keep(
         world, index: the batch, and which of its worlds.
         target: the file, which appears when it is complete.
         played: what `interplay.view.stepping.stands` yields; nobody else steps the world.
-        seed, player, options: of the play; the file says them.
-        checkpoint: of the player's networks, see `interplay.core.replay.layout.Header`.
+        seed, options: of the play; the file says them.
+        policy: that plays.
+        episodes: how many are played.
     """
-    started = datetime.now(UTC).isoformat(timespec="seconds")
+    first = next(played)  # the players are drawn then
     header = {
         "seed": seed,
-        "policy": player,
-        "checkpoint": checkpoint,
+        "checkpoint": getattr(policy, "checkpoint", ""),
         "options": dict(options or {}),
-        "started": started,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "interplay": __version__,
+        **_players(world, index, policy, episodes),
     }
     with WorldRecorder(target, world, index, header=header) as recorder:
-        for stand in played:
+        for stand in chain([first], played):
             if stand.step == 0:
                 recorder.begin()
             else:
                 recorder.step(stand.action, stand.last)
+
+
+def _players(world: World, index: int, policy: Policy, episodes: int) -> dict[str, Any]:
+    """The fields of a header that say who plays; slots have one player where it is the same in all episodes."""
+    lineup = players_of(policy, world)
+    if not isinstance(policy, Lineup):
+        return {"policy": policy.name, "lineup": lineup, "learner": words_of(policy)}
+    stays = episodes == 1 or policy.stays
+    slots = [words_of(policy.seated(slot, index)) for slot in range(len(world.agents))] if stays else []
+    return {
+        "policy": line_of(lineup),
+        "lineup": lineup,
+        "learner": words_of(policy.first),
+        "players": tuple(slots),
+    }
 
 
 def refuse_looks(**looks: object) -> None:

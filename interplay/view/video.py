@@ -16,13 +16,16 @@ from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import SUFFIX
 from interplay.core.scene import Scene, scene_of
 from interplay.core.world import World
+from interplay.evaluate.lineup import line_of, players_of
 from interplay.view.crop import Crop
 from interplay.view.encode import write_video
 from interplay.view.extras import load, load_pygame
 from interplay.view.gliding import glide, moves
 from interplay.view.output import check_output, writing
-from interplay.view.picture import fitting_size, picture_size, render, save_png
+from interplay.view.picture import LARGEST, fitting_size, picture_size, render, save_png
+from interplay.view.players_strip import strip_of
 from interplay.view.replays import keep, refuse_looks, replayed_scenes
+from interplay.view.run_log import one_line
 from interplay.view.stepping import check_play, stands
 
 T = TypeVar("T")
@@ -87,10 +90,10 @@ def record(
         plain = {"every": None if every == 1 else every, "legend": None if legend else legend}
         refuse_looks(size=size, frames=frames, step=step, focus=focus, zoom=zoom, **plain)
         kept = stands(world, policy, episodes, max_steps, seed, index)
-        checkpoint = getattr(policy, "checkpoint", "")
-        keep(world, index, target, _told(kept, progress), seed, policy.name, options, checkpoint)
+        keep(world, index, target, _told(kept, progress), seed, policy, options, episodes)
         return target
     look = check_looks(target, size, frames, focus, zoom, legend)
+    look = look._replace(players=line_of(players_of(policy, world)) if legend else "")
     if step is not None:
         every = 1  # of a single picture there is no playback
     scenes = _told(play(world, policy, episodes, max_steps, every, seed, index), progress)
@@ -127,6 +130,7 @@ def draw_replay(
         raise UserError(f"every = {every}; show at least every step")
     look = check_looks(target, size, frames, focus, zoom, legend)
     with ReplayReader(replay) as reader:
+        look = look._replace(players=one_line(line_of(reader.header.lineup)) if legend else "")
         scenes = _told(replayed_scenes(reader, 1 if step is not None else every), progress)
         first = next(scenes, None)
         if first is None:
@@ -139,19 +143,26 @@ def draw_replay(
 
 
 class Look(NamedTuple):
-    """How scenes are drawn: pixels (None = as the first part wants it), which part is shown, whether with a legend."""
+    """How scenes are drawn: pixels (None = as the first part wants it), which part is shown, whether with a legend, and who plays."""
 
     size: tuple[int, int] | None
     crop: Crop
     legend: bool
+    players: str = ""
 
     def sized(self, part: Scene) -> Look:
         """The same with a size for good."""
-        return self._replace(size=self.size or fitting_size(part, self.legend))
+        if self.size is not None:
+            return self
+        width, height = fitting_size(part, self.legend)
+        return self._replace(size=(width, min(height + len(strip_of(self.players, width, height)), LARGEST)))
 
     def picture(self, part: Scene, sharpness: int | None = None) -> np.ndarray:
         """One picture of what `crop` left; see `render`."""
-        return render(part, self.size or 512, sharpness, self.legend, within=self.crop.cuts)
+        width, height = self.size or (512, 512)
+        strip = strip_of(self.players, width, height)
+        drawn = render(part, (width, height - len(strip)), sharpness, self.legend, within=self.crop.cuts)
+        return np.concatenate([drawn, strip]) if len(strip) else drawn
 
 
 def check_looks(

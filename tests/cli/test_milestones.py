@@ -107,8 +107,9 @@ def test_a_table_with_the_columns_that_are_asked_for(capsys, run):
         assert each == row["by_agent"]["episode_return"]
         assert len(each) > 1
     _, out, _ = typed(capsys, "evaluate", run, "--at-checkpoints", *FEW, "--column", "episode_length")
-    assert out.splitlines()[1].split() == ["agent-steps", "episode_length"]
-    assert len(out.splitlines()) == 6
+    assert out.splitlines()[1] == f"all: {run.name} at each checkpoint, sampled" == table[0]["players"]
+    assert out.splitlines()[2].split() == ["agent-steps", "episode_length"]
+    assert len(out.splitlines()) == 7
 
 
 @pytest.mark.parametrize(

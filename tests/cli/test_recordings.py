@@ -25,7 +25,7 @@ def match(tmp_path, capsys) -> Path:
     code, said, _ = typed(
         capsys, "record", "random", "end=6", "--world", WORLD, "--out", out, "--episodes", 2, "--seed", 3
     )
-    assert (code, said) == (0, f"written: {out}\n")
+    assert (code, said) == (0, f"all: random\nwritten: {out}\n")
     return out
 
 

@@ -1,4 +1,4 @@
-"""`--roles NAME=RUN|POLICY` of evaluate, record and transcript."""
+"""`--roles SIDE=RUN|POLICY` of evaluate, record and transcript."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def test_evaluate_sets_one_policy_against_another(capsys):
 
 def test_the_table_says_who_played(capsys):
     _, out, _ = typed(capsys, "evaluate", "random", "--roles", "werewolf=unite", *WORLD, "--episodes", "3")
-    assert out.startswith("random (werewolf=unite) on werewolf/9-l1s9, 3 episodes")
+    lines = out.splitlines()
+    assert lines[0].startswith("random (werewolf=unite) on werewolf/9-l1s9, 3 episodes")
+    assert lines[1] == "villager: random · werewolf: unite"
 
 
 def test_transcript_and_record_take_roles_too(capsys, tmp_path):
@@ -48,9 +50,9 @@ def test_transcript_and_record_take_roles_too(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("roles", "said"),
     [
-        (("werwolf=unite",), "no population 'werwolf'; did you mean 'werewolf'?"),
+        (("werwolf=unite",), "no side 'werwolf'; did you mean 'werewolf'?"),
         (("werewolf=unit",), "unknown policy 'unit'; did you mean 'unite'?"),
-        (("werewolf",), "--roles werewolf: write NAME=RUN or NAME=POLICY"),
+        (("werewolf",), "--roles werewolf: write SIDE=RUN or SIDE=POLICY"),
         (("werewolf=unite", "werewolf=random"), "werewolf is named twice"),
         (("werewolf=runs/none",), "runs/none: no such run folder"),
     ],

@@ -16,8 +16,9 @@ from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.view import encode
 from interplay.view.crop import Crop
 from interplay.view.encode import Sink, choose_colours, nearest_colours, write_video
-from interplay.view.picture import render, save_png
-from interplay.view.video import HOLD, Look, held, middle, play, record, shown_at
+from interplay.view.picture import fitting_size, render, save_png
+from interplay.view.players_strip import strip_of
+from interplay.view.video import HOLD, Look, draw_replay, held, middle, play, record, shown_at
 from tests.view.scenes import WalkWorld
 
 LENGTH = 12
@@ -39,6 +40,7 @@ def test_one_frame_per_step_and_the_end_is_held(tmp_path, suffix):
         size=128,
         seed=5,
         progress=seen.append,
+        legend=False,
     )
     frames = decoded(path)
     assert len(frames) == LENGTH + HOLD
@@ -95,9 +97,9 @@ def test_things_glide_between_two_steps_and_stand_where_nothing_moves():
 
 
 def test_a_picture_of_a_step_is_of_the_last_episode(tmp_path):
-    path = record(WalkWorld(length=4), RandomPolicy(), tmp_path / "a.png", episodes=2, step=4)
+    path = record(WalkWorld(length=4), RandomPolicy(), tmp_path / "a.png", episodes=2, step=4, legend=False)
     scenes = [scene for scene, _, _ in play(WalkWorld(length=4), RandomPolicy(), episodes=2)]
-    save_png(render(scenes[-1], legend=True), tmp_path / "b.png")
+    save_png(render(scenes[-1]), tmp_path / "b.png")
     assert path.read_bytes() == (tmp_path / "b.png").read_bytes()
     with pytest.raises(UserError, match="has 4 steps"):
         record(WalkWorld(length=4), RandomPolicy(), tmp_path / "c.png", step=5)
@@ -279,3 +281,28 @@ def test_a_failed_write_is_told_although_the_encoder_keeps_it_to_itself(monkeypa
     with pytest.raises(OSError, match="space") as caught:
         write_video(Path("/dev/full"), iter(()))
     assert caught.value.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize("size", [None, 200])
+def test_the_players_stand_below_the_picture(tmp_path, size):
+    """The scene is drawn in what is left of the height, and a recording's picture is the same."""
+    own = {"episodes": 1, "seed": 2}
+    record(WalkWorld(length=4), RandomPolicy(), tmp_path / "a.replay", **own)
+    live = record(WalkWorld(length=4), RandomPolicy(), tmp_path / "a.png", size=size, **own)
+    drawn, _ = draw_replay(tmp_path / "a.replay", tmp_path / "b.png", size=size)
+    assert live.read_bytes() == drawn.read_bytes()
+    picture = decoded_png(live)
+    scenes = [scene for scene, _, _ in play(WalkWorld(length=4), RandomPolicy(), seed=2)]
+    width, height = (200, 200) if size else fitting_size(scenes[2], True)
+    strip = strip_of("all: random", width, height)
+    assert len(strip) > 0
+    assert picture.shape == (height + (0 if size else len(strip)), width, 3)
+    assert (picture[-len(strip) :] == strip).all()
+    above = picture[: -len(strip)]
+    assert (above == render(scenes[2], (width, len(above)), legend=True)).all()
+
+
+def decoded_png(path):
+    import pygame
+
+    return pygame.surfarray.array3d(pygame.image.load(str(path))).swapaxes(0, 1)

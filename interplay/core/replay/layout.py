@@ -48,6 +48,8 @@ class Header(Settings):
         agents: names of the slots.
         policy: who played, in words.
         players: who played each slot when the recording began, in words, `HUMAN` of people; empty: `policy` played all.
+        lineup: side -> its player in words, ``all`` -> the only one; empty: an older recording, or `players` alone says it.
+        learner: words of the player that `checkpoint` is of; empty: all slots were played by it.
         checkpoint: whose networks `policy` was, the SHA-256 that its manifest ends in, of a league with ``@`` and the player; empty:
             no checkpoint's, or nobody knows.
         interplay: version of the package that wrote it.
@@ -66,6 +68,8 @@ class Header(Settings):
     agents: tuple[str, ...] = ()
     policy: str = ""
     players: tuple[str, ...] = ()
+    lineup: dict[str, str] = pydantic.Field(default_factory=dict)
+    learner: str = ""
     checkpoint: str = ""
     interplay: str = ""
     started: str = ""

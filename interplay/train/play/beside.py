@@ -20,10 +20,13 @@ class ValuesBeside:
 
     Args:
         policy: that plays, and may be given newer weights meanwhile.
+
+    Attributes:
+        playing: as given.
     """
 
     def __init__(self, policy: TrainedPolicy) -> None:
-        self._playing, self._own = policy, policy.twin()
+        self.playing, self._own = policy, policy.twin()
         self._value: Value | None = None
 
     def __call__(self, world: World) -> Value:
@@ -35,13 +38,13 @@ class ValuesBeside:
         Raises:
             UserError: if the networks were trained for other spaces; from the function, if somebody else plays the population.
         """
-        if self._value is None or self._playing.weights is not self._own.weights:
-            self._own.load_weights(self._playing.weights)
+        if self._value is None or self.playing.weights is not self._own.weights:
+            self._own.load_weights(self.playing.weights)
             self._value = values_of(self._own, world)
         value = self._value
 
         def checked(observation: Mapping[str, np.ndarray], population: int) -> np.ndarray:
-            if population in self._playing.foreign:
+            if population in self.playing.foreign:
                 raise UserError(
                     f"population {population}: this run does not play it, so it has no values; choose another population"
                 )
@@ -61,7 +64,7 @@ class ValuesBeside:
             UserError: as a call; from the function, if its critic sees more than an observation.
         """
         name, population = world.agents[slot], int(world.population[0, slot])
-        if population in self._playing.foreign:
+        if population in self.playing.foreign:
             raise UserError(f"{name}: this run does not play it, so it has no values; choose another agent")
         self(world)
 

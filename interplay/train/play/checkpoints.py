@@ -8,7 +8,7 @@ from pathlib import Path
 from interplay.core.errors import UserError
 from interplay.core.loading import split_player
 from interplay.train.interfaced import SeenPolicy
-from interplay.train.play.policy import load_policy, read_populations
+from interplay.train.play.policy import read_populations, words_of_checkpoint
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import list_checkpoints, problem
 
@@ -28,25 +28,22 @@ def sound_checkpoints(run: Path | str) -> tuple[list[Path], list[str]]:
 
 
 def policies_at(
-    run: Path | str, checkpoints: list[Path], greedy: bool = False, trust: bool = False
-) -> Iterator[TrainedPolicy | SeenPolicy]:
-    """The run's policy with the weights of one checkpoint after the other.
+    policy: TrainedPolicy | SeenPolicy, run: Path | str, checkpoints: list[Path]
+) -> Iterator[Path]:
+    """Gives a run's policy the weights of one checkpoint after the other.
 
-    It is one policy, whose networks are compiled once: play with it before the next one is asked for.
+    Its networks are compiled once: play with it before the next one is asked for.
 
     Args:
+        policy: of the run.
         run: its folder; of a league RUN@PLAYER.
         checkpoints: of that run.
-        greedy, trust: as for `load_policy`.
 
     Raises:
-        UserError: as `load_policy`.
+        UserError: as `read_populations`.
     """
     player = split_player(str(run))[1]
-    policy = None
     for path in checkpoints:
-        if policy is None:
-            policy = load_policy(path if player is None else f"{path}@{player}", greedy, trust=trust)
-        else:
-            policy.load_weights(read_populations(path, policy.names)[1])
-        yield policy
+        policy.load_weights(read_populations(path, policy.names)[1])
+        policy.words = words_of_checkpoint(path, player or "")
+        yield path

@@ -38,6 +38,17 @@ def load_policy(
         UserError: if there is no sound checkpoint, a population's file is missing or damaged, or the run names programs and
             is not trusted.
     """
+    return _load(run, greedy, populations, trust, beside=True)
+
+
+def load_learner(run: Path | str, greedy: bool = False, trust: bool = False) -> TrainedPolicy | SeenPolicy:
+    """As `load_policy`, without the opponents that the run was trained against."""
+    return _load(run, greedy, None, trust, beside=False)
+
+
+def _load(
+    run: Path | str, greedy: bool, populations: Sequence[str] | None, trust: bool, beside: bool
+) -> TrainedPolicy | SeenPolicy:
     folder, player = split_player(str(run))
     path = find_checkpoint(folder)
     settings = settings_of(path, trust)
@@ -52,11 +63,30 @@ def load_policy(
     manifest = read_manifest(path)
     name = f"{settings.world.id}{of} {manifest['agent_steps']:,}"
     foreign = {} if populations is not None else settings.foreign
-    others = {population: find_opponent(settings, population) for population in foreign}
+    others = {population: find_opponent(settings, population) for population in foreign if beside}
     policy = TrainedPolicy(settings, names, tensors, greedy, name, others)
+    policy.words = words_of_checkpoint(path, player or "")
+    policy.absent = () if beside else tuple(foreign)
     if populations is None or len(populations) == 1:
         policy.checkpoint = "@".join((manifest["checksum"], *(populations or ())))
     return seen(policy)
+
+
+def words_of_checkpoint(checkpoint: Path, player: str = "") -> str:
+    """A checkpoint in words, ``runs/a at 300,000``; a run elsewhere than under the working folder is its name alone.
+
+    Args:
+        checkpoint: its folder.
+        player: of the run's league; empty: no particular one.
+    """
+    run = checkpoint.parent.parent
+    try:
+        shown = run.resolve().relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        shown = run.resolve().name
+    shown = run.resolve().name if shown == "." else shown
+    steps = f"{shown}{'@' if player else ''}{player} at {int(read_manifest(checkpoint)['agent_steps']):,}"
+    return steps if checkpoint.name.isdecimal() else f"{steps} ({checkpoint.name})"
 
 
 def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:

@@ -46,9 +46,15 @@ class TrainedPolicy(Policy):
 
     Attributes:
         checkpoint: that the weights are of, the checksum of its manifest, of a league with ``@`` and the player; empty: of none.
+        words: the run and its agent-steps; empty: of no run.
+        also: players of the training that it plays itself here; empty: none.
+        absent: populations of the world that others play who are not here, in a lineup.
     """
 
     checkpoint: str = ""
+    words: str = ""
+    also: str = ""
+    absent: tuple[str, ...] = ()
 
     # How its world is made where nobody has started it; None: by the run's settings.
     make_world: Callable[..., World] | None = None
@@ -57,6 +63,9 @@ class TrainedPolicy(Policy):
     no_memory = (
         *Policy.no_memory,
         "checkpoint",
+        "words",
+        "also",
+        "absent",
         "make_world",
         "networks",
         "inference",
@@ -97,6 +106,11 @@ class TrainedPolicy(Policy):
         return self._tensors
 
     @property
+    def beside(self) -> Mapping[str, Policy]:
+        """Population -> who plays it instead of the run's networks."""
+        return self._others
+
+    @property
     def foreign(self) -> frozenset[int]:
         """The world's populations that others play; known from the first `start` on."""
         return frozenset(np.flatnonzero(~self._ours).tolist())
@@ -120,7 +134,7 @@ class TrainedPolicy(Policy):
         alone = numbers if self._populations.fixed is None else [None] * len(numbers)
         guests = [Guest(name, self._others[name], number) for name, number in zip(theirs, alone, strict=True)]
         self._opponents = Opponents(world, guests, numbers, (seed, 0, 0))
-        self._ours = np.array([name not in theirs for name in self._populations.names])
+        self._ours = np.array([name not in (*theirs, *self.absent) for name in self._populations.names])
         vectors = read_stacks(self.networks, [without_critic(one, self.settings) for one in self._tensors])
         self.inference = {name: network.precompute(vectors[name]) for name, network in self.networks.items()}
         self._memory = {

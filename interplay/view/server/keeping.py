@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,8 +58,17 @@ class Keeper:
         """Whether something is being recorded."""
         return self._recorder is not None
 
-    def take(self, world: World, slot: int, policy: str, under_way: bool) -> None:
+    def take(
+        self, world: World, slot: int, policy: str, under_way: bool, players: Sequence[str] = ()
+    ) -> None:
         """A person plays a slot from now on; with the first one the recording begins.
+
+        Args:
+            world: in play.
+            slot: that is taken.
+            policy: who plays the others, in words.
+            under_way: whether an episode is.
+            players: the player of each slot, in words; empty: `policy` of all.
 
         Raises:
             UserError: if it cannot be written, or another session has written it.
@@ -68,7 +77,8 @@ class Keeper:
             self._recorder.note(TAKEN, slot)
             return
         check_target(self.path)
-        players = [HUMAN if one == slot else policy for one in range(len(world.agents))]
+        others = list(players) or [policy] * len(world.agents)
+        players = [HUMAN if one == slot else words for one, words in enumerate(others)]
         header = {
             "policy": f"{policy} and people",
             "players": tuple(players),

@@ -19,6 +19,7 @@ from interplay.view.server.sources import Sources
 
 _NAMED = re.compile(r"([0-9a-f]{64})(?:@([A-Za-z0-9._-]{1,100}))?")  # as `TrainedPolicy.checkpoint`
 NOT_HERE = "Its checkpoint is in no run of the folder that is opened, so its network is not asked."
+CHANGES = "Its player is drawn for every episode, so its network is not asked."
 REMEMBERS = "Its network remembers what came before, which was not recorded, so it is not asked."
 
 
@@ -48,6 +49,11 @@ def look_at(policy: Policy, world: World, slot: int, legal: Array, memory: Array
         )
     except UserError:
         return None
+
+
+def _is_learner(header: Header, slot: int) -> bool:
+    """Whether the player of a slot is the one whose checkpoint the header names."""
+    return slot < len(header.players) and header.players[slot] == header.learner
 
 
 class Named(NamedTuple):
@@ -133,6 +139,8 @@ class Networks:
         """
         if not _NAMED.fullmatch(header.checkpoint) or not world.timestep.acting[0, slot]:
             return None, None
+        if len(header.lineup) > 1 and not _is_learner(header, slot):
+            return None, None if header.players else CHANGES
         try:
             policy = self._policy(header.checkpoint)
             if policy is None:

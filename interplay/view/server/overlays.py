@@ -222,10 +222,25 @@ class Overlays:
             world.load(job.snapshot)
         values = self._values(world) if job.overlay.asks_values else None
         if job.overlay.asks_values and job.overlay.live.of_one:
+            assert agent is not None
+            self._check_learner(agent)
             expects = self._values.of_agent(world, agent, job.memory)
         ticks = 0 if job.since is None else job.tick - job.since
         study = Study(world, population, 0, ticks, job.recorders, values, agent=agent, expects=expects)
         return job.overlay.live.show(study, dict(options))
+
+    def _check_learner(self, slot: int) -> None:
+        """Refuses an agent that another player than the network with the values plays.
+
+        Raises:
+            UserError: naming the player.
+        """
+        policy, words = self._play.cast.player(slot)
+        if self._play.cast.of is not None and policy is not self._values.playing:
+            name = one_line(str(self._play.world.agents[slot]))
+            raise UserError(
+                f"{name}: {one_line(words)} plays it, of which no values are known; choose another agent"
+            )
 
     def _hand_out(self, job: Job, layer: Layer, cells: Cells) -> None:
         told = tell_cells(job.number, job.asked, job.since, layer, cells)

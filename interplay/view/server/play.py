@@ -301,7 +301,8 @@ class Play:
             UserError: if that is to be recorded and cannot be.
         """
         if self.cast.keeper is not None:
-            self.cast.keeper.take(self.world, slot, self.cast.words, under_way=not self._first)
+            players = [self.cast.player(one)[1] for one in range(len(self.world.agents))]
+            self.cast.keeper.take(self.world, slot, self.cast.words, not self._first, players)
 
     def give(self, slot: int) -> None:
         """The policy plays it again."""

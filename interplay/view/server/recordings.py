@@ -289,4 +289,6 @@ def _player(reader: ReplayReader, slot: int, tick: int) -> str:
     ]
     if said and said[-1] == TAKEN:
         return PERSON
+    if slot < len(players) and players[slot] != HUMAN:
+        return players[slot]
     return next((one for one in players if one != HUMAN), reader.header.policy)
