@@ -127,7 +127,10 @@ def evaluate(
     rows = [
         row
         for row in table.rows()
-        if not table.is_of_crowd(row[0]) and row[0] not in of_shares and not _told_before(row[0], summary)
+        if not table.is_of_crowd(row[0])
+        and not (table.seating and table.is_of_agent(row[0]))
+        and row[0] not in of_shares
+        and not _told_before(row[0], summary)
     ]
     typer.echo("mean ± standard error")
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
