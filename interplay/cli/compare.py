@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import named_path
+from interplay.cli.options import FigureSize, FontSize, Title, named_path
 
 EXAMPLE = (
     "interplay compare sweeps/rates --metric episode_return --out rates.png\n"
@@ -31,9 +31,12 @@ def compare(
         typer.Option(
             parser=named_path,
             metavar="PATH",
-            help="The picture, .png; tables lie beside it, .table.md and .table.tex.",
+            help="The picture, .png, .pdf or .svg; tables lie beside it, .table.md and .table.tex.",
         ),
     ] = Path("comparison.png"),
+    size: FigureSize = "",
+    font_size: FontSize = None,
+    title: Title = "",
 ) -> None:
     """Compares runs, those that differ in their seed alone as one group: curves, final scores, intervals over seeds.
 
@@ -43,9 +46,11 @@ def compare(
     from interplay.core.files import replace_file, told_plainly
     from interplay.view import comparison
     from interplay.view.comparison_picture import plot_comparison
-    from interplay.view.output import check_output
+    from interplay.view.figures import figure_look
+    from interplay.view.output import FIGURES, check_output
 
-    check_output(out, (".png",))
+    check_output(out, FIGURES)
+    look = figure_look(size, font_size, title)
     for ending, begins in comparison.BEGINS.items():
         if not _may_write(path := out.with_suffix(ending), begins):
             raise UserError(f"{path} is no table of this command; move it away, or give --out another name")
@@ -56,7 +61,7 @@ def compare(
         with told_plainly("writing", path):
             replace_file(path, words, "table")
     typer.echo(text)
-    typer.echo(f"written: {plot_comparison(found, out)}, {', '.join(map(str, tables))}")
+    typer.echo(f"written: {plot_comparison(found, out, look)}, {', '.join(map(str, tables))}")
 
 
 def _may_write(path: Path, begins: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import named_path
+from interplay.cli.options import FigureSize, FontSize, Title, named_path
 
 EXAMPLE = (
     "interplay curves runs/first runs/second --out curves.png\n"
@@ -35,12 +35,18 @@ def curves(
     ] = "",
     by: Annotated[str, typer.Option(metavar="agent|team", help="A curve for each agent, or each team.")] = "",
     out: Annotated[
-        Path, typer.Option(parser=named_path, metavar="PATH", help="The picture to write, .png.")
+        Path,
+        typer.Option(parser=named_path, metavar="PATH", help="The picture to write, .png, .pdf or .svg."),
     ] = Path("curves.png"),
+    size: FigureSize = "",
+    font_size: FontSize = None,
+    title: Title = "",
 ) -> None:
     """Draws what runs have learned, from their metrics.jsonl."""
     from interplay.view.curves import plot_runs
+    from interplay.view.figures import figure_look
     from interplay.view.run_table import find_runs
 
-    picture = plot_runs(find_runs(runs, lenient=True), out, columns=column, against=against, by=by)
+    look = figure_look(size, font_size, title)
+    picture = plot_runs(find_runs(runs, lenient=True), out, columns=column, against=against, by=by, look=look)
     typer.echo(f"written: {picture}")

@@ -507,6 +507,9 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "seed": ("--seed 11", {"compare.seed": 11}),
         "draws": ("--draws 500", {"compare.draws": 500}),
         "out": ("--out a.png", {"plot_comparison.out": Path("a.png"), "replace_file.path": Path("a.table.tex")}),
+        "size": ("--size 5x3", {"plot_comparison.look.width": 5.0, "plot_comparison.look.height": 3.0}),
+        "font_size": ("--font-size 7", {"plot_comparison.look.font": 7.0}),
+        "title": ("--title words", {"plot_comparison.look.title": "words"}),
     }]),
     "runs": (for_runs, [{
         "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
@@ -518,6 +521,9 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "against": ("--against time", {"plot_runs.against": "time"}),
         "by": ("--by team", {"plot_runs.by": "team"}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
+        "size": ("--size column", {"plot_runs.look.width": 3.25}),
+        "font_size": ("--font-size 7", {"plot_runs.look.font": 7.0}),
+        "title": ("--title words", {"plot_runs.look.title": "words"}),
     }]),
     "export": (for_export, [{
         "run": ("runs/a", {"load_policy.run": "runs/a"}),
