@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.data_frames import frame_of
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.policy import Policy
@@ -25,7 +26,7 @@ MOST_AGENTS = 16  # that a table shows one by one
 OnStep = Callable[[World, np.ndarray], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EpisodeTable:
     """One row per episode, in the order of the episodes' seeds.
 
@@ -56,6 +57,18 @@ class EpisodeTable:
         if name not in self.columns:
             raise UserError(f"{self.world}: no column {name!r}; there are {', '.join(self.columns)}")
         return self.columns[name]
+
+    def __repr__(self) -> str:
+        columns = ", ".join(self.columns)
+        return f"<EpisodeTable: {self.policy} on {self.world}, {len(self)} episodes, seed {self.seed}: {columns}>"
+
+    def frame(self) -> Any:
+        """A pandas data frame with a row for each episode; every agent has a column, ``return[red_0]``.
+
+        Raises:
+            UserError: if pandas is not installed.
+        """
+        return frame_of(self.columns.items(), self.agents)
 
     def summary(self) -> dict[str, Estimate]:
         """The estimate of each column, over episodes.

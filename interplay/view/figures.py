@@ -66,6 +66,9 @@ def line_look(number: int, count: int) -> LineLook:
 
 def mark(line: Any, look: LineLook, number: int) -> None:
     """Gives a drawn line its dash and a few markers, which do not lie upon those of other lines."""
+    if line.get_linestyle() == "None":  # points, which stay points
+        line.set_marker(look.marker or line.get_marker())
+        return
     points = len(line.get_xdata())
     apart = max(points // MARKED, 1)
     line.set(linestyle=look.dash, marker=look.marker or "None", markersize=5.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from interplay.core.errors import UserError
@@ -11,6 +11,8 @@ from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.train.populations import Populations
 from interplay.train.settings import RatesGroup, TrainSettings
+
+Fields = Callable[[Settings], Iterator[tuple[str, Any]]]  # name and value of fields of a group
 
 _ALWAYS = ("kind", "input_scale", "probability_floor", "action_masks", "memory", "critic")
 _READS = {
@@ -21,6 +23,8 @@ _READS = {
     "tiles": ("width", "activation", "separate_heads"),
     "tiles_attention": ("width", "heads", "tail", "activation"),
 }
+# Whether these are set decides if others are read; they are read themselves.
+_SWITCHES = {"belief.about", "league.learners", "league.pbt.rates", "alternate.metric", "pool.populations"}
 _USERS = tuple(
     dict.fromkeys(name for names in _READS.values() for name in names)
 )  # a network of the user's own
@@ -41,7 +45,7 @@ def check_read(settings: TrainSettings) -> None:
     Raises:
         UserError: naming it, its value, and what is read instead.
     """
-    for key, value, cure in _unread(settings):
+    for key, value, cure in _unread(settings, _changed):
         raise UserError(f"{key} = {show(value)} is not read {cure}")
 
 
@@ -92,9 +96,8 @@ def keys_unread(settings: TrainSettings) -> frozenset[str]:
         >>> "ppo" in unread, "network.heads" in unread, "network.hidden" in unread
         (True, True, False)
     """
-    reads = _network_reads(settings)
-    fields = {f"network.{name}" for name in type(settings.network).model_fields if name not in reads}
-    return frozenset({group for group in _GROUPS if group != settings.algorithm} | fields)
+    groups = {group for group in _GROUPS if group != settings.algorithm}
+    return frozenset(groups | {key for key, _, _ in _unread(settings, _every)}) - _SWITCHES
 
 
 def _network_reads(settings: TrainSettings) -> list[str]:
@@ -104,7 +107,8 @@ def _network_reads(settings: TrainSettings) -> list[str]:
     return reads + (["critic_hidden"] if network.critic != "own" else [])
 
 
-def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
+def _unread(settings: TrainSettings, fields: Fields) -> Iterator[tuple[str, Any, str]]:
+    """Key, value and cure of what is not read, of those fields of each group."""
     network, reads = settings.network, _network_reads(settings)
     cures = {
         "memory_size": "without memory; set network.memory=gru",
@@ -114,43 +118,43 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
         reads = [name for name in reads if name not in _NOT_FACTORED]
         cures |= {name: cure.format(settings.algorithm) for name, cure in _NOT_FACTORED.items()}
     own = ", ".join(name for name in reads if name not in ("kind", *cures))
-    for name, value in _changed(network):
+    for name, value in fields(network):
         if name not in reads:
             yield f"network.{name}", value, cures.get(name, f"by {network.kind}; it reads {own}")
     if network.kind == "seats" and settings.world.options.get("seats") == "by_role":
         yield "world.options.seats", "by_role", "by seats, to whom all seats are alike; set network.kind=mlp"
     for group in _GROUPS:
         if group != settings.algorithm:
-            for name, value in _changed(getattr(settings, group)):
+            for name, value in fields(getattr(settings, group)):
                 yield f"{group}.{name}", value, f"by algorithm = {settings.algorithm}; set algorithm={group}"
-    yield from _unread_sides(settings)
-    yield from _without(settings, "belief", "about", "without somebody to guess; name belief.about")
-    yield from _without(settings, "league", "learners", "without learners; name league.learners")
+    yield from _unread_sides(settings, fields)
+    yield from _without(settings, fields, "belief", "about", "without somebody to guess; name belief.about")
+    yield from _without(settings, fields, "league", "learners", "without learners; name league.learners")
     if not settings.league.pbt.rates:
-        for name, value in _changed(settings.league.pbt):
+        for name, value in fields(settings.league.pbt):
             yield f"league.pbt.{name}", value, "without rates; name league.pbt.rates"
-    yield from _without(settings, "alternate", "metric", "without turns; name alternate.metric")
+    yield from _without(settings, fields, "alternate", "metric", "without turns; name alternate.metric")
     if not settings.record.every:
-        for name, value in _changed(settings.record):
+        for name, value in fields(settings.record):
             if name != "every":
                 yield f"record.{name}", value, "without windows; set record.every"
     if settings.train.best_by is None:
-        for name, value in _changed(settings.train):
+        for name, value in fields(settings.train):
             if name == "best_updates":
                 yield "train.best_updates", value, "without a metric; name train.best_by"
     if settings.algorithm in ("ppo", "policy_gradient") and network.memory == "none":
-        for name, value in _changed(getattr(settings, settings.algorithm)):
+        for name, value in fields(getattr(settings, settings.algorithm)):
             if name == "sequence":
                 yield f"{settings.algorithm}.sequence", value, cures["memory_size"]
 
 
-def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
+def _unread_sides(settings: TrainSettings, fields: Fields) -> Iterator[tuple[str, Any, str]]:
     """Settings of sides, past selves and ratings in runs without."""
     pooled = bool(settings.pool.populations) or settings.has_past_selves
     if not (pooled or settings.opponents or settings.league.learners):
-        for name, value in _changed(settings.sides):
+        for name, value in fields(settings.sides):
             yield f"sides.{name}", value, "without others who play; name them in opponents"
-    for name, value in _changed(settings.pool):
+    for name, value in fields(settings.pool):
         if not pooled:
             yield (
                 f"pool.{name}",
@@ -159,17 +163,23 @@ def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
             )
         elif name == "share" and settings.has_past_selves:
             yield "pool.share", value, "where opponents gives past selves their shares; leave it out"
-    for name, value in _changed(settings.train):
+    for name, value in fields(settings.train):
         if name in ("evaluate_every", "evaluate_episodes") and not settings.train.evaluate_against:
             yield f"train.{name}", value, "without opponents to be rated against; name train.evaluate_against"
 
 
-def _without(settings: TrainSettings, group: str, switch: str, cure: str) -> Iterator[tuple[str, Any, str]]:
+def _without(
+    settings: TrainSettings, fields: Fields, group: str, switch: str, cure: str) -> Iterator[tuple[str, Any, str]]:
     """What is set of a group that is switched off."""
     own = getattr(settings, group)
     if not getattr(own, switch):
-        for name, value in _changed(own):
+        for name, value in fields(own):
             yield f"{group}.{name}", value, cure
+
+
+def _every(group: Settings) -> Iterator[tuple[str, Any]]:
+    """All fields of a group."""
+    yield from ((name, getattr(group, name)) for name in type(group).model_fields)
 
 
 def _changed(group: Settings) -> Iterator[tuple[str, Any]]:
