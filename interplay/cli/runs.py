@@ -42,7 +42,9 @@ def runs(
 
     if settings:
         if json or csv or metric:
-            raise UserError("--settings: its table is Markdown or LaTeX and has no metrics; leave the other options out")
+            raise UserError(
+                "--settings: its table is Markdown or LaTeX and has no metrics; leave the other options out"
+            )
         _tell_settings(folder, out)
         return
     if out is not None:

@@ -30,7 +30,9 @@ class CallableModule(ModuleType):
         function = load(self._function)
         text, _, _ = (inspect.getdoc(function) or "").partition("\n\nExample:")
         summary, _, rest = text.partition("\n")
-        return "\n\n".join((summary, _call(self.__name__, self.__signature__), rest.strip(), vars(self)["__doc__"]))
+        return "\n\n".join(
+            (summary, _call(self.__name__, self.__signature__), rest.strip(), vars(self)["__doc__"])
+        )
 
     @property
     def __signature__(self) -> inspect.Signature:

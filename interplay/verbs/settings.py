@@ -47,7 +47,9 @@ def build_settings(
         )
     file = SettingsFile(Path(world), trust) if world.endswith(".toml") else None
     if file is not None and "sweep" in file.values:
-        raise UserError(f"{world}: it has a group [sweep] and means many runs; use `interplay sweep {world} --out FOLDER`")
+        raise UserError(
+            f"{world}: it has a group [sweep] and means many runs; use `interplay sweep {world} --out FOLDER`"
+        )
     owner = "train" if file is None else world
     given = overrides if isinstance(overrides, Mapping) else parse_overrides(overrides)
     named = {"world": {"id": world}} if world else {}

@@ -102,7 +102,9 @@ class Sweep:
         parts = []
         for row, own in numbers:
             assert row.log is not None
-            head = {"run": str(row.path.relative_to(self.folder)) if row.path != self.folder else row.path.name}
+            head = {
+                "run": str(row.path.relative_to(self.folder)) if row.path != self.folder else row.path.name
+            }
             head |= {key: _cell(row.settings.get(key)) for key in keys}
             head[SEED] = row.settings[SEED]
             steps = row.log.steps.astype(np.int64)
@@ -267,7 +269,9 @@ def _numbers(log: RunLog) -> Iterator[tuple[str, np.ndarray]]:
     """Every column of a log, those of agents by their names; where one of that name was logged itself, it stands."""
     names = names_of(log.world, log.options)
     for metric, values in log.agents.items():
-        yield from ((key, own) for key, own in by_name(metric, values, *names).items() if key not in log.columns)
+        yield from (
+            (key, own) for key, own in by_name(metric, values, *names).items() if key not in log.columns
+        )
     yield from log.columns.items()
 
 

@@ -16,7 +16,9 @@ SHARE = 0.4  # of a picture's height that a legend may take
 LETTERS = 0.027  # height of the letters as a share of the picture's shorter side
 SMALLEST, LEAST = 12.0, 8.0  # pixels of letters; the latter where a line would not fit otherwise
 MARGINS = 2.7  # letters' heights that an entry's sign and its gaps are wide
-USUAL = 14.0  # pixels of letters beside which lines have the widths of the scene; larger ones have wider lines
+USUAL = (
+    14.0  # pixels of letters beside which lines have the widths of the scene; larger ones have wider lines
+)
 
 
 class Entry(NamedTuple):

@@ -14,7 +14,10 @@ from interplay.view.pen import Pen, text_width
 
 DOT = "   ·   "  # between parts of a caption
 ROOM = 0.96  # of a picture's width that a caption may take
-LEAST, SMALLEST = 13.0, 8.0  # pixels of letters, below which a caption is broken into lines; of a line that cannot be broken
+LEAST, SMALLEST = (
+    13.0,
+    8.0,
+)  # pixels of letters, below which a caption is broken into lines; of a line that cannot be broken
 INK, FAINT = rgb(palette.INK), rgb("#495057")
 
 
@@ -34,7 +37,10 @@ class Caption:
         strip = max(16.0, 0.045 * min(width, height))
         usual, room = 0.72 * strip + 4, ROOM * width
         # Lines are laid out for wider cells, so that a video's next frame has as many.
-        wide = [f"{title} {'0' * (4 * math.ceil(len(cell) / 4))}" for title, cell in zip(titles, cells, strict=True)]
+        wide = [
+            f"{title} {'0' * (4 * math.ceil(len(cell) / 4))}"
+            for title, cell in zip(titles, cells, strict=True)
+        ]
         counts = _lines(wide, LEAST, room) if usual > LEAST else [len(wide)]
         parts = iter(f"{title} {cell}" for title, cell in zip(titles, cells, strict=True))
         self.lines = [DOT.join(itertools.islice(parts, count)) for count in counts]

@@ -235,6 +235,8 @@ def for_compare(heard: Heard) -> None:
 def for_runs(heard: Heard) -> None:
     heard.put("interplay.view.run_table:find_runs", [])
     heard.put("interplay.view.run_table:table")
+    heard.put("interplay.view.settings_table:settings_table", "a table")
+    heard.put("interplay.view.settings_table:write")
 
 
 def experiments(heard: Heard) -> None:
@@ -514,6 +516,10 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     "runs": (for_runs, [{
         "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
         "metric": ("--metric life --metric kl", {"table.metrics": ["life", "kl"]}),
+    }, {
+        "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
+        "settings": ("--settings", {}),
+        "out": ("--settings --out a.md", {"write.out": Path("a.md")}),
     }]),
     "curves": (for_curves, [{
         "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),

@@ -169,7 +169,8 @@ def _unread_sides(settings: TrainSettings, fields: Fields) -> Iterator[tuple[str
 
 
 def _without(
-    settings: TrainSettings, fields: Fields, group: str, switch: str, cure: str) -> Iterator[tuple[str, Any, str]]:
+    settings: TrainSettings, fields: Fields, group: str, switch: str, cure: str
+) -> Iterator[tuple[str, Any, str]]:
     """What is set of a group that is switched off."""
     own = getattr(settings, group)
     if not getattr(own, switch):
