@@ -170,6 +170,9 @@ def sweep(
     given = {"steps": steps, "num_worlds": num_worlds}
     typed = merge(nested(settings), {key: value for key, value in given.items() if value is not None})
     result = train_sweep(sweep_settings(str(world), typed, group, trust), out, workers)
+    if result.failed and not any((path / "settings.toml").is_file() for path in result.runs):
+        name, error = next(iter(result.failed.items()))
+        raise UserError(f"{out}: all {len(result.failed):,} runs failed, {name}: {error}")
     found = Sweep(out, trust=trust)
     found.failed = dict(result.failed)
     return found

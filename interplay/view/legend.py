@@ -85,6 +85,16 @@ def _fitting(size: float, found: list[Entry], width: int) -> float:
     return max(min(size, width / (longest + MARGINS)), LEAST)
 
 
+def _cut(words: str, size: float, room: float) -> str:
+    """Words of at most so many pixels; what is longer ends with three dots."""
+    if text_width(words, size) <= room:
+        return words
+    kept = words
+    while kept and text_width(kept + "...", size) > room:
+        kept = kept[:-1]
+    return kept + "..."
+
+
 class Legend:
     """A legend laid out for pictures of one size, whose letters grow with it.
 
@@ -124,7 +134,7 @@ class Legend:
                 self._draw(canvas, f"{row} {column}", x + 0.7 * size, y, entry)
                 left.append(x + 1.7 * size)
                 middle.append(y)
-                words.append(entry.words)
+                words.append(_cut(entry.words, size, width - x - 1.7 * size))
         canvas.labels("words", left, middle, words, size=size, align="left", halo=False)
         return canvas.scene()
 

@@ -217,7 +217,7 @@ def test_a_line_of_a_legend_that_is_wider_than_the_picture_has_smaller_letters()
         "agents",
         [1],
         [1],
-        legend="a thing whose name is much longer than the names of things usually are, or so it seems to whoever reads",
+        legend="a thing whose name is longer than other names, at least here",
     )
     legend = Legend(c.scene(), 256, 256)
     assert 8 <= legend.size < 12
