@@ -3,7 +3,8 @@
 The names most users need; each is imported when it is first used, so that ``import interplay`` stays light:
 
 - `train(world, **settings)`: trains on a world or on an environment of yours, and gives a `Run`
-- `Run(folder)`: a run: its metrics, policy, curves and videos
+- `sweep(world, out, parameters)`: trains every combination of settings and seeds, and gives a `Sweep`
+- `Run(folder)`, `Sweep(folder)`: a run: its metrics, policy, curves and videos; all runs of a folder as one data frame
 - `evaluate(player)`, `record(player)`, `tournament(players)`: measure, watch and compare players
 - `load_policy(run)`: a trained policy, which acts, explains itself and can be exported
 - `make(id)`: one world as a PettingZoo `ParallelEnv`
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from interplay.verbs.players import load_policy
     from interplay.verbs.playing import evaluate, record
     from interplay.verbs.run import Run
+    from interplay.verbs.sweeping import Sweep, sweep
     from interplay.verbs.tournaments import tournament
     from interplay.verbs.training import train
 
@@ -33,6 +35,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Run",
+    "Sweep",
     "UserError",
     "WorldSpec",
     "__version__",
@@ -44,12 +47,14 @@ __all__ = [
     "make_world",
     "record",
     "register",
+    "sweep",
     "tournament",
     "train",
 ]
 
 _LAZY = {
     "Run": "interplay.verbs.run",
+    "Sweep": "interplay.verbs.sweeping",
     "UserError": "interplay.core.errors",
     "WorldSpec": "interplay.core.spec",
     "list_worlds": "interplay.registry",
@@ -59,6 +64,7 @@ _LAZY = {
     "make_world": "interplay.registry",
     "record": "interplay.verbs.playing",
     "register": "interplay.registry",
+    "sweep": "interplay.verbs.sweeping",
     "tournament": "interplay.verbs.tournaments",
 }
 _ROOMS = ("evaluate", "train")  # packages that can be called (`core.callable_module`)

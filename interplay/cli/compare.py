@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import named_path
+from interplay.cli.options import FigureSize, FontSize, Title, named_path
 
 EXAMPLE = (
     "interplay compare sweeps/rates --metric episode_return --out rates.png\n"
@@ -36,9 +36,12 @@ def compare(
         typer.Option(
             parser=named_path,
             metavar="PATH",
-            help="The picture, .png; tables lie beside it, .table.md, .table.tex and .table.csv.",
+            help="The picture, .png, .pdf or .svg; tables lie beside it, .table.md, .table.tex and .table.csv.",
         ),
     ] = Path("comparison.png"),
+    size: FigureSize = "",
+    font_size: FontSize = None,
+    title: Title = "",
 ) -> None:
     """Compares runs, those that differ in their seed alone as one group: curves, final scores, intervals over seeds.
 
@@ -48,10 +51,12 @@ def compare(
     from interplay.core.files import replace_file, told_plainly
     from interplay.view import comparison
     from interplay.view.comparison_picture import plot_comparison
+    from interplay.view.figures import figure_look
     from interplay.view.labels import read_labels
-    from interplay.view.output import check_output
+    from interplay.view.output import FIGURES, check_output
 
-    check_output(out, (".png",))
+    check_output(out, FIGURES)
+    look = figure_look(size, font_size, title)
     for ending, begins in comparison.BEGINS.items():
         if not _may_write(path := out.with_suffix(ending), begins):
             raise UserError(f"{path} is no table of this command; move it away, or give --out another name")
@@ -65,7 +70,7 @@ def compare(
         with told_plainly("writing", path):
             replace_file(path, words, "table")
     typer.echo(text)
-    typer.echo(f"written: {plot_comparison(found, out)}, {', '.join(map(str, tables))}")
+    typer.echo(f"written: {plot_comparison(found, out, look)}, {', '.join(map(str, tables))}")
 
 
 def _may_write(path: Path, begins: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import named_path
+from interplay.cli.options import FigureSize, FontSize, Title, named_path
 
 EXAMPLE = (
     "interplay curves runs/first runs/second --out curves.png\n"
@@ -42,14 +42,20 @@ def curves(
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option(parser=named_path, metavar="PATH", help="The picture to write, .png.")
+        Path,
+        typer.Option(parser=named_path, metavar="PATH", help="The picture to write, .png, .pdf or .svg."),
     ] = Path("curves.png"),
+    size: FigureSize = "",
+    font_size: FontSize = None,
+    title: Title = "",
 ) -> None:
     """Draws what runs have learned, from their metrics.jsonl."""
     from interplay.view.curves import plot_runs
+    from interplay.view.figures import figure_look
     from interplay.view.labels import read_labels
     from interplay.view.run_table import find_runs
 
-    found, labels = find_runs(runs, lenient=True), read_labels(label or [])
-    picture = plot_runs(found, out, columns=column, against=against, by=by, labels=labels)
+    look, labels = figure_look(size, font_size, title), read_labels(label or [])
+    found = find_runs(runs, lenient=True)
+    picture = plot_runs(found, out, columns=column, against=against, by=by, labels=labels, look=look)
     typer.echo(f"written: {picture}")

@@ -30,6 +30,20 @@ Trust = Annotated[
     ),
 ]
 
+FigureSize = Annotated[
+    str,
+    typer.Option(
+        "--size",
+        metavar="WIDTH[xHEIGHT]",
+        help="Inches, e.g. 5.5 or 5.5x3; a width may be column (3.25) or page (6.75).  [default: as the panels need]",
+    ),
+]
+FontSize = Annotated[
+    float | None,
+    typer.Option("--font-size", metavar="POINTS", help="Of the labels of axes.  [default: 9]"),
+]
+Title = Annotated[str, typer.Option("--title", help="Above the panels.")]
+
 
 def named_path(typed: str | Path) -> Path:
     """A path that was typed; an empty one, as of a shell variable that is not set, would mean the working folder.

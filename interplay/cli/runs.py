@@ -8,7 +8,13 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "interplay runs sweeps/rates\ninterplay runs --metric life --csv > runs.csv"
+from interplay.cli.options import named_path
+
+EXAMPLE = (
+    "interplay runs sweeps/rates\n"
+    "interplay runs --metric life --csv > runs.csv\n"
+    "interplay runs sweeps/rates --settings --out settings.tex"
+)
 
 
 def runs(
@@ -19,6 +25,13 @@ def runs(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    settings: Annotated[
+        bool, typer.Option("--settings", help="The settings that runs read: what varies, what all share.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=named_path, metavar="PATH", help="Of --settings: a file, .md or .tex."),
+    ] = None,
 ) -> None:
     """Lists runs: the settings in which they differ, agent-steps, the last and the best of metrics.
 
@@ -27,6 +40,15 @@ def runs(
     from interplay.core.errors import UserError
     from interplay.view import run_table
 
+    if settings:
+        if json or csv or metric:
+            raise UserError(
+                "--settings: its table is Markdown or LaTeX and has no metrics; leave the other options out"
+            )
+        _tell_settings(folder, out)
+        return
+    if out is not None:
+        raise UserError(f"--out {out}: only the table of --settings is a file; add --settings")
     if json and csv:
         raise UserError("--json --csv: a table has one form; give one of the two")
     found = run_table.read_rows(run_table.find_runs([folder]), lambda line: typer.echo(line, err=True))
@@ -40,3 +62,15 @@ def runs(
         typer.echo(run_table.to_csv(rows), nl=False)
     elif rows:
         run_table.print_table(rows, folder)
+
+
+def _tell_settings(folder: Path, out: Path | None) -> None:
+    """Prints the settings of the runs in a folder, or writes them."""
+    from interplay.view import run_table, settings_table
+
+    rows = run_table.read_rows(run_table.find_runs([folder]), lambda line: typer.echo(line, err=True))
+    table = settings_table.settings_table(rows)
+    if out is None:
+        typer.echo(settings_table.markdown(table), nl=False)
+    else:
+        typer.echo(f"written: {settings_table.write(table, out)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,34 +96,14 @@ def read_sweep(
     Raises:
         UserError: for wrong ones, or a file that names programs and is not trusted.
     """
-    from interplay.core.errors import UserError
-    from interplay.core.settings import build, merge, parse_overrides, read_toml
-    from interplay.core.trust import admit_bytes, programs
-    from interplay.train.sweep import SweepSettings
+    from interplay.core.settings import merge, parse_overrides
+    from interplay.verbs.sweeping import sweep_settings
 
-    file = Path(world) if world.endswith(".toml") else None
-    values: dict[str, Any] = {"world": {"id": world}} if file is None else read_toml(file)
-    group = values.pop("sweep", {})
-    if not isinstance(group, dict) or "settings" in group:
-        raise UserError(f"{world}: [sweep] says what varies; settings of every run stand beside it")
     typed = merge(parse_overrides(overrides), {} if steps is None else {"steps": steps})
-    said, seen = _read_axes(parameters)
+    said, words = _read_axes(parameters)
     if draws is not None:
         said["draws"] = draws
-    group = merge(group, said)
-    if draws is not None and not group["random"]:
-        raise UserError(
-            f"--draws {draws}: nothing is drawn; add for example -p ppo.learning_rate=log:1e-5..1e-3"
-        )
-    _refuse_both(typed, group, seen, world)
-    asked = build(SweepSettings, {**group, "settings": merge(values, typed)}, world if file else "sweep")
-    if file is not None:
-        own = [*_leaves(typed), *_leaves(said)]
-        names = [(key, name) for key, name in asked.code_names() if isinstance(name, str) and name not in own]
-        if names:
-            key, name = names[0]
-            admit_bytes(f'{key} = "{name}" names a program', file, programs(asked), trust)
-    return asked
+    return sweep_settings(world, typed, said, trust, words)
 
 
 def _read_axes(parameters: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -146,36 +125,6 @@ def _read_axes(parameters: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
         else:
             said["grid"][key] = found
     return said, seen
-
-
-def _refuse_both(typed: dict[str, Any], group: dict[str, Any], seen: dict[str, str], file: str) -> None:
-    """Refuses a setting that was typed and varies too, since every run would have another."""
-    from interplay.core.errors import UserError
-
-    listed = group.get("points", [])
-    varied = (
-        [key for point in listed if isinstance(point, dict) for key in point]
-        if isinstance(listed, list)
-        else []
-    )
-    varied = [*group["grid"], *group["random"], *varied, *(["seed"] if group.get("seeds") else [])]
-    for key in varied:
-        value: Any = typed
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        if value is not None and not isinstance(value, dict):
-            where = f"-p {seen[key]}" if key in seen else f"[sweep] of {file}"
-            word = "--steps" if key == "steps" else f"{key}={value}"
-            raise UserError(f"{word} is typed, but {where} varies {key}; leave one of them out")
-
-
-def _leaves(values: Any) -> Iterator[Any]:
-    """Every single value inside groups and lists."""
-    if isinstance(values, dict | list):
-        for value in values.values() if isinstance(values, dict) else values:
-            yield from _leaves(value)
-    else:
-        yield values
 
 
 def _resumed(out: Path, workers: int | None, trust: bool) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import textwrap
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +12,7 @@ from interplay.core.loading import load
 
 
 class CallableModule(ModuleType):
-    # A module that hands calls on to a function, which is imported by the first of them; `help` tells of both.
+    # A module that hands calls on to a function, which is imported by the first of them; `help` shows the call.
 
     _function: str
 
@@ -19,16 +20,30 @@ class CallableModule(ModuleType):
         """Calls the function; ``help`` of the module has its arguments."""
         return load(self._function)(*args, **kwargs)
 
+    def __dir__(self) -> list[str]:
+        # `help` describes whatever is listed here; with the package's classes it would be 1,500 lines.
+        return sorted(name for name, value in vars(self).items() if isinstance(value, ModuleType))
+
     @property  # made when it is asked for, as the function's module imports this one
     def __doc__(self) -> str:  # type: ignore[override]
-        """What the module says of itself, then the function's arguments; its example runs as a test where it stands."""
+        """The function's documentation with its call, then the module's own; the function's example runs as a test where it stands."""
         function = load(self._function)
-        arguments, _, _ = (inspect.getdoc(function) or "").partition("\n\nExample:")
-        return f"{vars(self)['__doc__']}\n{self.__name__}{inspect.signature(function)}\n\n{arguments}\n"
+        text, _, _ = (inspect.getdoc(function) or "").partition("\n\nExample:")
+        summary, _, rest = text.partition("\n")
+        return "\n\n".join(
+            (summary, _call(self.__name__, self.__signature__), rest.strip(), vars(self)["__doc__"])
+        )
 
     @property
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(load(self._function))
+
+
+def _call(name: str, signature: inspect.Signature) -> str:
+    """A call with its arguments and their defaults, without types, in lines of a page's width."""
+    plain = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
+    words = str(signature.replace(parameters=plain, return_annotation=signature.empty))
+    return textwrap.fill(f"{name}{words}", 100, subsequent_indent="    ", break_long_words=False)
 
 
 def make_callable(module: str, function: str) -> None:

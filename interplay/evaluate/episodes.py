@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.data_frames import frame_of
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.policy import Policy
@@ -54,7 +55,7 @@ class Seating(NamedTuple):
     learner: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EpisodeTable:
     """One row per episode, in the order of the episodes' seeds.
 
@@ -95,6 +96,14 @@ class EpisodeTable:
         if name not in self.columns:
             raise UserError(f"{self.world}: no column {name!r}; there are {', '.join(self.columns)}")
         return self.columns[name]
+
+    def frame(self) -> Any:
+        """A pandas data frame with a row for each episode; every agent has a column, ``return[red_0]``.
+
+        Raises:
+            UserError: if pandas is not installed.
+        """
+        return frame_of(self.columns.items(), self.agents)
 
     def results(self) -> dict[str, Results]:
         """The results of each team, episode by episode; empty where the world has no ``outcome``."""

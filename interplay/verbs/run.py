@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from interplay.core.data_frames import frame_of
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.keywords import says_near_miss
 from interplay.core.loading import did_you_mean
-from interplay.verbs.showing import Media, load_pandas
+from interplay.verbs.agent_names import NO_NAMES, Names, names_of
+from interplay.verbs.showing import Media
 
 if TYPE_CHECKING:
     from interplay.connect.handed import Handed
@@ -113,7 +115,8 @@ class Run:
 
         log = read_run(self.folder)
         agents = {f"by_agent[{name}]": table for name, table in log.agents.items()}
-        return Metrics(str(self.folder), {"agent_steps": log.steps, **log.columns, **agents})
+        columns = {"agent_steps": log.steps, **log.columns, **agents}
+        return Metrics(str(self.folder), columns, names_of(log.world, log.options))
 
     @says_near_miss
     def policy(
@@ -311,10 +314,11 @@ class Metrics(Mapping[str, np.ndarray]):
     Args:
         title: above the table in a notebook.
         columns: all of one length.
+        names: of agents and teams, where they are known.
     """
 
-    def __init__(self, title: str, columns: Mapping[str, np.ndarray]) -> None:
-        self._title, self._columns = title, dict(columns)
+    def __init__(self, title: str, columns: Mapping[str, np.ndarray], names: Names = NO_NAMES) -> None:
+        self._title, self._columns, self._names = title, dict(columns), names
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._columns:
@@ -332,16 +336,16 @@ class Metrics(Mapping[str, np.ndarray]):
         return f"{len(self._columns['agent_steps'])} lines of {', '.join(self._columns)}"
 
     def frame(self) -> Any:
-        """A pandas data frame; every agent has a column, ``by_agent[name][0]``.
+        """A pandas data frame with a row for each line; every agent has a column, ``kills[red_0]``.
 
         Raises:
             UserError: if pandas is not installed.
         """
-        columns: dict[str, np.ndarray] = {}
-        for name, values in self._columns.items():
-            parts = enumerate(values.T) if values.ndim > 1 else ()
-            columns |= {f"{name}[{i}]": part for i, part in parts} or {name: values}
-        return load_pandas().DataFrame(columns)
+        columns = [
+            (name.removeprefix("by_agent[").removesuffix("]") if values.ndim > 1 else name, values)
+            for name, values in self._columns.items()
+        ]
+        return frame_of(columns, *self._names)
 
     def _repr_html_(self) -> str:
         names = [name for name in SHOWN if name in self._columns]

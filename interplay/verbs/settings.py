@@ -46,6 +46,10 @@ def build_settings(
             "no world; name one, `interplay worlds` lists them, or a --preset that brings its own"
         )
     file = SettingsFile(Path(world), trust) if world.endswith(".toml") else None
+    if file is not None and "sweep" in file.values:
+        raise UserError(
+            f"{world}: it has a group [sweep] and means many runs; use `interplay sweep {world} --out FOLDER`"
+        )
     owner = "train" if file is None else world
     given = overrides if isinstance(overrides, Mapping) else parse_overrides(overrides)
     named = {"world": {"id": world}} if world else {}

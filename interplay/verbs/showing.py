@@ -7,9 +7,6 @@ import html
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from interplay.core.errors import UserError
 
 INLINE = 32 * 2**20  # bytes; a larger video is named, not shown
 _KINDS = {".mp4": "video/mp4", ".gif": "image/gif", ".png": "image/png"}
@@ -48,16 +45,3 @@ class Media(os.PathLike[str]):
         if kind.startswith("video"):
             return f'<video controls loop autoplay muted src="{data}"></video>'
         return f'<img src="{data}" alt="{html.escape(self.path.name)}">'
-
-
-def load_pandas() -> Any:
-    """pandas, or one sentence that says how to get it.
-
-    Raises:
-        UserError: if it is not installed.
-    """
-    try:
-        import pandas
-    except ImportError as error:
-        raise UserError("data frames need pandas; install it with pip install pandas") from error
-    return pandas

@@ -10,19 +10,22 @@ import numpy as np
 from interplay.evaluate.aggregates import LEVEL
 from interplay.view.comparison import Comparison
 from interplay.view.curves import UNITS, plain_words, thousands
+from interplay.view.figures import AS_NEEDED, FigureLook, fonts, frame_figure, line_look, mark
 from interplay.view.output import begin_figure, save_figure
-from interplay.view.palette import FAINT, POPULATIONS
+from interplay.view.palette import FAINT
 from interplay.view.seed_means import curve_band
 
-_STYLES = ("-", "--", ":", "-.")
+_WIDE = 5.0  # inches, below which the scores stand under the curves
+_SIZE = (9.0, 3.0)  # inches of both panels, title and legend not included
 
 
-def plot_comparison(comparison: Comparison, out: str | Path) -> Path:
+def plot_comparison(comparison: Comparison, out: str | Path, look: FigureLook = AS_NEEDED) -> Path:
     """Draws the curves of all groups and, beside them, each run's final score with mean and interquartile mean.
 
     Args:
         comparison: of `compare`.
-        out: a ``.png`` in a folder that exists.
+        out: a ``.png``, ``.pdf`` or ``.svg`` in a folder that exists.
+        look: size, fonts and title.
 
     Returns:
         The path that was written.
@@ -30,57 +33,56 @@ def plot_comparison(comparison: Comparison, out: str | Path) -> Path:
     Raises:
         UserError: for an unwritable file, or if matplotlib is not installed.
     """
-    height = max(4.0, 1.6 + 0.42 * len(comparison.groups))
-    figure = begin_figure(out, "comparisons", (11.0, height), dpi=120)
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    _curves(left, comparison)
-    _scores(right, comparison)
-    figure.legend(
-        loc="outside lower center", frameon=False, fontsize=8, ncols=2 if len(comparison.groups) > 1 else 1
-    )
-    return save_figure(figure, out)
+    width = look.width or _SIZE[0]
+    rows, height = (1, _SIZE[1]) if width >= _WIDE else (2, 2.3)
+    height = max(height, 0.9 + 0.25 * len(comparison.groups))
+    with fonts(look):
+        figure = begin_figure(out, "comparisons", (width, look.height or rows * height))
+        ratios = {"width_ratios": (3, 2)} if rows == 1 else {}
+        left, right = figure.subplots(rows, 3 - rows, squeeze=False, **ratios).ravel()
+        _curves(left, comparison)
+        _scores(right, comparison)
+        frame_figure(figure, look, plain_words(look.title), "", rows, height)
+        return save_figure(figure, out)
 
 
 def _curves(axes: Any, comparison: Comparison) -> None:
     for i, group in enumerate(comparison.groups):
-        colour, style = _look(i)
+        line = line_look(i, len(comparison.groups))
         middle, low, high = curve_band(group.curves)
         some = np.isfinite(middle)
         x = comparison.middles[some]
-        axes.fill_between(x, low[some], high[some], color=colour, alpha=0.18, linewidth=0)
+        axes.fill_between(x, low[some], high[some], color=line.colour, alpha=0.18, linewidth=0)
         seeds = f"{len(group.runs)} seed{'s' * (len(group.runs) != 1)}"
         label = plain_words(f"{group.label} ({seeds})")
-        axes.plot(x, middle[some], style, color=colour, linewidth=1.8, label=label)
+        (drawn,) = axes.plot(x, middle[some], color=line.colour, linewidth=1.5, label=label)
+        mark(drawn, line, i)
     axes.set_xlabel("agent-steps")
     axes.set_ylabel(_quantity(comparison.metric))
     axes.set_xlim(0, comparison.steps)
     axes.xaxis.set_major_formatter(thousands)
-    axes.set_title(f"mean of seeds, {LEVEL:.0%} interval at each step", fontsize=9)
+    axes.set_title(f"mean of seeds, {LEVEL:.0%} interval at each step")
     _plain(axes)
 
 
 def _scores(axes: Any, comparison: Comparison) -> None:
     """A row for each group, the first on top: runs as dots, the interquartile mean with its interval."""
     for i, group in enumerate(comparison.groups):
-        colour, row = _look(i)[0], len(comparison.groups) - 1 - i
+        line, row = line_look(i, len(comparison.groups)), len(comparison.groups) - 1 - i
+        colour, marker = line.colour, line.marker or "o"
         axes.plot(group.scores, np.full(len(group.scores), row), "|", color=colour, markersize=9, alpha=0.6)
         value, low, high = group.interquartile_mean
         if np.isfinite(low):
             axes.plot([low, high], [row, row], color=colour, linewidth=5, alpha=0.35, solid_capstyle="butt")
-        axes.plot(value, row, "o", color=colour, markersize=6, markeredgecolor="white")
+        axes.plot(value, row, marker, color=colour, markersize=6, markeredgecolor="white")
     axes.axvline(comparison.groups[0].interquartile_mean.value, color=FAINT, linewidth=0.8, linestyle="--")
     axes.set_yticks([])
     axes.set_ylim(-0.7, len(comparison.groups) - 0.3)
     axes.margins(x=0.12)
     axes.set_xlabel(_quantity(comparison.metric))
-    axes.set_title("last measurements: runs (|), interquartile mean (dot), its interval", fontsize=9)
+    axes.set_title("last measurements: runs (|), interquartile mean (mark), its interval")
     _plain(axes)
     axes.spines["left"].set_visible(False)
-
-
-def _look(i: int) -> tuple[str, str]:
-    """Colour and line of a group; lines change where the colours begin anew."""
-    return POPULATIONS[i % len(POPULATIONS)], _STYLES[i // len(POPULATIONS) % len(_STYLES)]
 
 
 def _quantity(metric: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,10 +13,19 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.core.targets import GIVEN
-from interplay.view.extras import load
+from interplay.view.figures import (
+    AS_NEEDED,
+    FigureLook,
+    LineLook,
+    fonts,
+    frame_figure,
+    line_look,
+    mark,
+    panel_grid,
+)
 from interplay.view.labels import named, relabel
-from interplay.view.output import check_output, save_figure
-from interplay.view.palette import FAINT, INK, POPULATIONS
+from interplay.view.output import FIGURES, begin_figure, check_output, save_figure
+from interplay.view.palette import FAINT, INK
 from interplay.view.run_log import RunLog, one_line, read_run, usual
 from interplay.view.seed_means import WINDOWS, curves_of
 
@@ -29,6 +40,7 @@ MOST_PARTS = 16  # agents or teams, whose curves can be told apart
 UNFINISHED = "episodes count where they began; the last ones had not ended when the run did"
 WHOLE = 0.9  # of a run: a curve that ends before this is explained
 LONGEST = 120  # characters of a label
+PANEL = (4.0, 2.8)  # inches of a panel, title and legend not included
 UNITS = {
     "episode_length": "steps",
     "life": "ticks",
@@ -64,8 +76,9 @@ def plot_runs(
     against: str = "",
     by: str = "",
     labels: Mapping[str, str] | None = None,
+    look: FigureLook = AS_NEEDED,
 ) -> Path:
-    """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each.
+    """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each, in rows of at most three.
 
     Where a published curve is drawn beside them, which counts the steps of every slot, so do the runs' curves (earlier
     versions logged that number as agent-steps).
@@ -78,24 +91,24 @@ def plot_runs(
 
     Args:
         runs: run folders.
-        out: a ``.png`` in a folder that exists.
+        out: a ``.png``, ``.pdf`` or ``.svg`` in a folder that exists.
         columns: names in ``metrics.jsonl``; None = episode length and return, share won, mean life, rating, as far as they were logged.
         references: None = what was published about the world, if all runs are of one; () = none.
         title: above the panels; empty = the world's id, if all runs are of one.
         against: ``agent_steps``, ``slot_steps`` (of every slot, alive or not) or ``time`` (seconds of training); empty: what
             the published curve counts where there is one, else agent-steps.
         by: ``agent`` or ``team``: a curve for each, of columns that were logged for every agent; empty: their mean.
-        labels: label of a group, or name or path of one of its runs -> what it is called.
+        labels: label of a group, or name or path of one of its runs -> the words of the legend.
+        look: size and fonts; its title wins over `title`.
 
     Returns:
         The path that was written.
 
     Raises:
-        UserError: for a folder that holds no run or nothing logged yet, an unknown column, one that has no number per agent, an
-            unwritable file, or if matplotlib is not installed.
+        UserError: for a folder that holds no run or nothing logged yet, an unknown column, one that has no number per agent, a label
+            for no group, an unwritable file, or if matplotlib is not installed.
     """
-    target = check_output(out, (".png",))
-    matplotlib = load("matplotlib.figure", "plot", "learning curves")
+    target = check_output(out, FIGURES)
     if not runs:
         raise UserError("no runs given; name at least one run folder")
     logs = [read_run(Path(run)) for run in runs]
@@ -109,18 +122,37 @@ def plot_runs(
     axis, logs = choose_axis(logs, references, against)
     if axis != AXES["slot_steps"]:
         references = [reference._replace(windows=()) for reference in references]
-    figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
-    figure.suptitle(plain_words(title or world), fontsize=12)
-    notes = [*([early] if early else []), *([UNFINISHED] if _lack_ends(logs, names) else [])]
-    if notes:
-        figure.supxlabel(plain_words("; ".join(notes)), fontsize=8)
-    groups = group(logs)
-    called = relabel(list(groups), [_names(own) for own in groups.values()], labels or {})
-    groups = dict(zip(called, groups.values(), strict=True))
-    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        known = [r for r in references if r.windows or r.level is not None]
-        _panel(axes, name, axis, groups, known, parts[name])
-    return save_figure(figure, target)
+    groups = _labelled(group(logs), labels or {})
+    notes = "; ".join([*([early] if early else []), *([UNFINISHED] if _lack_ends(logs, names) else [])])
+    known = [r for r in references if r.windows or r.level is not None]
+    looks = _looks(groups, [parts[name] for name in names])
+    rows, across = panel_grid(len(names), look.width)
+    with fonts(look):
+        width = look.width or across * PANEL[0]
+        figure = begin_figure(target, "learning curves", (width, look.height or rows * PANEL[1]))
+        grid = figure.subplots(rows, across, squeeze=False).ravel()
+        for axes, name in zip(grid, names, strict=False):
+            _panel(axes, name, axis, groups, known, parts[name], looks)
+        for axes in grid[len(names) :]:
+            axes.set_axis_off()
+        heading = plain_words(look.title or title or world)
+        frame_figure(figure, look, heading, one_line(notes), rows, PANEL[1])
+        return save_figure(figure, target)
+
+
+def _labelled(groups: Mapping[str, list[RunLog]], labels: Mapping[str, str]) -> dict[str, list[RunLog]]:
+    """Groups under the labels that the user gives; the number of seeds stays behind them."""
+    bare = [label.removesuffix(_seeds(logs)) for label, logs in groups.items()]
+    called = relabel(bare, [_names(logs) | {label} for label, logs in groups.items()], labels)
+    return {label + _seeds(logs): logs for label, logs in zip(called, groups.values(), strict=True)}
+
+
+def _looks(
+    groups: Mapping[str, Sequence[RunLog]], parts: Sequence[Mapping[str, str]]
+) -> dict[tuple[str, str], LineLook]:
+    """Group and part -> how its lines look, the same in every panel."""
+    kinds = dict.fromkeys((label, part) for own in parts for label in groups for part in own)
+    return {kind: line_look(number, len(kinds)) for number, kind in enumerate(kinds)}
 
 
 def _names(logs: Sequence[RunLog]) -> set[str]:
@@ -305,14 +337,24 @@ def group(logs: Sequence[RunLog]) -> dict[str, list[RunLog]]:
     labels = []
     for members in by_settings.values():
         _refuse_twice(members)
-        labels.append(
-            ", ".join(log.name for log in members) if len(members) <= 3 else members[0].name + ", ..."
-        )
+        label = ", ".join(log.name for log in members) if len(members) <= 3 else members[0].name + ", ..."
+        if (stem := _stem(members)) and stem not in labels:
+            label = stem
+        labels.append(label)
     labels = named(labels, [[log.label for log in members] for members in by_settings.values()])
     return {
-        f"{label} ({len(members)} seeds)" if len(members) > 1 else label: members
-        for label, members in zip(labels, by_settings.values(), strict=True)
+        label + _seeds(members): members for label, members in zip(labels, by_settings.values(), strict=True)
     }
+
+
+def _seeds(logs: Sequence[RunLog]) -> str:
+    return f" ({len(logs)} seeds)" if len(logs) > 1 else ""
+
+
+def _stem(logs: Sequence[RunLog]) -> str:
+    """What the names of runs begin with, without the word seed; empty for a single run."""
+    stem = os.path.commonprefix([log.name for log in logs]) if len(logs) > 1 else ""  # noqa: RUF071 - of names, no paths
+    return re.sub(r"[\W_]*(seed)?[\W_]*$", "", stem)
 
 
 def _refuse_twice(logs: Sequence[RunLog]) -> None:
@@ -347,15 +389,18 @@ def _panel(
     groups: dict[str, list[RunLog]],
     references: Sequence[Reference],
     parts: Mapping[str, str],
+    looks: Mapping[tuple[str, str], LineLook],
 ) -> None:
     last = max(log.steps[-1] for logs in groups.values() for log in logs)
     series = [(label, part, logs) for label, logs in groups.items() for part in parts]
     for i, (label, part, logs) in enumerate(series):
-        seeds = f" ({len(logs)} seeds)" if len(logs) > 1 else ""
-        said = f"{label}: {part}" if part and len(groups) > 1 else part + seeds if part else label
-        _curve(axes, name + parts[part], said, logs, POPULATIONS[i % len(POPULATIONS)])
+        said = f"{label}: {part}" if part and len(groups) > 1 else part + _seeds(logs) if part else label
+        _curve(axes, name + parts[part], said, logs, looks[label, part].colour)
+        for line in axes.get_lines():
+            if line.get_label() == plain_words(said):
+                mark(line, looks[label, part], i)
     for i, (part, end) in enumerate(parts.items()):
-        colour = POPULATIONS[i % len(POPULATIONS)] if part and len(groups) == 1 else INK
+        colour = looks[next(iter(groups)), part].colour if part and len(groups) == 1 else INK
         for reference in references:
             if reference.column == name + end or (
                 part and i == 0 and reference.column == name and not reference.windows
@@ -369,7 +414,6 @@ def _panel(
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dee2e6", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=8)
 
 
 def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str) -> None:

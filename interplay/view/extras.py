@@ -16,6 +16,7 @@ EXTRAS = {
     "video": ("av",),
     "render": ("pygame",),
     "plot": ("matplotlib",),
+    "frames": ("pandas",),
     "onnx": ("onnx",),
     "tournament": ("openskill",),
     "tensorboard": ("tensorboard",),

@@ -13,6 +13,12 @@ from interplay.view.pen import text_width
 MOST = 10  # kinds of agents that are told apart
 ENTRIES = 30  # at most: a canvas has 64 layers
 SHARE = 0.4  # of a picture's height that a legend may take
+LETTERS = 0.027  # height of the letters as a share of the picture's shorter side
+SMALLEST, LEAST = 12.0, 8.0  # pixels of letters; the latter where a line would not fit otherwise
+MARGINS = 2.7  # letters' heights that an entry's sign and its gaps are wide
+USUAL = (
+    14.0  # pixels of letters beside which lines have the widths of the scene; larger ones have wider lines
+)
 
 
 class Entry(NamedTuple):
@@ -73,8 +79,24 @@ def _of(layer: Layer) -> Iterator[Entry]:
         yield Entry("ring", palette.INK, name, dashed=place % 2 == 0)
 
 
+def _fitting(size: float, found: list[Entry], width: int) -> float:
+    """The size of letters, smaller where an entry would be wider than the picture."""
+    longest = max((text_width(entry.words, size) / size for entry in found), default=0.0)
+    return max(min(size, width / (longest + MARGINS)), LEAST)
+
+
+def _cut(words: str, size: float, room: float) -> str:
+    """Words of at most so many pixels; what is longer ends with three dots."""
+    if text_width(words, size) <= room:
+        return words
+    kept = words
+    while kept and text_width(kept + "...", size) > room:
+        kept = kept[:-1]
+    return kept + "..."
+
+
 class Legend:
-    """A legend laid out for pictures of one width.
+    """A legend laid out for pictures of one size, whose letters grow with it.
 
     Args:
         scene: whose layers it tells.
@@ -86,10 +108,12 @@ class Legend:
     """
 
     def __init__(self, scene: Scene, width: int, height: int | None = None) -> None:
-        self.size = min(max(0.027 * width, 12.0), 20.0)  # of the letters, pixels
+        shorter = width if height is None else min(width, height)
+        found = entries(scene)
+        self.size = _fitting(max(LETTERS * shorter, SMALLEST), found, width)  # of the letters, pixels
         self.lines: list[list[tuple[float, Entry]]] = [[]]
         gap, at = 0.6 * self.size, 0.6 * self.size
-        for entry in entries(scene):
+        for entry in found:
             needed = 2.0 * self.size + text_width(entry.words, self.size) + gap
             if at + needed > width and self.lines[-1]:
                 self.lines.append([])
@@ -110,12 +134,13 @@ class Legend:
                 self._draw(canvas, f"{row} {column}", x + 0.7 * size, y, entry)
                 left.append(x + 1.7 * size)
                 middle.append(y)
-                words.append(entry.words)
+                words.append(_cut(entry.words, size, width - x - 1.7 * size))
         canvas.labels("words", left, middle, words, size=size, align="left", halo=False)
         return canvas.scene()
 
     def _draw(self, canvas: Canvas, name: str, x: float, y: float, entry: Entry) -> None:
         size, colour = self.size, entry.colour
+        width = entry.width * max(size / USUAL, 1.0)
         if entry.kind == "disc":
             canvas.circles(name, [x], [y], 0.5 * size, colour=colour, glyph=entry.glyph)
         elif entry.kind == "ring":
@@ -130,7 +155,7 @@ class Legend:
                 colour=colour,
                 fill=False,
                 dashed=bool(entry.dashed),
-                width=entry.width,
+                width=width,
             )
         elif entry.kind == "line":
             canvas.segments(
@@ -141,7 +166,7 @@ class Legend:
                 [y],
                 colour,
                 dashed=entry.dashed,
-                width=entry.width,
+                width=width,
             )
         else:
             half = (0.7 * size, 0.22 * size) if entry.kind == "bar" else (0.5 * size, 0.5 * size)

@@ -13,6 +13,9 @@ from interplay.core.errors import UserError
 from interplay.core.files import replace_file, replacing, told_plainly
 from interplay.view.extras import load
 
+FIGURES = (".png", ".pdf", ".svg")  # kinds of files of `save_figure`
+DPI = 150  # pixels per inch of a figure that is a PNG
+
 
 def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
     """Checks the suffix of a file that is to be written and that its folder can be written to.
@@ -50,11 +53,11 @@ def write_picture(path: str | Path, suffixes: Sequence[str], encode: Callable[[i
     return target
 
 
-def begin_figure(out: str | Path, purpose: str, size: tuple[float, float], dpi: int = 110) -> Any:
-    """An empty figure of matplotlib for `save_figure`; where it could not be written this is said before anything is drawn.
+def begin_figure(out: str | Path, purpose: str, size: tuple[float, float], dpi: int = DPI) -> Any:
+    """An empty figure of matplotlib for `save_figure`; an unwritable file is refused before anything is drawn.
 
     Args:
-        out: a ``.png`` in a folder that exists.
+        out: a ``.png``, ``.pdf`` or ``.svg`` in a folder that exists.
         purpose: what needs matplotlib, in the plural.
         size: width and height in inches.
         dpi: pixels per inch.
@@ -62,24 +65,35 @@ def begin_figure(out: str | Path, purpose: str, size: tuple[float, float], dpi: 
     Raises:
         UserError: for an unwritable file, or if matplotlib is not installed.
     """
-    check_output(out, (".png",))
+    check_output(out, FIGURES)
     return load("matplotlib.figure", "plot", purpose).Figure(figsize=size, dpi=dpi, layout="constrained")
 
 
 def save_figure(figure: Any, path: str | Path) -> Path:
-    """Writes a figure of matplotlib as PNG, the same bytes for the same figure; see `write_picture`.
+    """Writes a figure of matplotlib as PNG, PDF or SVG, the same bytes for the same figure; see `write_picture`.
 
-    Names of runs, players and columns are words: what stands between two dollar signs is no formula.
+    PDF and SVG hold their letters as text. Names of runs, players and columns are words: what stands between two dollar signs is
+    no formula.
     """
     import matplotlib
 
+    kind = Path(path).suffix.lower().removeprefix(".")
+    # No dates, no random ids; fonts as text that a reader can select and an editor can change.
+    undated = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    settings: dict[Any, Any] = {
+        "text.parse_math": False,  # for texts that are made while it draws
+        "pdf.fonttype": 42,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "interplay",
+    }
+
     def encode(memory: io.BytesIO) -> None:
-        with matplotlib.rc_context({"text.parse_math": False}):  # for texts that are made while it draws
+        with matplotlib.rc_context(settings):
             for text in figure.findobj(lambda artist: hasattr(artist, "set_parse_math")):
                 text.set_parse_math(False)
-            figure.savefig(memory, format="png", metadata={"Software": None})
+            figure.savefig(memory, format=kind, metadata=undated[kind])
 
-    return write_picture(path, (".png",), encode)
+    return write_picture(path, FIGURES, encode)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from interplay.view.output import write_picture
 from interplay.view.paint import paint
 from interplay.view.palette import rgb
 from interplay.view.pen import Pen
-from interplay.view.tables import write_caption, write_tables
+from interplay.view.tables import Caption, write_tables
 
 SMALLEST, LARGEST = 16, 4096  # pixels a side
 SHORTER = 512  # pixels of the shorter side, where nothing else is asked for
@@ -74,9 +74,9 @@ def render(
         return pen.picture()
     caption = [layer for layer in tables if layer.options["caption"] and layer.rows]
     margin = MARGIN * min(width, height)
-    strip = max(16.0, 0.045 * min(width, height)) if caption else 0.0
+    words = Caption(caption[0], width, height) if caption else None
     told = Legend(scene, width, height) if legend else None
-    below = strip + (told.height if told else 0)
+    below = (words.height if words else 0.0) + (told.height if told else 0)
     pen.look_at(scene.bounds, scene.up, (margin, margin, width - 2 * margin, height - 2 * margin - below))
     with pen.within_bounds() if within else nullcontext():
         for layer in scene.layers:
@@ -88,8 +88,8 @@ def render(
         pen.look_at((0, 0, width, height), "south", (0, 0, width, height))
         for layer in pixels.layers:
             paint(pen, layer)
-    if caption:
-        write_caption(pen, caption[0], strip)
+    if words is not None:
+        words.write(pen)
     return pen.picture()
 
 
@@ -138,7 +138,15 @@ def fitting_size(scene: Scene, legend: bool = False) -> tuple[int, int]:
     tiles = 0.0 if ground is None else min(x1 - x0, y1 - y0) / ground.options["cell"]
     shorter = min(max(SHORTER, TILE * tiles), 2 * SHORTER)
     width, height = round(shorter * max(across, 1.0)), round(shorter * max(1 / across, 1.0))
-    return width, height + (Legend(scene, width).height if legend else 0)
+    return width, height + (_legend_height(scene, width, height) if legend else 0)
+
+
+def _legend_height(scene: Scene, width: int, height: int) -> int:
+    """Pixels of a legend below a scene of that size; its letters grow with the picture that it makes higher."""
+    below = 0
+    for _ in range(4):
+        below = Legend(scene, width, height + below).height
+    return below
 
 
 def _fitted(picture: np.ndarray, width: int, height: int) -> np.ndarray:

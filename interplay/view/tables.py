@@ -2,32 +2,82 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from interplay.core.layers import Layer
 from interplay.view import palette
 from interplay.view.palette import rgb
-from interplay.view.pen import Pen
+from interplay.view.pen import Pen, text_width
 
+DOT = "   ·   "  # between parts of a caption
+ROOM = 0.96  # of a picture's width that a caption may take
+LEAST, SMALLEST = (
+    13.0,
+    8.0,
+)  # pixels of letters, below which a caption is broken into lines; of a line that cannot be broken
 INK, FAINT = rgb(palette.INK), rgb("#495057")
 
 
-def write_caption(pen: Pen, layer: Layer, strip: float) -> None:
-    """Writes a table's first row into the strip at the bottom: ``step 412 · zone 3 of 8``."""
-    words = "   ·   ".join(
-        f"{title} {shown(cell)}" for title, cell in zip(layer.options["titles"], layer.text[0], strict=True)
-    )
-    size = fitting(0.72 * strip + 4, len(words), pen.width)
-    pen.write(words, pen.width / 2, pen.height - 0.6 * strip, size, FAINT, halo=False)
+class Caption:
+    """A table's first row in a strip at the bottom: ``step 412 · zone 3 of 8``, in lines that fit.
+
+    Args:
+        layer: the table.
+        width, height: of the picture, pixels.
+
+    Attributes:
+        height: of the strip, pixels.
+    """
+
+    def __init__(self, layer: Layer, width: int, height: int) -> None:
+        titles, cells = layer.options["titles"], [shown(cell) for cell in layer.text[0]]
+        strip = max(16.0, 0.045 * min(width, height))
+        usual, room = 0.72 * strip + 4, ROOM * width
+        # Lines are laid out for wider cells, so that a video's next frame has as many.
+        wide = [
+            f"{title} {'0' * (4 * math.ceil(len(cell) / 4))}"
+            for title, cell in zip(titles, cells, strict=True)
+        ]
+        counts = _lines(wide, LEAST, room) if usual > LEAST else [len(wide)]
+        parts = iter(f"{title} {cell}" for title, cell in zip(titles, cells, strict=True))
+        self.lines = [DOT.join(itertools.islice(parts, count)) for count in counts]
+        several = len(counts) > 1
+        size = min(_fit(line, LEAST if several else usual, room) for line in self.lines)
+        self.size = max(size, SMALLEST)
+        self.height = (len(self.lines) + 0.4) * 1.1 * LEAST if several else strip
+
+    def write(self, pen: Pen) -> None:
+        """Writes it at the bottom of the picture."""
+        step = self.height / (len(self.lines) + 0.2)
+        for number, line in enumerate(reversed(self.lines)):
+            pen.write(line, pen.width / 2, pen.height - (number + 0.7) * step, self.size, FAINT, halo=False)
+
+
+def _lines(parts: Sequence[str], size: float, room: float) -> list[int]:
+    """How many parts stand in each line, so that no line of several is wider than so many pixels."""
+    counts, line = [0], ""
+    for part in parts:
+        longer = line + DOT + part if line else part
+        if line and text_width(longer, size) > room:
+            counts, longer = [*counts, 0], part
+        counts[-1] += 1
+        line = longer
+    return counts
+
+
+def _fit(words: str, size: float, room: float) -> float:
+    """The size, smaller where the words would be wider than so many pixels."""
+    return min(size, size * room / max(text_width(words, size), 1.0))
 
 
 def write_tables(pen: Pen, tables: Sequence[Layer]) -> None:
-    """Writes tables below each other over the whole picture."""
+    """Writes tables below each other over the whole picture, as large as all of their cells fit."""
     lines = sum(layer.rows + 2 for layer in tables)
-    longest = max((len(layer.options["titles"]) * 10 for layer in tables), default=1)
-    step = min(28.0, pen.height / (lines + 1))
-    size, y = fitting(0.85 * step, longest, pen.width), step
+    step = min(max(28.0, 0.055 * pen.height), pen.height / (lines + 1))
+    size, y = min([_fit_cells(layer, 0.85 * step, pen.width) for layer in tables], default=step), step
     for layer in tables:
         columns = layer.options["titles"]
         for row, colour in [(columns, FAINT), *((row, INK) for row in layer.text)]:
@@ -45,9 +95,11 @@ def write_tables(pen: Pen, tables: Sequence[Layer]) -> None:
         y += step
 
 
-def fitting(size: float, characters: int, width: float) -> float:
-    """The font size, made smaller where `characters` of it would not fit into `width` pixels."""
-    return min(size, 2.2 * width / max(characters, 1))
+def _fit_cells(layer: Layer, size: float, width: int) -> float:
+    """The size, smaller where a cell would be wider than its column."""
+    columns = layer.options["titles"]
+    cells = [cell for row in (columns, *layer.text) for cell in row]
+    return min([_fit(shown(cell), size, 0.9 * width / len(columns)) for cell in cells], default=size)
 
 
 def shown(cell: Any) -> str:

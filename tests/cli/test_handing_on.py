@@ -235,6 +235,8 @@ def for_compare(heard: Heard) -> None:
 def for_runs(heard: Heard) -> None:
     heard.put("interplay.view.run_table:find_runs", [])
     heard.put("interplay.view.run_table:table")
+    heard.put("interplay.view.settings_table:settings_table", "a table")
+    heard.put("interplay.view.settings_table:write")
 
 
 def experiments(heard: Heard) -> None:
@@ -506,10 +508,17 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "metric": ("--metric life", {"compare.metric": "life"}),
         "label": ("--label runs/a=IPPO", {"compare.labels": {"runs/a": "IPPO"}}),
         "out": ("--out a.png", {"plot_comparison.out": Path("a.png"), "replace_file.path": Path("a.table.csv")}),
+        "size": ("--size 5x3", {"plot_comparison.look.width": 5.0, "plot_comparison.look.height": 3.0}),
+        "font_size": ("--font-size 7", {"plot_comparison.look.font": 7.0}),
+        "title": ("--title words", {"plot_comparison.look.title": "words"}),
     }]),
     "runs": (for_runs, [{
         "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
         "metric": ("--metric life --metric kl", {"table.metrics": ["life", "kl"]}),
+    }, {
+        "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
+        "settings": ("--settings", {}),
+        "out": ("--settings --out a.md", {"write.out": Path("a.md")}),
     }]),
     "curves": (for_curves, [{
         "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),
@@ -518,6 +527,9 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "by": ("--by team", {"plot_runs.by": "team"}),
         "label": ("--label runs/a=IPPO", {"plot_runs.labels": {"runs/a": "IPPO"}}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
+        "size": ("--size column", {"plot_runs.look.width": 3.25}),
+        "font_size": ("--font-size 7", {"plot_runs.look.font": 7.0}),
+        "title": ("--title words", {"plot_runs.look.title": "words"}),
     }]),
     "export": (for_export, [{
         "run": ("runs/a", {"load_policy.run": "runs/a"}),

@@ -44,7 +44,7 @@ def test_metrics_are_the_log_by_columns(run):
         line.get("episode_length") is None for line in lines
     ]
     frame = metrics.frame()
-    assert [name for name in frame.columns if "by_agent" not in name] == [
+    assert [name for name in frame.columns if "[agent_" not in name] == [
         name for name in metrics if "by_agent" not in name
     ]
     assert len(frame) == len(lines)
@@ -57,8 +57,8 @@ def test_metrics_of_agents_are_no_mean_of_them(tmp_path):
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     metrics = interplay.Run(tmp_path).metrics
     assert metrics["by_agent[score]"].tolist() == [[1, -1], [2, -2]]
-    assert list(metrics.frame().columns) == ["agent_steps", "by_agent[score][0]", "by_agent[score][1]"]
-    assert metrics.frame()["by_agent[score][1]"].tolist() == [-1, -2]
+    assert list(metrics.frame().columns) == ["agent_steps", "score[agent_0]", "score[agent_1]"]
+    assert metrics.frame()["score[agent_1]"].tolist() == [-1, -2]
     assert list(read_run(tmp_path).columns) == []
     with pytest.raises(UserError, match=r"no column 'agent_step'; did you mean 'agent_steps'\?$"):
         metrics["agent_step"]

@@ -150,7 +150,7 @@ def test_what_is_compared_with_is_shown_as_far_as_the_runs_reach(monkeypatch, tm
         ([100_000.0, 200_000.0], [2.0, 2.0]),
         ([0, 1], [0.25, 0.25]),  # across the whole panel
     ]
-    shown = [text.get_text() for text in axes.get_legend().get_texts()]
+    shown = [text.get_text() for text in axes.figure.legends[0].get_texts()]
     assert shown == ["a", "theirs", "chance"]
 
 

@@ -10,7 +10,9 @@ from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.registry import make_world
 from interplay.view import palette
 from interplay.view.legend import Legend, entries
+from interplay.view.pen import text_width
 from interplay.view.picture import fitting_size, render
+from interplay.view.tables import Caption
 from interplay.worlds.battle.render import SHOTS
 
 
@@ -172,3 +174,54 @@ def test_it_says_the_same_in_every_frame_of_a_world():
     for _ in range(3):
         world.step(np.zeros((1, 16, 2), np.int64))
     assert entries(scene_of(world)) == told
+
+
+@pytest.mark.parametrize("side", [256, 512, 1024, 2048])
+@pytest.mark.parametrize("world_id", ["survival/2v2-all-low", "battle/2s3z"])
+def test_legends_and_captions_grow_with_the_picture_and_nothing_is_cut(world_id: str, side: int):
+    world = make_world(world_id, num_worlds=1)
+    world.reset()
+    drawn = scene_of(world)
+    world.close()
+    legend = Legend(drawn, side, side)
+    assert legend.size == pytest.approx(max(12.0, 0.027 * side))
+    for line in legend.lines:
+        ends = [x + 1.7 * legend.size + text_width(entry.words, legend.size) for x, entry in line]
+        assert max(ends) <= side
+        assert all(end <= x for end, (x, _) in zip(ends, line[1:], strict=False))
+    (layer,) = [layer for layer in drawn.layers if layer.kind == "table" and layer.options["caption"]]
+    caption = Caption(layer, side, side)
+    assert caption.size >= 11
+    assert max(text_width(line, caption.size) for line in caption.lines) <= side
+    assert caption.height < 0.15 * side
+    assert [word for line in caption.lines for word in line.split("   ·   ")] == Caption(
+        layer, 4096, 4096
+    ).lines[0].split("   ·   ")
+
+
+def test_the_legend_and_the_caption_lie_below_the_scene():
+    c = Canvas((0, 0, 10, 10))
+    c.boxes("floor", [5], [5], 5, 5, colour="#c80000", legend="floor")
+    c.table("status", ["step"], [[12]], caption=True)
+    for side in (256, 512, 1024, 2048):
+        picture = render(c.scene(), side, legend=True)
+        legend = Legend(c.scene(), side, side)
+        caption = Caption(c.scene().layers[1], side, side)
+        floor = np.flatnonzero((picture == (200, 0, 0)).all(axis=2).sum(axis=1) > side / 2)
+        assert floor.max() < side - legend.height - caption.height
+
+
+def test_a_line_of_a_legend_that_is_wider_than_the_picture_has_smaller_letters():
+    c = Canvas((0, 0, 10, 10))
+    c.circles(
+        "agents",
+        [1],
+        [1],
+        legend="a thing whose name is longer than other names, at least here",
+    )
+    legend = Legend(c.scene(), 256, 256)
+    assert 8 <= legend.size < 12
+    assert (
+        legend.lines[0][0][0] + 1.7 * legend.size + text_width(entries(c.scene())[0].words, legend.size)
+        <= 256
+    )

@@ -12,7 +12,7 @@ from interplay.core.scene import Canvas, Scene
 from interplay.view import palette
 from interplay.view.legend import entries
 from interplay.view.picture import fitting_size, render, render_world, save_png
-from interplay.view.tables import fitting, shown
+from interplay.view.tables import shown
 from tests.view.scenes import TextWorld, WalkWorld
 
 PAGE = palette.rgb(palette.PAGE)
@@ -289,4 +289,3 @@ def test_cells_as_text():
         "0.3333",
         "a",
     ]
-    assert fitting(20, 200, 100) < fitting(20, 5, 100) == 20

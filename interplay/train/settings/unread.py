@@ -12,6 +12,8 @@ from interplay.core.settings_text import show
 from interplay.train.populations import Populations
 from interplay.train.settings import RatesGroup, TrainSettings
 
+Fields = Callable[[Settings], Iterator[tuple[str, Any]]]  # name and value of fields of a group
+
 _ALWAYS = ("kind", "input_scale", "probability_floor", "action_masks", "memory", "critic")
 _READS = {
     "attention": ("width", "heads", "tail", "activation", "attention_mask_additive", "separate_value"),
@@ -21,6 +23,8 @@ _READS = {
     "tiles": ("width", "activation", "separate_heads"),
     "tiles_attention": ("width", "heads", "tail", "activation"),
 }
+# Whether these are set decides if others are read; they are read themselves.
+_SWITCHES = {"belief.about", "league.learners", "league.pbt.rates", "alternate.metric", "pool.populations"}
 _USERS = tuple(
     dict.fromkeys(name for names in _READS.values() for name in names)
 )  # a network of the user's own
@@ -45,7 +49,7 @@ def check_read(settings: TrainSettings) -> None:
     Raises:
         UserError: naming it, its value, and what is read instead.
     """
-    for key, value, cure in _unread(settings):
+    for key, value, cure in _unread(settings, _changed):
         raise UserError(f"{key} = {show(value)} is not read {cure}")
 
 
@@ -119,9 +123,6 @@ def _changed(group: Settings) -> Iterator[tuple[str, Any]]:
 def _every(group: Settings) -> Iterator[tuple[str, Any]]:
     """All fields of a group."""
     return ((name, getattr(group, name)) for name in type(group).model_fields)
-
-
-Fields = Callable[[Settings], Iterator[tuple[str, Any]]]
 
 
 def _unread(settings: TrainSettings, fields: Fields = _changed) -> Iterator[tuple[str, Any, str]]:

@@ -1,0 +1,127 @@
+"""The hyper-parameters of runs as a table: what varies, and what all of them share; only what is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.files import replace_file, told_plainly
+from interplay.core.settings_text import show
+from interplay.train.run.settings_file import PACE
+from interplay.view.output import check_output
+from interplay.view.run_log import one_line
+from interplay.view.run_table import SEED, Run, differing_keys
+from interplay.view.table_text import latex_table, markdown_table
+
+KEPT = "train.keep_"  # settings of what stays on disk, which change nothing of what is learnt
+NONE = "-"  # of a setting that a run does not read
+
+
+class SettingsTable(NamedTuple):
+    """Settings of runs, without their seeds.
+
+    Attributes:
+        varied: key -> a value for each group; `NONE` where the group does not read it.
+        seeds: of each group.
+        shared: key -> the value of every run that reads it.
+        partly: keys of `shared` that not every group reads -> numbers of those that do, from 1.
+    """
+
+    varied: dict[str, list[str]]
+    seeds: list[list[int]]
+    shared: dict[str, str]
+    partly: dict[str, list[int]]
+
+
+def settings_table(runs: Sequence[Run]) -> SettingsTable:
+    """The settings of runs, which are a group where they differ in their seed alone.
+
+    Raises:
+        UserError: for no runs.
+    """
+    if not runs:
+        raise UserError("no run whose settings can be read; name a folder of runs")
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
+    firsts = [_settings(own[0]) for own in groups.values()]
+    keys = dict.fromkeys(key for settings in firsts for key in settings)
+    differing = [key for key in differing_keys([own[0] for own in groups.values()]) if key in keys]
+    shared, partly = {}, {}
+    for key in keys:
+        readers = [number for number, settings in enumerate(firsts, 1) if key in settings]
+        if key not in differing:
+            shared[key] = _text(firsts[readers[0] - 1][key])
+            if len(readers) < len(firsts):
+                partly[key] = readers
+    varied = {
+        key: [_text(settings[key]) if key in settings else NONE for settings in firsts] for key in differing
+    }
+    seeds = [sorted(run.settings[SEED] for run in own) for own in groups.values()]
+    return SettingsTable(varied, seeds, shared, partly)
+
+
+def write(table: SettingsTable, out: Path) -> Path:
+    """Writes the table as Markdown or as LaTeX, whichever the name ends with.
+
+    Raises:
+        UserError: for another ending, or an unwritable file.
+    """
+    words = {".md": markdown, ".tex": latex}
+    target = check_output(out, tuple(words))
+    with told_plainly("writing", target):
+        replace_file(target, words[target.suffix.lower()](table), "table")
+    return target
+
+
+def markdown(table: SettingsTable) -> str:
+    """Two tables: settings that vary, a row for each group; then settings that are shared."""
+    parts = [markdown_table(rows, "l") for rows in (_varied(table), _shared(table)) if len(rows) > 1]
+    return "\n\n".join(parts) + "\n"
+
+
+def latex(table: SettingsTable) -> str:
+    """The same for the package booktabs."""
+    parts = [latex_table(rows, "l") for rows in (_varied(table), _shared(table)) if len(rows) > 1]
+    return "% interplay runs --settings\n" + "\n".join(parts)
+
+
+def _varied(table: SettingsTable) -> list[list[str]]:
+    """A row for each group; none where there is one group."""
+    rows = [["group", *table.varied, "seeds"]]
+    for number, seeds in enumerate(table.seeds):
+        values = [column[number] for column in table.varied.values()]
+        rows.append([str(number + 1), *values, _listed(seeds)])
+    return rows if table.varied else []
+
+
+def _shared(table: SettingsTable) -> list[list[str]]:
+    head = ["setting", "value", *(["read by"] if table.partly else [])]
+    rows = [head]
+    for key, value in table.shared.items():
+        readers = _listed(table.partly.get(key, [])) or "all"
+        rows.append([key, value, *([readers] if table.partly else [])])
+    return rows if table.varied else [*rows, ["seeds", _listed(table.seeds[0])]]
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    """What a run reads, without its seed, how fast it goes and what it keeps; empty lists and names are left out."""
+    return {
+        key: value
+        for key, value in run.settings.items()
+        if (key == "steps" or key not in PACE)
+        and key != SEED
+        and not key.startswith(KEPT)
+        and value not in ("", [], {})
+    }
+
+
+def _text(value: Any) -> str:
+    return one_line(value if isinstance(value, str) else show(value))
