@@ -296,10 +296,9 @@ class Lineup(SharedPlay):
 
 def words_of(policy: Policy) -> str:
     """A player in words: ``attack_move``, or the run, its agent-steps and the rule of play, ``runs/a at 300,000, greedy``."""
-    words, greedy = str(getattr(policy, "words", "") or policy.name), getattr(policy, "greedy", None)
-    others = getattr(policy, "also", "")
+    words, others = str(getattr(policy, "words", "") or policy.name), getattr(policy, "also", "")
     also = f", also for {others}" if others else ""
-    return words if greedy is None else f"{words}, {'greedy' if greedy else 'sampled'}{also}"
+    return f"{words}, {policy.actions}{also}" if policy.actions else words
 
 
 def players_of(policy: Policy, world: World) -> dict[str, str]:

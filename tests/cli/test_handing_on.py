@@ -112,6 +112,7 @@ def for_record(heard: Heard) -> None:
 def for_transcript(heard: Heard) -> None:
     players(heard)
     heard.put("interplay.verbs.opening:set_privileged_view", None)
+    heard.put("interplay.evaluate.lineup:players_of", {})
     heard.put("interplay.view.transcript:transcript")
 
 

@@ -63,14 +63,15 @@ def test_means_are_of_the_policy_under_study_and_of_each_side():
     lineup = Lineup(RandomPolicy(), [by_script(BATTLE, "team1", "attack_move")])
     table = play(make_world(BATTLE, num_worlds=4), lineup, episodes=10, seed=1)
     summary = table.summary()
-    for name in ("return", "outcome", "health"):
+    for name in ("return", "health"):
         red, blue = table[name][:, :3].mean(axis=1), table[name][:, 3:].mean(axis=1)
         assert summary[name].mean == pytest.approx(red.mean())
         assert summary[f"{name}[red]"] == summary[name]
         assert summary[f"{name}[blue]"].mean == pytest.approx(blue.mean())
         assert summary[name].standard_error == pytest.approx(red.std(ddof=1) / np.sqrt(10))
-    assert summary["outcome"].mean == pytest.approx(-summary["outcome[blue]"].mean)
-    assert summary["outcome"].mean != 0
+    won = (table["outcome"][:, 0] > 0).mean()
+    assert summary["won[red]"].mean == pytest.approx(won) == summary["lost[blue]"].mean
+    assert "outcome" not in summary
 
 
 @pytest.mark.parametrize(
