@@ -224,6 +224,10 @@ def for_curves(heard: Heard) -> None:
     heard.put("interplay.view.curves:plot_runs")
 
 
+def for_diagnose(heard: Heard) -> None:
+    heard.put("interplay.verbs.run:Run", SimpleNamespace(diagnose=lambda: "text"))
+
+
 def for_compare(heard: Heard) -> None:
     heard.put("interplay.view.comparison:compare", None)
     for name in ("markdown", "latex", "scores_csv"):
@@ -518,6 +522,9 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "by": ("--by team", {"plot_runs.by": "team"}),
         "label": ("--label runs/a=IPPO", {"plot_runs.labels": {"runs/a": "IPPO"}}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
+    }]),
+    "diagnose": (for_diagnose, [{
+        "run": ("runs/a", {"Run.folder": Path("runs/a")}),
     }]),
     "export": (for_export, [{
         "run": ("runs/a", {"load_policy.run": "runs/a"}),
