@@ -21,6 +21,7 @@ from interplay.train.sweep.axes import Drawn
 # Options that say how a result is shown.
 SHOWN = {
     "evaluate": {"json", "csv", "column", "at_checkpoints"},
+    "diagnose": {"json"},
     "league": {"json"},
     "tournament": {"json"},
     "talk": {"json"},
