@@ -226,7 +226,7 @@ def for_curves(heard: Heard) -> None:
 
 
 def for_diagnose(heard: Heard) -> None:
-    heard.put("interplay.verbs.run:Run", SimpleNamespace(diagnose=lambda: "text"))
+    heard.put("interplay.verbs.run:Run")
 
 
 def for_compare(heard: Heard) -> None:
