@@ -65,7 +65,12 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], str, set[str]]] = {
         {"the policy stands still"},
     ),
     "inputs times 1,000": ({"scale": 1e3}, {}, "inputs are large", set()),
-    "a constant input": ({"scale": 0.0, "offset": 1.0}, {}, "inputs are constant", set()),
+    "a constant input": (
+        {"scale": 0.0, "offset": 1.0},
+        {"train": {"max_updates": 60}},
+        "inputs are constant",
+        set(),
+    ),
     "rewards times 1,000": (
         {},
         {"ppo": {"reward_scale": 1e3}},
@@ -248,6 +253,14 @@ def test_rules_of_ppo_are_silent_elsewhere(algorithm: str) -> None:
         line["kl"] = 0.0
     assert judged(lines).findings() != []
     assert judged(lines, algorithm=algorithm).findings() == []
+
+
+@pytest.mark.parametrize("length", [1.0, 2.0])
+def test_a_game_of_one_step_has_nothing_to_see(length: float) -> None:
+    lines = healthy(40)
+    for line in lines:
+        line |= {"input_range": {"a": 0.0, "b": 0.0}, "episode_length": length}
+    assert [finding.rule for finding in judged(lines).findings()] == ["inputs are constant"] * (length > 1)
 
 
 def test_an_old_log_is_judged_by_what_it_has() -> None:

@@ -304,12 +304,13 @@ def _large_sentence(settings: TrainSettings, most: float, subjects: Sequence[str
 
 
 def _constant_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """All leaves together: a leaf that never changes does no harm beside one that does."""
+    """All leaves together: a leaf that never changes does no harm beside one that does. Games of one step have nothing to see."""
     found = _subjects(columns, "input_range")
     if not found:
         return []
     widest = np.fmax.reduce(list(found.values()))
-    return [Measured("", widest, widest == 0.0)]
+    several = _column(columns, "episode_length") > 1
+    return [Measured("", np.where(several, widest, math.nan), widest == 0.0)]
 
 
 def _constant_sentence(_: TrainSettings, __: float, ___: Sequence[str]) -> str:
@@ -460,7 +461,13 @@ RULES = (
     ),
     Rule("entropy stays high", ("entropy", "entropy_max"), _has_bonus, _undecided_late, _undecided_sentence),
     Rule("inputs are large", ("input_abs_max",), _always, _large_inputs, _large_sentence),
-    Rule("inputs are constant", ("input_range",), _always, _constant_inputs, _constant_sentence),
+    Rule(
+        "inputs are constant",
+        ("input_range", "episode_length"),
+        _always,
+        _constant_inputs,
+        _constant_sentence,
+    ),
     Rule("returns are far from 1", ("target_rms",), _always, _sizes, _size_sentence),
     Rule("rewards are of unlike size", ("reward_ratio",), _has_policy, _unlike, _unlike_sentence),
     Rule("no reward is paid", ("reward_abs_max",), _always, _unpaid, _unpaid_sentence),
