@@ -53,6 +53,7 @@ class Distribution:
         deviations: how many of them are log deviations, at the end.
         columns: action columns per row.
         choices: logits of all heads together: the columns of an action mask.
+        masked: as given.
 
     Example:
         >>> Distribution(spaces.MultiDiscrete([3, 3, 3, 2, 2, 2])).size
@@ -63,7 +64,7 @@ class Distribution:
 
     def __init__(self, space: spaces.Space, floor: float = 0.0, masked: bool = True) -> None:
         self.space = space
-        self._floor, self._masked = floor, masked
+        self._floor, self.masked = floor, masked
         leaves = space.spaces if isinstance(space, spaces.Dict) else {"action": space}
         self.parts: list[Part] = []
         at = 0
@@ -210,7 +211,7 @@ class Distribution:
         Neighbouring heads with equally many choices come together, as logits (heads, choices, B) and columns (heads, B):
         samples innermost, so that picking and summing are vector operations, and few of them.
         """
-        rows, legal = parameters.T, mask.T if mask is not None and self._masked else None
+        rows, legal = parameters.T, mask.T if mask is not None and self.masked else None
         taken = None if action is None else action.T
         column, masked, deviation = 0, 0, self.size - self.deviations
         for part in self.parts:

@@ -111,6 +111,23 @@ class ObservationRows:
         """In which a leaf is kept."""
         return self._places[key].dtype
 
+    def extremes(self, rows: Rows) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Least and greatest number of each column of some rows, as a network is called with them.
+
+        Leaves without numbers, and whole numbers that a network reads raw, are left out.
+        """
+        found = {}
+        for key, (dtype, columns, _) in self._places.items():
+            if columns.stop == columns.start or (self._raw and dtype[0] != "f"):
+                continue
+            part = rows[dtype][:, columns]
+            low, high = part.min(axis=0).astype(np.float64), part.max(axis=0).astype(np.float64)
+            if self._bounds is not None:
+                middle, half = (np.ravel(bound) for bound in self._bounds[key])
+                low, high = (low - middle) / half, (high - middle) / half
+            found[key] = (low, high)
+        return found
+
     def name_bad(self, rows: Rows, which: slice) -> str | None:
         """The first leaf with a NaN or an infinite number in some rows, e.g. ``observation["zone"]``, or None."""
         if all(dtype[0] != "f" or np.isfinite(array[which]).all() for dtype, array in rows.items()):

@@ -23,6 +23,7 @@ from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
 from interplay.core.waiting import WAITING
 from interplay.train.algorithms.ppo import KL_SLACK
+from interplay.train.diagnosis.live import LiveDiagnosis
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.worker import TeamWorker
 from interplay.train.interfaced import through_interfaces
@@ -287,6 +288,7 @@ def _lead(
     best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
+    diagnosis = LiveDiagnosis(settings, folder.metrics_path)
     enough = False
     with _progress(settings, first_steps) as progress, _tap(worker, folder, progress) as tap:
         save = functools.partial(_save, worker, folder, progress, best)
@@ -320,6 +322,8 @@ def _lead(
             )  # as it is shown; the first update has none
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers)
+            for line in diagnosis.add(worker.agent_steps, numbers):
+                progress.say(f"update {worker.updates}: {line}")
             if not warned and (warning := stopped_at_once(settings, numbers)):
                 progress.say(f"update {worker.updates}: {warning}")
                 warned = True

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.train.diagnosis.measures import measure
 from interplay.train.learner import Learner
 from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch
@@ -75,7 +76,7 @@ class Worker:
         self.estimate()
         watch.lap("advantage")
         numbers = self.learn() | ({"rates": rates} if rates else {})
-        numbers |= self.summarise()
+        numbers |= self.summarise() | measure(self)
         numbers |= self._turns.add(numbers)
         for shard in self.shards:
             shard.finish()

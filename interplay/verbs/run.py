@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from interplay.train.interfaced import SeenPolicy
     from interplay.train.play.trained_policy import TrainedPolicy
     from interplay.train.settings import TrainSettings
+    from interplay.verbs.diagnosing import Diagnosis
 
 SHOWN_ROWS = 10
 SHOWN = (
@@ -259,6 +260,16 @@ class Run:
         from interplay.view.curves import plot_runs
 
         return Media(plot_runs([self.folder], self.folder / "curves.png" if out is None else out, columns))
+
+    def diagnose(self) -> Diagnosis:
+        """Finds out from the log why the run does not learn; see docs/why-it-does-not-learn.md.
+
+        Raises:
+            UserError: if nothing is logged yet, or the log is damaged.
+        """
+        from interplay.verbs.diagnosing import diagnose
+
+        return diagnose(self)
 
     @says_near_miss
     def resume(

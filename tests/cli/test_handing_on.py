@@ -21,6 +21,7 @@ from interplay.train.sweep.axes import Drawn
 # Options that say how a result is shown.
 SHOWN = {
     "evaluate": {"json", "csv", "column", "at_checkpoints"},
+    "diagnose": {"json"},
     "league": {"json"},
     "tournament": {"json"},
     "talk": {"json"},
@@ -223,6 +224,10 @@ def for_page(heard: Heard) -> None:
 
 def for_curves(heard: Heard) -> None:
     heard.put("interplay.view.curves:plot_runs")
+
+
+def for_diagnose(heard: Heard) -> None:
+    heard.put("interplay.verbs.run:Run")
 
 
 def for_compare(heard: Heard) -> None:
@@ -531,6 +536,9 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "size": ("--size column", {"plot_runs.look.width": 3.25}),
         "font_size": ("--font-size 7", {"plot_runs.look.font": 7.0}),
         "title": ("--title words", {"plot_runs.look.title": "words"}),
+    }]),
+    "diagnose": (for_diagnose, [{
+        "run": ("runs/a", {"Run.folder": Path("runs/a")}),
     }]),
     "export": (for_export, [{
         "run": ("runs/a", {"load_policy.run": "runs/a"}),

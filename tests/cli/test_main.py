@@ -32,6 +32,7 @@ def test_the_verbs_that_are_promised_exist():
         "sweep",
         "runs",
         "compare",
+        "diagnose",
     } == set(NAMES)
 
 

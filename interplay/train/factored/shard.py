@@ -29,6 +29,7 @@ class TeamShard(Shard):
         settings: of the run.
 
     Attributes:
+        troops: of the run.
         minibatch: team-steps that all shards together draw for a gradient step: whole stretches, at least one of each shard.
     """
 
@@ -39,7 +40,7 @@ class TeamShard(Shard):
         super().__init__(index, world, learner, settings)
         group = settings.factored
         assert group is not None, "teams learn by value factorisation"
-        self._troops, shards = learner.troops, settings.train.shards
+        self.troops, shards = learner.troops, settings.train.shards
         self._each = max(-(-group.minibatch // (group.sequence * shards)), 1)
         self.minibatch = self._each * group.sequence * shards
         capacity = max(group.replay // (group.sequence * shards), 1)
@@ -82,7 +83,7 @@ class TeamShard(Shard):
             UserError: by worlds that cannot be saved.
         """
         arrays = super().save()
-        for troop, replay in zip(self._troops, self.collector.replays, strict=True):
+        for troop, replay in zip(self.troops, self.collector.replays, strict=True):
             arrays |= {f"replay/{troop.name}/{name}": array for name, array in replay.save().items()}
         return arrays
 
@@ -92,7 +93,7 @@ class TeamShard(Shard):
         Raises:
             UserError: if the arrays belong to other settings.
         """
-        for troop, replay in zip(self._troops, self.collector.replays, strict=True):
+        for troop, replay in zip(self.troops, self.collector.replays, strict=True):
             prefix = f"replay/{troop.name}/"
             own = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
             replay.load(own, f"checkpoint: shard {self.index}, replay of {troop.name}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.train.diagnosis.measures import measure
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.shard import TeamShard, make_team_shard
 from interplay.train.factored.utilities import Differences
@@ -50,7 +51,7 @@ class TeamWorker(Worker):
         watch.lap("play")
         numbers |= self.learn()
         watch.lap("update")
-        numbers |= self.summarise()
+        numbers |= self.summarise() | measure(self)
         del numbers["explained_variance"]  # of rows, which have no value here
         for shard in self.shards:
             shard.finish()

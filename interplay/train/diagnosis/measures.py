@@ -1,0 +1,269 @@
+"""Measurements of an update's samples that `rules` reads: inputs, masks, actions, value targets and rewards.
+
+A measurement looks at `ROWS` rows of a shard at most, evenly spread over those that the learner sees, so that it costs the same in a large
+run. Shards are gathered and then combined in their order: the numbers are the same for any number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.train.factored.shard import TeamShard
+from interplay.train.observations import Rows
+
+if TYPE_CHECKING:
+    from interplay.train.distributions import Distribution
+    from interplay.train.parallel.exchange import Exchange
+    from interplay.train.policy_network import PolicyNetwork
+    from interplay.train.shard import Shard
+    from interplay.train.update import Worker
+
+ROWS = 2048  # of a kind that a shard measures in an update
+NUMBERS = 2**16  # of the observations among them; at least `FEWEST` rows
+FEWEST = 16
+CASES = 32  # rewards that a slot needs in an update before their size is compared
+SLOTS = 64  # of a world at most whose rewards are compared
+PIECE = 2**13  # numbers that workers exchange in one go
+_GOLDEN = 0.6180339887498949  # multiples modulo 1 are spread evenly, whatever the period of the rows
+
+
+class Sample(NamedTuple):
+    """Some acting rows of a kind; N of them.
+
+    Attributes:
+        rows: name of a dtype -> (N, numbers), observations.
+        mask: (N, choices) bool, or None.
+        action: (N, columns).
+        population: (N,).
+    """
+
+    rows: Rows
+    mask: np.ndarray | None
+    action: np.ndarray
+    population: np.ndarray
+
+
+class Counts(NamedTuple):
+    """Sums over the sampled rows of a shard.
+
+    Attributes:
+        numbers: of actions in a Box.
+        clipped: of them those beyond the Box.
+        masked: rows with an action mask.
+        single: of them those with one legal choice in every head.
+        targets, target, target_squared: number, sum and sum of squares of value targets, of all rows.
+    """
+
+    numbers: float = 0.0
+    clipped: float = 0.0
+    masked: float = 0.0
+    single: float = 0.0
+    targets: float = 0.0
+    target: float = 0.0
+    target_squared: float = 0.0
+
+
+def measure(worker: Worker) -> dict[str, Any]:
+    """The measurements of an update, the same for every worker; call it between `learn` and `finish` of the shards."""
+    first = worker.shards[0]
+    leaves = [name for kind in first.networks for name in _leaf_names(first, kind)]
+    count, slots = len(worker.learner.populations.names), len(first.world.agents)
+    widths = (len(Counts._fields), 1, 2 * len(leaves), 2 * count, 2 * slots if slots <= SLOTS else 0)
+    own = {shard.index: _measure_shard(shard, count, slots) for shard in worker.shards}
+    table = _gather(own, worker.settings.train.shards, sum(widths), worker.exchange)
+    sums, reward, inputs, entropy, paid = np.split(table, np.cumsum(widths)[:-1], axis=1)
+    numbers: dict[str, Any] = {
+        **_read_counts(Counts(*sums.sum(axis=0))),
+        "reward_abs_max": float(reward.max()),
+    }
+    numbers |= _read_entropy(entropy.sum(axis=0).reshape(2, count), worker.learner.populations.names)
+    if count == 1 and slots <= SLOTS and not worker.settings.opponents:  # slots that share a policy
+        numbers |= _read_slots(*paid.sum(axis=0).reshape(2, slots))
+    largest = inputs.max(axis=0).reshape(-1, 2)
+    some = [(name, row) for name, row in zip(leaves, largest, strict=True) if row[0] >= 0.0]
+    if some:
+        numbers["input_abs_max"] = {name: float(row[0]) for name, row in some}
+        numbers["input_range"] = {name: float(row[1]) for name, row in some}
+    return numbers | {"episodes_ended": worker.episodes}
+
+
+def spread(count: int, most: int) -> np.ndarray:
+    """Up to `most` different places among `count`, evenly spread; the first of them are evenly spread too.
+
+    Example:
+        >>> spread(3, 8).tolist(), spread(100, 4).tolist()
+        ([0, 1, 2], [0, 61, 23, 85])
+    """
+    if count <= most:
+        return np.arange(count)
+    return (np.arange(most) * _GOLDEN % 1.0 * count).astype(np.int64)
+
+
+def count_actions(distribution: Distribution, action: np.ndarray) -> tuple[int, int]:
+    """Numbers of actions in a Box, and how many of them lie beyond it: (N, columns) -> two counts."""
+    at = numbers = clipped = 0
+    for part in distribution.parts:
+        column = action[:, at : at + part.columns]
+        at += part.columns
+        if isinstance(part.space, spaces.Box):
+            beyond = (column < part.space.low.ravel()) | (column > part.space.high.ravel())
+            numbers, clipped = numbers + column.size, clipped + int(np.count_nonzero(beyond))
+    return numbers, clipped
+
+
+def count_choices(distribution: Distribution, mask: np.ndarray) -> np.ndarray:
+    """Legal choices of every head: (N, choices) bool -> (N, heads) int64."""
+    sizes = [size for part in distribution.parts for size in part.choices]
+    starts = np.cumsum([0, *sizes[:-1]])
+    return np.add.reduceat(mask, starts, axis=1, dtype=np.int64)
+
+
+# -- one shard ----------------------------------------------------------------------------------------
+
+
+def _measure_shard(shard: Shard, count: int, slots: int) -> np.ndarray:
+    """`Counts`, the largest reward, two numbers for each leaf, entropy by population, rewards by slot: one row of the table."""
+    sums = np.zeros(len(Counts._fields))
+    entropy, inputs = np.zeros((2, count)), []
+    for name, network in shard.networks.items():
+        found = _sample(shard, name)
+        sums += _count(network, found)
+        inputs.append(_extremes(network, found.rows))
+        entropy += _most_entropy(network, found, count)
+        ready = shard.ready.get(name)
+        if ready is not None:
+            sums += np.array([0.0, 0.0, 0.0, 0.0, *_powers(ready.target)])
+    reward = shard.collector.buffer.reward[shard.collector.buffer.earlier :]
+    largest = max(float(reward.max()), -float(reward.min()))
+    paid = [np.count_nonzero(reward, axis=(0, 1)), np.square(reward, dtype=np.float64).sum(axis=(0, 1))]
+    return np.concatenate([sums, [largest], *inputs, entropy.ravel(), *(paid if slots <= SLOTS else [])])
+
+
+def _sample(shard: Shard, name: str) -> Sample:
+    """Some of the acting rows that the update learnt from: of the rollout, or of the replay."""
+    if isinstance(shard, TeamShard):
+        return _sample_replay(shard, name)
+    pending = shard.collector.pending[name]
+    index = pending.kept + spread(pending.count - pending.kept, ROWS)
+    index = index[pending.acts[index]]
+    mask = None if pending.seen.mask is None else pending.seen.mask[index]
+    rows = {dtype: array[index] for dtype, array in pending.seen.rows.items()}
+    return Sample(rows, mask, pending.action[index], pending.population[index])
+
+
+def _sample_replay(shard: TeamShard, name: str) -> Sample:
+    parts = [
+        (troop, replay)
+        for troop, replay in zip(shard.troops, shard.collector.replays, strict=True)
+        if troop.kind == name and replay.there
+    ]
+    if not parts:
+        layout = shard.networks[name].layout
+        return Sample(layout.allocate(0), None, np.zeros((0, 1)), np.zeros(0, np.int64))
+    rows, masks, actions, population = [], [], [], []
+    for troop, replay in parts:
+        ring = replay.ring
+        shape = ring.acts.shape
+        places = np.unravel_index(
+            spread(replay.there * shape[1] * shape[2], ROWS), (replay.there, *shape[1:])
+        )
+        places = tuple(axis[ring.acts[places]] for axis in places)
+        rows.append({dtype: array[places] for dtype, array in ring.rows.items()})
+        masks.append(None if ring.mask is None else ring.mask[places])
+        actions.append(ring.action[places])
+        population.append(np.full(len(places[0]), troop.population))
+    joined = {dtype: np.concatenate([part[dtype] for part in rows]) for dtype in rows[0]}
+    some = [mask for mask in masks if mask is not None]
+    mask = np.concatenate(some) if len(some) == len(masks) else None
+    return Sample(joined, mask, np.concatenate(actions), np.concatenate(population))
+
+
+def _count(network: PolicyNetwork, found: Sample) -> np.ndarray:
+    numbers, clipped = count_actions(network.distribution, found.action)
+    if found.mask is None or not (network.distribution.masked and network.distribution.choices):
+        return np.array(Counts(numbers, clipped))
+    single = (count_choices(network.distribution, found.mask) == 1).all(axis=1)
+    return np.array(Counts(numbers, clipped, len(single), float(np.count_nonzero(single))))
+
+
+def _most_entropy(network: PolicyNetwork, found: Sample, count: int) -> np.ndarray:
+    """(2, Q), rows and the sum of their greatest possible entropy in nats; rows whose action has numbers of a Box do not count."""
+    if network.distribution.deviations or network.certain:
+        return np.zeros((2, count))
+    rows = np.bincount(found.population, minlength=count).astype(np.float64)
+    sizes = [size for part in network.distribution.parts for size in part.choices]
+    if found.mask is None or not network.distribution.masked:
+        return np.stack([rows, rows * np.log(sizes).sum()])
+    most = np.log(np.maximum(count_choices(network.distribution, found.mask), 1)).sum(axis=1)
+    return np.stack([rows, np.bincount(found.population, most, count)])
+
+
+def _extremes(network: PolicyNetwork, rows: Rows) -> np.ndarray:
+    """(2 leaves,) greatest absolute number of each leaf, and greatest range of one of its columns; -1 for leaves that are not measured."""
+    some = next(iter(rows.values()), np.zeros((0, 0)))
+    width = max(sum(network.layout.widths.values()), 1)
+    rows = {dtype: array[: max(NUMBERS // width, FEWEST)] for dtype, array in rows.items()}
+    found = network.layout.extremes(rows) if len(some) else {}
+    pairs = []
+    for key in network.space.spaces:
+        low, high = found.get(key, (np.zeros(0), np.zeros(0)))
+        pairs += [np.abs([low, high]).max(), (high - low).max()] if low.size else [-1.0, -1.0]
+    return np.array(pairs)
+
+
+def _powers(target: np.ndarray) -> tuple[float, float, float]:
+    wide = target.astype(np.float64)
+    return float(len(wide)), float(wide.sum()), float(wide @ wide)
+
+
+def _leaf_names(shard: Shard, kind: str) -> list[str]:
+    prefix = f"{kind}/" if len(shard.networks) > 1 else ""
+    return [prefix + key for key in shard.networks[kind].space.spaces]
+
+
+# -- all shards ---------------------------------------------------------------------------------------
+
+
+def _gather(own: Mapping[int, np.ndarray], shards: int, width: int, exchange: Exchange) -> np.ndarray:
+    """(shards, width), the rows of all workers' shards."""
+    table = np.zeros((shards, width))
+    for index, row in own.items():
+        table[index] = row
+    flat = table.ravel()
+    pieces = [exchange.all_reduce(flat[at : at + PIECE]) for at in range(0, flat.size, PIECE)]
+    return np.concatenate(pieces).reshape(table.shape)
+
+
+def _read_counts(sums: Counts) -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    if sums.numbers:
+        numbers["clipped_actions"] = float(sums.clipped / sums.numbers)
+    if sums.masked:
+        numbers["one_choice"] = float(sums.single / sums.masked)
+    if sums.targets:
+        mean, square = sums.target / sums.targets, sums.target_squared / sums.targets
+        numbers["target_rms"] = float(np.sqrt(square))
+        numbers["target_std"] = float(np.sqrt(max(square - mean * mean, 0.0)))
+    return numbers
+
+
+def _read_entropy(sums: np.ndarray, names: Sequence[str]) -> dict[str, float]:
+    rows, most = sums
+    numbers = {"entropy_max": float(most.sum() / rows.sum())} if rows.sum() else {}
+    if len(names) > 1:
+        each = zip(names, rows, most, strict=True)
+        numbers |= {f"entropy_max[{name}]": float(own / count) for name, count, own in each if count}
+    return numbers
+
+
+def _read_slots(count: np.ndarray, squares: np.ndarray) -> dict[str, float]:
+    """Root mean square of the rewards that are not 0: the largest among slots over the smallest."""
+    some = count >= CASES
+    if np.count_nonzero(some) < 2:
+        return {}
+    sizes = np.sqrt(squares[some] / count[some])
+    return {"reward_ratio": float(sizes.max() / sizes.min())}
