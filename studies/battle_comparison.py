@@ -8,8 +8,7 @@ Run from the repository root::
 Everybody learns against `attack_move` on drawn places, by SMAC's reward, and sees its own place and the time, since it must find the enemy. The report
 plays the last checkpoint of each run with its likeliest actions against `attack_move` and `hit_and_run`, which it never met, on
 battles that no run was trained on. A cell is the mean over seeds, with the interval of `interplay compare`, of the share of
-battles won; then each seed's. Curves are those of the run's own ratings: PPO draws its actions there, VDN and QMIX take their best; draws
-count half, and what the limit cut counts for the side that earned more. What was played is kept in ``OUT/measured.jsonl``.
+battles won; then each seed's. Curves are those of the run's own ratings, the share of battles won by likeliest actions. What was played is kept in ``OUT/measured.jsonl``.
 """
 
 from __future__ import annotations

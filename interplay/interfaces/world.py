@@ -40,6 +40,8 @@ SAID = (
         "ignores_illegal",
         "num_populations",
         "population_names",
+        "team_names",
+        "per_team",
     ),
     *("frames_per_step", "tick_seconds", "state_space"),
 )

@@ -42,5 +42,5 @@ def names_of(world: str, options: str) -> Names:
         return NO_NAMES
     made.close()
     count = len(made.teams or ())
-    teams = getattr(made, "team_names", None) or tuple(f"team{number}" for number in range(count))
+    teams = made.team_names or tuple(f"team{number}" for number in range(count))
     return Names(tuple(made.agents), teams)

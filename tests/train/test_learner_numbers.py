@@ -298,7 +298,7 @@ def test_self_play_of_battle_has_a_return_and_no_outcome() -> None:
     options = {"limit": 40, "reward": "smac"}
     settings = settings_of(8, world={"id": "battle/3m", "options": options})
     lines, told, _ = watched(settings, [0, 0, 0, 1, 1, 1])
-    team = list(getattr(make_world("battle/3m"), "team_names", None) or ("team0", "team1"))
+    team = ["red", "blue"]
     some = 0
     for line, episodes in zip(lines, told, strict=True):
         assert not {"outcome", *SHARES} & line.keys()

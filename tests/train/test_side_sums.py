@@ -57,17 +57,20 @@ def test_four_shares_sum_to_one_and_count_only_with_others() -> None:
     episodes += [([lost], False, ALL)] * 3  # against itself
     logged = read(SideSums(["outcome"], TWO), episodes, Balance())
     assert [logged[share] for share in SHARES] == pytest.approx([2 / 5, 1 / 5, 1 / 5, 1 / 5])
-    assert [logged[f"{share}[red]"] for share in SHARES] == pytest.approx([2 / 8, 1 / 8, 4 / 8, 1 / 8])
-    assert [logged[f"{share}[blue]"] for share in SHARES] == pytest.approx([4 / 8, 1 / 8, 2 / 8, 1 / 8])
+    assert [logged[f"{share}[red]"] for share in SHARES] == pytest.approx([2 / 8, 4 / 8, 1 / 8, 1 / 8])
+    assert [logged[f"{share}[blue]"] for share in SHARES] == pytest.approx([4 / 8, 2 / 8, 1 / 8, 1 / 8])
     assert logged["outcome"] is None
     alone = read(SideSums(["outcome"], TWO._replace(learner=None)), [([won], False, ALL)], Balance())
     assert [alone[share] for share in SHARES] == [None] * 4
 
 
-def test_an_episode_without_an_outcome_is_cut_by_a_limit_or_drawn() -> None:
-    found = shares_of_outcomes(np.array([[np.nan, 1.0], [np.nan, -1.0]]), np.array([True, False]))
+def test_an_episode_without_a_winner_is_cut_by_a_limit_or_drawn() -> None:
+    found = shares_of_outcomes(
+        np.array([[0.0, 1.0], [0.0, -1.0], [np.nan, 0.0]]), np.array([True, False, False])
+    )
     assert found[0].T.tolist() == [[0, 0, 0, 1], [1, 0, 0, 0]]
-    assert found[1].T.tolist() == [[0, 1, 0, 0], [0, 0, 1, 0]]
+    assert found[1].T.tolist() == [[0, 0, 1, 0], [0, 1, 0, 0]]
+    assert found[2].T.tolist() == [[0, 0, 0, 1], [0, 0, 1, 0]]
 
 
 def test_one_episode_breaks_the_law_for_good() -> None:

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-OUTCOME = "outcome"
-SHARES = ("won", "drawn", "lost", "cut")  # of the episodes, in place of a mean of `OUTCOME`
+from interplay.evaluate.results import NAMES, OUTCOME, results
+
+SHARES = NAMES  # of the episodes, in place of a mean of `OUTCOME`
 _ROUNDING = 1e-6  # of a sum of float32 rewards
 _ALL, _MIXED, _SIDES = range(3)  # rows: the learner's, the same where others play too, the first side's
 
@@ -161,13 +162,12 @@ def shares_of_outcomes(outcome: np.ndarray, cut: np.ndarray) -> np.ndarray:
     """(n, 4, A) float64, 1 for what came of an episode for each agent, in the order of `SHARES`.
 
     Args:
-        outcome: (n, A), above 0 for who won, below 0 for who lost.
+        outcome: (n, A) of the agents, see `interplay.evaluate.results`.
         cut: (n,) bool, a limit ended the episode.
 
     Example:
         >>> shares_of_outcomes(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([True, True]))[:, :, 0].tolist()
         [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     """
-    won, lost = outcome > 0, outcome < 0
-    rest, limit = ~(won | lost), cut[:, None]
-    return np.stack([won, rest & ~limit, lost, rest & limit], axis=1).astype(np.float64)
+    each = np.stack(results(outcome.ravel(), np.repeat(cut, outcome.shape[1])))
+    return np.moveaxis(each.reshape(len(SHARES), *outcome.shape), 0, 1)

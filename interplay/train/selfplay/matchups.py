@@ -53,7 +53,7 @@ def find_sides(settings: SidesGroup, world: World, populations: Populations) -> 
     side = np.zeros(len(slots), np.uint16)
     for number, team in enumerate(teams):
         side[list(team)] = number
-    own = getattr(world, "team_names", None) or ()
+    own = world.team_names or ()
     numbered = tuple(f"team{number}" for number in range(len(own), len(teams)))
     return Populations((*own, *numbered), side)
 
