@@ -20,6 +20,9 @@ _OWN = {
     "return": PER_AGENT,
     "episode_return": PER_AGENT,
     OUTCOME: PER_AGENT,
+    "fallen": PER_TEAM,  # of battle and pommerman
+    "felled": PER_TEAM,
+    "team_kills": PER_TEAM,  # of survival
 }
 _SHARES = (*NAMES, "win_rate", "loss_rate", "draw_rate", "cut_rate", "score_rate")
 

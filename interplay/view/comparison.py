@@ -76,6 +76,12 @@ class Comparison(NamedTuple):
     groups: list[Group]
     notes: list[str]
 
+    @property
+    def unit(self) -> str:
+        """The unit of the metric; empty where it is not known."""
+        logs = [run.log for group in self.groups for run in group.runs if run.log is not None]
+        return next((unit for log in logs if (unit := log.unit(self.metric))), "")
+
 
 def compare(
     places: Sequence[Path], metric: str | None = None, labels: Mapping[str, str] | None = None
@@ -254,9 +260,10 @@ def _below(comparison: Comparison) -> list[str]:
 
 
 def _caption(comparison: Comparison) -> str:
+    unit = f" ({comparison.unit})" if comparison.unit else ""
     weighed = f", each weighing its {cases[0]}" if (cases := _cases(comparison)) else ""
     return (
-        f"Mean of {comparison.metric} over each run's last measurements (a tenth of them, at least {LEAST}{weighed}; counts are of each seed); "
+        f"Mean of {comparison.metric}{unit} over each run's last measurements (a tenth of them, at least {LEAST}{weighed}; counts are of each seed); "
         f"in brackets {LEVEL:.0%} intervals over seeds, for scores that are about normal; "
         f"better than the first: {comparison.groups[0].name}."
     )

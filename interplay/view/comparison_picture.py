@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.evaluate.aggregates import LEVEL
 from interplay.view.comparison import Comparison
-from interplay.view.curves import UNITS, plain_words, thousands
+from interplay.view.curves import plain_words, quantity, thousands
 from interplay.view.figures import AS_NEEDED, FigureLook, fonts, frame_figure, line_look, mark
 from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT
@@ -58,7 +58,7 @@ def _curves(axes: Any, comparison: Comparison) -> None:
         (drawn,) = axes.plot(x, middle[some], color=line.colour, linewidth=1.5, label=label)
         mark(drawn, line, i)
     axes.set_xlabel("agent-steps")
-    axes.set_ylabel(_quantity(comparison.metric))
+    axes.set_ylabel(_quantity(comparison))
     axes.set_xlim(0, comparison.steps)
     axes.xaxis.set_major_formatter(thousands)
     axes.set_title(f"mean of seeds, {LEVEL:.0%} interval at each step")
@@ -79,15 +79,14 @@ def _scores(axes: Any, comparison: Comparison) -> None:
     axes.set_yticks([])
     axes.set_ylim(-0.7, len(comparison.groups) - 0.3)
     axes.margins(x=0.12)
-    axes.set_xlabel(_quantity(comparison.metric))
+    axes.set_xlabel(_quantity(comparison))
     axes.set_title("last measurements: runs (|), interquartile mean (mark), its interval")
     _plain(axes)
     axes.spines["left"].set_visible(False)
 
 
-def _quantity(metric: str) -> str:
-    unit = f" ({UNITS[metric]})" if metric in UNITS else ""
-    return plain_words(metric.replace("_", " ")) + unit
+def _quantity(comparison: Comparison) -> str:
+    return quantity(comparison.metric, comparison.unit)
 
 
 def _plain(axes: Any) -> None:

@@ -41,14 +41,6 @@ UNFINISHED = "episodes count where they began; the last ones had not ended when 
 WHOLE = 0.9  # of a run: a curve that ends before this is explained
 LONGEST = 120  # characters of a label
 PANEL = (4.0, 2.8)  # inches of a panel, title and legend not included
-UNITS = {
-    "episode_length": "steps",
-    "life": "ticks",
-    "agent_steps_per_s": "agent-steps / s",
-    "rating": "Elo",
-    "entropy": "nats",
-    "kl": "nats",
-}
 
 
 class Reference(NamedTuple):
@@ -407,8 +399,8 @@ def _panel(
             ):
                 _reference(axes, reference, last, colour, f", {part}" if part else "")
     axes.set_xlabel(axis)
-    unit = f" ({UNITS[name]})" if name in UNITS else ""
-    axes.set_ylabel(plain_words(name.replace("_", " ")) + unit)
+    units = (log.unit(name) for logs in groups.values() for log in logs)
+    axes.set_ylabel(quantity(name, next(filter(None, units), "")))
     axes.set_xlim(0, last * 1.02)
     axes.xaxis.set_major_formatter(thousands)
     axes.spines[["top", "right"]].set_visible(False)
@@ -453,6 +445,11 @@ def _reference(axes: Any, reference: Reference, last: float, colour: str, of: st
             axes.plot(
                 [start, end], [value, value], color=colour, linewidth=2, solid_capstyle="butt", label=label
             )
+
+
+def quantity(name: str, unit: str) -> str:
+    """A column and its unit, ``kills (per agent)``."""
+    return plain_words(name.replace("_", " ")) + (f" ({unit})" if unit else "")
 
 
 def plain_words(text: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.reading import memory_limit, read_json_lines, read_toml
 from interplay.evaluate.last import Last, counted_by, last_of
+from interplay.evaluate.units import unit_of
 
 MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
 MOST_STEPS = 2**63  # agent-steps of a run
@@ -85,6 +86,11 @@ class RunLog(NamedTuple):
         if self.asked is None or self.asked - last < max(self.apart, 1):
             return ""
         return f"{self.name} ends at {last:,} of {self.asked:,} agent-steps"
+
+    def unit(self, name: str) -> str:
+        """The unit of a column, "per agent" or what it counts in; empty where it is not known."""
+        per_agent = name.partition("[")[0] in self.agents
+        return unit_of(name, True if per_agent else False if name in self.of_episodes else None)
 
     def column(self, name: str) -> np.ndarray:
         """A column, (N,), all NaN if this run never logged it."""
