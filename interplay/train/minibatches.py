@@ -46,7 +46,9 @@ def join_batches(
         shard.write_batch(name, whole, at * capacity)
     network = shards[0].networks[name]
     parts = [
-        network.prepare({dtype: rows[at * capacity : (at + 1) * capacity] for dtype, rows in whole.seen.items()})
+        network.prepare(
+            {dtype: rows[at * capacity : (at + 1) * capacity] for dtype, rows in whole.seen.items()}
+        )
         for at in range(len(shards))
     ]
     costs = [cost for part in parts if (cost := network.demand(part)) is not None]
@@ -112,7 +114,9 @@ def make_epoch(
                 number[step, at] = _cut(network, order[step::minibatches], belongs, cost, *out)
         _write_rows(own, index[there, at], at * capacity, rows[there, at])
     shaped = rows.reshape(*rows.shape[:3], -1)
-    return Epoch(batch, Minibatch(*map(jnp.asarray, (shaped, population, plan, number))), np.int32(len(shards)))
+    return Epoch(
+        batch, Minibatch(*map(jnp.asarray, (shaped, population, plan, number))), np.int32(len(shards))
+    )
 
 
 def _allocate(layout: SampleLayout, rows: int) -> Batch:

@@ -640,7 +640,10 @@ def _add_shards(parts: jax.Array, shards: Any) -> jax.Array:
     room = len(parts)
     if shards is None or room == 1:
         return tree_sum(list(parts))
-    sums = [partial(lambda count, all_parts: tree_sum(list(all_parts[:count])), 1 << k) for k in range(room.bit_length())]
+    sums = [
+        partial(lambda count, all_parts: tree_sum(list(all_parts[:count])), 1 << k)
+        for k in range(room.bit_length())
+    ]
     total: jax.Array = jax.lax.switch(jax.lax.population_count(jnp.int32(shards) - 1), sums, parts)
     return total
 
