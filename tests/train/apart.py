@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -12,6 +13,7 @@ import jax
 import numpy as np
 
 from interplay.core.settings import build
+from interplay.train import minibatches, observations, samples
 from interplay.train.learner import Epoch, Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import SharedMemory, SingleProcess, create_block, tree_sum
@@ -41,6 +43,25 @@ def compiled_with(options: Mapping[str, Any]) -> Iterator[None]:
         yield
     finally:
         jax.jit = plain
+
+
+@contextmanager
+def unaligned() -> Iterator[None]:
+    """Arrays for compiled programs begin meanwhile where no vector may."""
+
+    def zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        data = aligned((size + 4,), np.uint8)
+        return data[4:].view(dtype).reshape(shape)
+
+    aligned, modules = observations.zeros, (observations, samples, minibatches)
+    for module in modules:
+        module.zeros = zeros  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        for module in modules:
+            module.zeros = aligned  # type: ignore[attr-defined]
 
 
 def knows(options: Mapping[str, Any]) -> bool:
@@ -82,10 +103,10 @@ class Comparison:
             for size in (1, 2, SHARDS)
         }
 
-    def play(self) -> None:
-        """One rollout of all workers."""
-        for team in self.teams.values():
-            for worker in team:
+    def play(self, *sizes: int) -> None:
+        """One rollout of all workers where there are so many."""
+        for size in sizes:
+            for worker in self.teams[size]:
                 worker.play()
 
     def samples(self, size: int) -> list[dict[str, np.ndarray]]:
@@ -104,14 +125,14 @@ class Comparison:
     def epochs(self, size: int, number: int) -> list[dict[str, Epoch]]:
         """Of each of so many workers, its shards' minibatches in the order of that epoch."""
         (whole,) = self.teams[1]
-        minibatches = max(shard.minibatches() for shard in whole.shards)
-        return [self._epoch(worker.shards, number, minibatches) for worker in self.teams[size]]
+        count = max(shard.minibatches() for shard in whole.shards)
+        return [self._epoch(worker.shards, number, count) for worker in self.teams[size]]
 
-    def _epoch(self, shards: list[Shard], number: int, minibatches: int) -> dict[str, Epoch]:
+    def _epoch(self, shards: list[Shard], number: int, count: int) -> dict[str, Epoch]:
         epochs = {}
         for name in self.learner.networks:
             orders = [shard.shuffle(name, 0, number) for shard in shards]
-            epochs[name] = make_epoch(shards, name, join_batches(shards, name), orders, minibatches)
+            epochs[name] = make_epoch(shards, name, join_batches(shards, name), orders, count)
         return epochs
 
     def steps(self, size: int) -> list[list[np.ndarray]]:
