@@ -16,6 +16,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from interplay.core.waiting import WAITING
+from interplay.train.parallel.flags import known
 
 # No deadline: the first example compiles kernels, and the machine has other work too.
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
@@ -30,7 +31,9 @@ os.environ["XDG_DATA_HOME"] = _data.name
 
 # The suite compiles hundreds of programs of XLA and runs each for an instant: without LLVM's passes and MLIR's that is much sooner done.
 # `make test-long` and who sets XLA_FLAGS have them as users do.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+_QUICK = ["--xla_backend_optimization_level=0", "--xla_cpu_use_fusion_emitters=false"]
+if "XLA_FLAGS" not in os.environ:
+    os.environ["XLA_FLAGS"] = " ".join(known(_QUICK))
 gc.set_threshold(50_000, 20, 100)  # compilers make millions of objects that stay
 
 # Nobody waits for the suite: who compiles first would say so among what a test reads.

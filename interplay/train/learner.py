@@ -34,12 +34,14 @@ class Epoch(NamedTuple):
     """What a worker's shards learn from in one epoch.
 
     Attributes:
-        batch: rows of all its shards.
+        batch: rows of its shards, and room for those of all other shards of the run.
         minibatches: which rows each gradient step takes; the leaves of `Minibatch` with an axis of steps before the others.
+        shards: () int32, how many shards the worker has; None: all.
     """
 
     batch: Batch
     minibatches: Minibatch
+    shards: Any = None
 
 
 # What comes after a gradient: the next one, or the algorithm has enough, it is not finite, another worker did not come in time.
@@ -120,8 +122,6 @@ class Learner:
         self._optimiser = optimiser
         self._move = jax.jit(self._moved, donate_argnums=(0, 1))
         self._gradient = jax.jit(self._sum_gradients)
-        self._decide = jax.jit(self._verdict)
-        self._measure = jax.jit(self._norms)
         self.norms = np.zeros((0, len(self.learns)), np.float32)
         self._epoch = jax.jit(self._run, donate_argnums=(0, 1))
 
@@ -212,6 +212,8 @@ class Learner:
     ) -> tuple[np.ndarray, bool]:
         """Gradient steps along minibatches: one compiled program, which meets the other workers after each gradient.
 
+        Where the others come late, Python ends the meeting and the same program goes on with its sum.
+
         Args:
             epochs: of each kind, this worker's shards.
             minibatches: how many there are.
@@ -227,24 +229,27 @@ class Learner:
         """
         at, terms = 0, np.zeros((minibatches, len(self.learns), NUM_TERMS))
         norms = np.zeros((minibatches, len(self.learns)), np.float32)
-        verdict = CONTINUE
-        while at < minibatches and verdict == CONTINUE:
+        total, verdict = np.zeros(self.size, np.float32), CONTINUE
+        while verdict == LATE or (verdict == CONTINUE and at < minibatches):
+            if verdict == LATE:
+                at, total = at - 1, exchange.finish(total)
             self.vectors, self._moments, state = self._epoch(
-                self.vectors, self._moments, self._rates, epochs, exchange.place, at, minibatches
+                self.vectors,
+                self._moments,
+                self._rates,
+                epochs,
+                exchange.place,
+                at,
+                minibatches,
+                total,
+                np.bool_(verdict == LATE),
             )
             begun, at, verdict = at, int(state.at), int(state.verdict)
-            total = state.total
+            total = np.asarray(state.total)
             terms[begun:at] = np.asarray(state.terms)[begun:at]
             norms[begun:at] = np.asarray(state.norms)[begun:at]
-            if verdict == LATE:
-                total = exchange.finish(np.asarray(total))
-                terms[at - 1] = self.terms(total)
-                norms[at - 1] = np.asarray(self._measure(total))
-                verdict = int(self._decide(total))
-                if verdict == CONTINUE:
-                    self.apply(total)
             if verdict == BAD:
-                self.refuse(np.asarray(total), update)
+                self.refuse(total, update)
         self.norms = norms[:at]
         return terms[:at], verdict == ENOUGH
 
@@ -376,20 +381,26 @@ class Learner:
         place: Any,
         at: Any,
         end: Any,
+        total: Any,
+        finished: Any,
     ) -> tuple[Any, Any, State]:
-        """Gradient steps from minibatch `at` on, until `end` or a verdict."""
+        """Gradient steps from minibatch `at` on, until `end` or a verdict; where `finished`, the first one takes `total` and meets nobody."""
         most = next(iter(epochs.values())).minibatches.number.shape[0]
         every_terms = jnp.zeros((most, len(self.learns), NUM_TERMS), jnp.float32)
         every_norms = jnp.zeros((most, len(self.learns)), jnp.float32)
-        nothing, first = jnp.zeros(self.size, jnp.float32), jnp.asarray(at, jnp.int32)
-        state = State(nothing, first, jnp.asarray(CONTINUE), every_terms, every_norms)
+        first = jnp.asarray(at, jnp.int32)
+        state = State(total, first, jnp.asarray(CONTINUE), every_terms, every_norms)
 
         def goes_on(carry: Any) -> jax.Array:
             return (carry[2].at < end) & (carry[2].verdict == CONTINUE)
 
         def one(carry: Any) -> Any:
             vectors, moments, state = carry
-            total, came = meet(self._sum_gradients(vectors, rates, epochs, state.at), place)
+            total, came = jax.lax.cond(
+                finished & (state.at == first),
+                lambda: (state.total, jnp.asarray(True)),
+                lambda: meet(self._sum_gradients(vectors, rates, epochs, state.at), place),
+            )
             verdict = jnp.where(came, self._verdict(total), LATE)
             vectors, moments = jax.lax.cond(
                 verdict == CONTINUE,
@@ -412,9 +423,9 @@ class Learner:
             name,
             network,
         ) in self.networks.items():  # not in the order of the mapping, which XLA's callers sort
-            batch, minibatches = epochs[name]
+            batch, minibatches, shards = epochs[name]
             chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
-            parts.append(network.gradient(vectors[name], batch, chosen, rates).ravel())
+            parts.append(network.gradient(vectors[name], batch, chosen, rates, shards).ravel())
         return jnp.concatenate(parts)
 
     def _sum_terms(self, total: jax.Array) -> jax.Array:

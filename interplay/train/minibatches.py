@@ -1,8 +1,13 @@
-"""Minibatches as the compiled gradient takes them: rows of a worker's shards in blocks of one population each."""
+"""Minibatches as the compiled gradient takes them: rows of a worker's shards in blocks of one population each.
+
+Every array has room for all shards of the run, so that all workers, however many, run the same compiled program; only the first entries,
+of the worker's own shards, are written and read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,19 +25,50 @@ MUCH = (
 )  # bytes of a batch that are always handed over whole; larger ones only as far as they are filled
 
 
-def join_batches(shards: Sequence[Shard], name: str) -> tuple[Batch, np.ndarray | None, int]:
+def join_batches(
+    shards: Sequence[Shard], name: str, most: int | None = None
+) -> tuple[Batch, np.ndarray | None, int]:
     """The ready rows of a kind of all shards, one shard after another.
 
+    Args:
+        shards: of this worker.
+        name: of the kind.
+        most: ready rows of the fullest shard of the run; None: of these.
+
     Returns:
-        The batch on the device; what every row costs the network, or None; rows of each shard.
+        The batch on the device; what every own row costs the network, or None; rows of each shard.
     """
-    capacity = _capacity(shards, name)
-    whole = _allocate(shards[0].collector.pending[name].layout, capacity * len(shards))
+    if most is None:
+        most = max(len(shard.ready[name].picked) for shard in shards)
+    capacity, room = _capacity(shards[0], name, most), shards[0].room
+    whole = _allocate(shards[0].collector.pending[name].layout, capacity * room)
     for at, shard in enumerate(shards):
         shard.write_batch(name, whole, at * capacity)
     network = shards[0].networks[name]
-    whole = jax.device_put(whole._replace(seen=network.prepare(whole.seen)))
-    return whole, network.demand(whole.seen), capacity
+    parts = [
+        network.prepare(
+            {dtype: rows[at * capacity : (at + 1) * capacity] for dtype, rows in whole.seen.items()}
+        )
+        for at in range(len(shards))
+    ]
+    costs = [cost for part in parts if (cost := network.demand(part)) is not None]
+    seen = whole.seen if network.raw else _stack(parts, room)
+    batch = jax.device_put(whole._replace(seen=seen))
+    return batch, np.concatenate(costs) if costs else None, capacity
+
+
+def _stack(parts: Sequence[Any], room: int) -> Any:
+    """Prepared rows of some shards, one shard after another, in arrays with room for more of them."""
+    if room == 1:
+        return parts[0]
+
+    def one(*leaves: Any) -> np.ndarray:
+        each = len(leaves[0])
+        out = zeros((each * room, *leaves[0].shape[1:]), leaves[0].dtype)
+        np.concatenate(leaves, out=out[: each * len(leaves)])
+        return out
+
+    return jax.tree.map(one, *parts)
 
 
 def make_epoch(
@@ -58,11 +94,13 @@ def make_epoch(
     if not alone and length == 1:
         units = min(units, capacity)
     block = units if alone else min(max(network.block // length, 1), units)
-    most, nothing = most_blocks(units, len(network.first), block), capacity * len(shards)
-    index = np.full((steps, len(shards), most, block), -1, np.int32)
-    population, plan = (np.zeros((steps, len(shards), most), np.int32) for _ in range(2))
-    number = np.zeros((steps, len(shards)), np.int32)
-    rows = np.full((steps, len(shards), most, block, length), nothing, np.int32)
+    room = shards[0].room
+    most, nothing = most_blocks(units, len(network.first), block), capacity * room
+    index = np.full((steps, room, most, block), -1, np.int32)
+    population, plan = (np.zeros((steps, room, most), np.int32) for _ in range(2))
+    number = np.zeros((steps, room), np.int32)
+    rows = np.empty((steps, room, most, block, length), np.int32)
+    rows[...] = nothing + capacity * np.arange(room)[:, None, None, None]
     for at, (shard, order) in enumerate(zip(shards, orders, strict=True)):
         own, there = shard.units[name], slice(0, minibatches)
         cost = None if demand is None else demand[at * capacity :]
@@ -76,7 +114,9 @@ def make_epoch(
                 number[step, at] = _cut(network, order[step::minibatches], belongs, cost, *out)
         _write_rows(own, index[there, at], at * capacity, rows[there, at])
     shaped = rows.reshape(*rows.shape[:3], -1)
-    return Epoch(batch, Minibatch(*map(jnp.asarray, (shaped, population, plan, number))))
+    return Epoch(
+        batch, Minibatch(*map(jnp.asarray, (shaped, population, plan, number))), np.int32(len(shards))
+    )
 
 
 def _allocate(layout: SampleLayout, rows: int) -> Batch:
@@ -142,14 +182,13 @@ def _cut(
     return number
 
 
-def _capacity(shards: Sequence[Shard], name: str) -> int:
+def _capacity(shard: Shard, name: str, most: int) -> int:
     """Rows of each shard's part of the batch: all that there can be, or a fraction of them that holds what there is.
 
     A fraction is a power of two, so that few programs are compiled.
     """
-    pending = shards[0].collector.pending[name]
-    capacity, most = pending.capacity, max(len(shard.ready[name].picked) for shard in shards)
-    each = sum(array[:1].nbytes for array in pending.seen.rows.values())
-    while capacity * each * len(shards) > MUCH and most <= capacity // 2:
+    pending = shard.collector.pending[name]
+    capacity, each = pending.capacity, sum(array[:1].nbytes for array in pending.seen.rows.values())
+    while capacity * each * shard.room > MUCH and most <= capacity // 2:
         capacity //= 2
     return capacity

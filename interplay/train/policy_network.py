@@ -41,7 +41,7 @@ Loss = Callable[[Prediction, "Batch", jax.Array, Rates], tuple[jax.Array, Terms]
 
 
 class Batch(NamedTuple):
-    """What a worker's shards learn from in one update, or some rows of it; N rows.
+    """What a worker's shards learn from in one update, or some rows of it; N rows, with room for all shards of the run.
 
     Attributes:
         seen: observations, (N, ...): as the network's `prepare` left them, or as rows where it takes them raw.
@@ -71,10 +71,13 @@ class Batch(NamedTuple):
 
 
 class Minibatch(NamedTuple):
-    """Which rows a gradient step learns from: S shards, M blocks at most of B rows each.
+    """Which rows a gradient step learns from: S shards of the run, M blocks at most of B rows each.
+
+    A worker's own shards come first; entries of the others are not read.
 
     Attributes:
-        index: (S, M, B) int32, rows of the batch; N stands for no row. With memory the rows are sequences, one after another.
+        index: (S, M, B) int32, rows of the batch; N + i stands for no row and is computed as row i. With memory the rows are sequences,
+            one after another.
         population: (S, M) int32, of each block.
         plan: (S, M) int32, numbers of the network's plans.
         number: (S,) int32, how many blocks there are.
@@ -132,6 +135,7 @@ class PolicyNetwork:
         size: P.
         first: (Q, P) float32, the parameters that training begins with.
         block: rows per block.
+        raw: whether the networks take rows as they are laid out, unprepared.
         memory: numbers that an agent remembers; 0: nothing.
         sequence: steps that memory is learnt through; 1 without.
         guesses: whether the networks guess who is who (`BeliefGroup`).
@@ -172,8 +176,8 @@ class PolicyNetwork:
         self.size = int(self._ends[-1])
         self.first = self._begin(tensors, key, len(populations.names))
         self._inner = self._static.network if view else self._static
-        self._raw = getattr(self._inner, "raw", False)
-        self.layout = ObservationRows(self.space, settings.network.input_scale, self._raw)
+        self.raw = getattr(self._inner, "raw", False)
+        self.layout = ObservationRows(self.space, settings.network.input_scale, self.raw)
         self.block = settings.population.block
         self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.remembers else 0
         self.sequence = sequence if self.memory and settings.network.stack == 1 else 1
@@ -183,7 +187,7 @@ class PolicyNetwork:
             self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
         self.precompute = jax.jit(self._precompute)
         # Raw rows stay as they are: a compiled program would copy them.
-        self.prepare = dict if self._raw else jax.jit(self._read)
+        self.prepare = dict if self.raw else jax.jit(self._read)
         self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
         self.probabilities = jax.jit(self._probabilities)
         self.beliefs = jax.jit(self._beliefs)
@@ -320,11 +324,14 @@ class PolicyNetwork:
         counter: jax.Array,
         memory: jax.Array | None = None,
         view: jax.Array | None = None,
+        shards: Any = None,
         *,
         block: int,
         greedy: bool = False,
     ) -> jax.Array:
-        """Samples actions of sorted rows, for S shards one after another: by the same instructions however many there are.
+        """Samples actions of sorted rows, for S shards one after another.
+
+        How many of them are there is data, so one compiled program serves every number of workers.
 
         Args:
             inference: parameters as `precompute` gave them.
@@ -335,6 +342,7 @@ class PolicyNetwork:
             counter: of the step, folded into the keys.
             memory: (S, N, size) of the rows' agents, or None.
             view: (S, N, size), what a central critic sees of them; None where nobody asks for values.
+            shards: () int32, how many are computed, the first ones; None: all.
             block: rows per block; all N where there is one.
             greedy: take the likeliest action.
 
@@ -352,8 +360,7 @@ class PolicyNetwork:
             cuts = Blocks(*(part[shard] for part in blocks))
             return self._answer_blocks(inference, inputs, shard, cuts, key, block, greedy)
 
-        outputs: jax.Array = jax.lax.map(one, jnp.arange(len(keys)))
-        return outputs
+        return _each_shard(one, len(keys), shards)
 
     def _answer(
         self,
@@ -478,27 +485,32 @@ class PolicyNetwork:
 
     # -- learning -----------------------------------------------------------------------------------
 
-    def gradient(self, vectors: jax.Array, batch: Batch, minibatch: Minibatch, rates: Rates) -> jax.Array:
+    def gradient(
+        self, vectors: jax.Array, batch: Batch, minibatch: Minibatch, rates: Rates, shards: Any = None
+    ) -> jax.Array:
         """Gradient of every population's summed loss over some rows of S shards, then the terms of `Terms`.
 
-        Every shard's part is computed by the same instructions on arrays of the same shape, however many shards come
-        together, and the parts are added up in the fixed tree.
+        How many of the shards are there is data, so one compiled program serves every number of workers; the parts are added up
+        in the fixed tree.
 
         Args:
             vectors: (Q, P) parameters.
-            batch: N rows, those of all S shards.
+            batch: N rows, with room for all S shards.
             minibatch: which of them.
             rates: name -> (Q,) float32, numbers that change over the run.
+            shards: () int32, a power of two, how many are added up, the first ones; None: all.
 
         Returns:
             (Q, P + 8) float32.
         """
         inference, back = jax.vjp(self._precompute, vectors)
-        parts = jax.lax.map(
-            lambda shard: self._shard_gradient(inference, back, batch, Minibatch(*shard), rates),
-            tuple(minibatch),
-        )
-        return tree_sum(list(parts))
+
+        def one(shard: Any) -> jax.Array:
+            own = Minibatch(*(leaf[shard] for leaf in minibatch))
+            return self._shard_gradient(inference, back, batch, own, rates)
+
+        room = len(minibatch.number)
+        return _add_shards(_each_shard(one, room, shards), shards)
 
     def _shard_gradient(
         self, inference: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates
@@ -533,8 +545,9 @@ class PolicyNetwork:
         rates: Rates,
     ) -> tuple[Any, jax.Array]:
         """Gradient of the summed loss over the rows of a block by its population's arrays, and its terms (8,)."""
-        counts = (index < batch.acts.shape[0]).astype(jnp.float32)
-        at = jnp.minimum(index, batch.acts.shape[0] - 1)
+        whole = batch.acts.shape[0]
+        counts = (index < whole).astype(jnp.float32)
+        at = jnp.where(index < whole, index, index - whole)
         # The barrier keeps XLA from gathering anew inside every operation that reads a row.
         rows = jax.lax.optimization_barrier(jax.tree.map(lambda leaf: leaf[at], batch))
         plans: tuple[Hashable, ...] = getattr(self._inner, "plans", (None,))
@@ -555,7 +568,7 @@ class PolicyNetwork:
     def _block_loss(
         self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable, rates: Rates
     ) -> tuple[jax.Array, Terms]:
-        seen = self._read(rows.seen) if self._raw else rows.seen
+        seen = self._read(rows.seen) if self.raw else rows.seen
         if self.memory:
             return self._losses(*self._unroll(arrays, seen, rows, counts), rows, counts, rates)
         if not self.guesses:
@@ -601,6 +614,38 @@ def _marked(kind: Kind, most: int) -> spaces.Dict:
     return spaces.Dict(
         [*kind.observation_space.spaces.items(), (MARK, spaces.Box(0, 1, (most,), np.float32))]
     )
+
+
+def _each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:
+    """(S, ...), what `one` gives for the first shards, zeros for the others.
+
+    The end of the loop is known when it runs: a compiler that knows it merges a loop of one turn with what stands around it, and its
+    bits are others then. A run of one shard needs no loop, as all its workers, one, have one.
+    """
+    if room == 1:
+        return one(0)[None]
+
+    def put(shard: Any, parts: jax.Array) -> jax.Array:
+        return jax.lax.dynamic_update_index_in_dim(parts, one(shard), shard, 0)
+
+    like = jax.eval_shape(one, jnp.int32(0))
+    parts: jax.Array = jax.lax.fori_loop(
+        0, room if shards is None else shards, put, jnp.zeros((room, *like.shape), like.dtype)
+    )
+    return parts
+
+
+def _add_shards(parts: jax.Array, shards: Any) -> jax.Array:
+    """The tree sum of the first parts, a power of two of them."""
+    room = len(parts)
+    if shards is None or room == 1:
+        return tree_sum(list(parts))
+    sums = [
+        partial(lambda count, all_parts: tree_sum(list(all_parts[:count])), 1 << k)
+        for k in range(room.bit_length())
+    ]
+    total: jax.Array = jax.lax.switch(jax.lax.population_count(jnp.int32(shards) - 1), sums, parts)
+    return total
 
 
 def _pick(inference: Any, number: Any) -> Any:

@@ -101,9 +101,11 @@ class Collector:
         fresh: (W, A) bool, a life remembers nothing yet.
         keys: kind name -> data of its random key, uint32.
         tap: records the first world; None where nobody does.
+        room: shards of the run, for which the arrays that networks are asked with have room.
     """
 
     tap: Tap | None = None
+    room = 1
 
     def __init__(
         self,
@@ -386,10 +388,14 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
 
 
 def allocate_staged(shards: Sequence[Collector]) -> Staged:
-    """Room for the rows of one step of all shards."""
+    """Room for the rows of one step of all shards of the run, of which these are the first.
+
+    All workers run the same compiled program then, however many there are.
+    """
     first, staged = shards[0], {}
+    room = max(first.room, len(shards))
     for name, pending in first.pending.items():
-        seen = pending.layout.allocate(len(shards), first.reach(name))
+        seen = pending.layout.allocate(room, first.reach(name))
         staged[name] = (seen, [seen.part(at) for at in range(len(shards))])
     return staged
 
@@ -438,21 +444,23 @@ def ask_values(
 def _call(
     shards: Sequence[Collector], name: str, parameters: Any, stages: Sequence[Stage], counter: int, seen: Seen
 ) -> np.ndarray:
-    """(S, N, columns + 2 + size) of one compiled call."""
+    """(S, N, columns + 2 + size) of one compiled call; S shards of the run, of which those that are not given have zeros."""
     first, blocks = shards[0], None
+    room = max(first.room, len(shards))
+    fill = [0] * (room - len(shards))  # others' places, which are not read
     if stages[0].blocks is not None:
-        blocks = Blocks(
-            *(np.stack(parts) for parts in zip(*(stage.blocks or () for stage in stages), strict=True))
-        )
+        cuts = [stage.blocks or () for stage in [*stages, *(stages[at] for at in fill)]]
+        blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
     outputs = first.networks[name].act(
         parameters,
         seen.rows,
         seen.mask,
         blocks,
-        np.stack([shard.keys[name] for shard in shards]),
+        np.stack([shard.keys[name] for shard in [*shards, *(shards[at] for at in fill)]]),
         np.uint32(counter % 2**32),
         seen.memory,
         seen.view,
+        np.int32(len(shards)),
         block=first.block[name],
     )
     return np.asarray(outputs)

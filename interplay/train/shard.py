@@ -57,6 +57,7 @@ class Shard:
         settings: of the run.
 
     Attributes:
+        room: shards of the run.
         collector: plays the worlds.
         ready: kind name -> what `estimate` found.
         units: kind name -> (U, L) places in `ready` that are learnt from together; -1 for nothing.
@@ -66,6 +67,7 @@ class Shard:
 
     def __init__(self, index: int, world: World, learner: Learner, settings: TrainSettings) -> None:
         self.index, self.world, self.networks = index, world, learner.networks
+        self.room = settings.train.shards
         self._settings, self._algorithm = settings, learner.algorithm
         self._count = len(learner.populations.names)
         rule = learner.algorithm
@@ -95,6 +97,7 @@ class Shard:
             learner.view,
             settings.league.score,
         )
+        self.collector.room = self.room
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
 

@@ -106,8 +106,8 @@ class Worker:
     def learn(self) -> dict[str, Any]:
         """Epochs of minibatches until the algorithm has enough; all workers stop at the same minibatch."""
         learner = self.learner
-        minibatches = self._agree_minibatches()
-        batches = {name: join_batches(self.shards, name) for name in learner.networks}
+        minibatches, most = self._agree_sizes()
+        batches = {name: join_batches(self.shards, name, most[name]) for name in learner.networks}
         every, norms, enough = [], [], False
         for epoch in range(learner.epochs):
             epochs = {
@@ -225,12 +225,15 @@ class Worker:
         """Steps of every slot of every world in an update, alive or not: what the survival paper counts."""
         return slot_steps(self.settings, self.learner.algorithm.rollout, len(self.shards[0].world.agents))
 
-    def _agree_minibatches(self) -> int:
-        """The most that any shard needs."""
-        needs = np.zeros(self.settings.train.shards)
+    def _agree_sizes(self) -> tuple[int, dict[str, int]]:
+        """The most minibatches that any shard needs, and of each kind the most rows."""
+        names = list(self.learner.networks)
+        needs = np.zeros((self.exchange.size, 1 + len(names)))
         for shard in self.shards:
-            needs[shard.index] = shard.minibatches()
-        return max(int(self.exchange.all_reduce(needs).max()), 1)
+            own = [shard.minibatches(), *(len(shard.ready[name].picked) for name in names)]
+            np.maximum(needs[self.exchange.rank], own, out=needs[self.exchange.rank])
+        agreed = self.exchange.all_reduce(needs.ravel()).reshape(needs.shape).max(axis=0).astype(int).tolist()
+        return max(agreed[0], 1), dict(zip(names, agreed[1:], strict=True))
 
     def _shuffle(self, name: str, epoch: int) -> list[np.ndarray]:
         return [shard.shuffle(name, self.updates, epoch) for shard in self.shards]

@@ -261,7 +261,7 @@ def test_what_is_learnt_from_is_what_was_played() -> None:
     worker = Worker(settings, make_corridor, learner, SingleProcess())
     worker.play()
     worker.estimate()
-    minibatches = worker._agree_minibatches()
+    minibatches, _ = worker._agree_sizes()
     batch = join_batches(worker.shards, "agent")
     epoch = make_epoch(worker.shards, "agent", batch, worker._shuffle("agent", 0), minibatches)
     seen = 0

@@ -13,6 +13,7 @@ import platform
 import jax
 
 from interplay.core.kernel_cache import cache_root, private_folder
+from interplay.train.parallel.flags import known
 
 _FLAGS = ["--xla_cpu_multi_thread_eigen=false"]
 if platform.machine() in ("x86_64", "AMD64"):
@@ -20,7 +21,8 @@ if platform.machine() in ("x86_64", "AMD64"):
 
 # A user's own flags stand last and win.
 _given = os.environ.get("XLA_FLAGS", "")
-os.environ["XLA_FLAGS"] = " ".join([*(f for f in _FLAGS if f.split("=")[0] not in _given), _given]).strip()
+_ours = known([flag for flag in _FLAGS if flag.split("=")[0] not in _given])
+os.environ["XLA_FLAGS"] = " ".join([*_ours, _given]).strip()
 os.environ["NPROC"] = "1"  # the size of XLA's own pool of compute threads
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 

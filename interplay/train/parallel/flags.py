@@ -1,0 +1,88 @@
+"""Flags of XLA, which ends the process at one that it does not know: they are tried before they are given."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from interplay.core.files import replace_file
+from interplay.core.kernel_cache import cache_root, private_folder
+
+_UNKNOWN = "in XLA_FLAGS:"  # of XLA's last line; the flags stand behind it, as they were given
+_BEGIN = "import jax; jax.devices('cpu')"
+_SECONDS = 60.0
+
+
+def known(flags: Sequence[str]) -> list[str]:
+    """The flags that the installed XLA knows; all of them where that cannot be found out.
+
+    A process of its own tries them once for each version of jaxlib.
+
+    Args:
+        flags: e.g. ``--xla_cpu_max_isa=AVX2``.
+    """
+    found = _found()
+    if found is None:
+        return list(flags)
+    learnt = _read(found)
+    if not all(flag in learnt for flag in flags):
+        unknown = _unknown(flags)
+        if unknown is None:
+            return list(flags)
+        learnt |= {flag: flag not in unknown for flag in flags}
+        _write(found, learnt)
+    return [flag for flag in flags if learnt[flag]]
+
+
+def _found() -> Path | None:
+    """The file with what was found out about this jaxlib; None where nothing can be kept."""
+    try:
+        own = version("jaxlib")
+    except PackageNotFoundError:
+        return None
+    folder = private_folder(cache_root())
+    return None if folder is None or not sys.executable else folder / f"xla-flags-{own}.json"
+
+
+def _unknown(flags: Sequence[str]) -> list[str] | None:
+    """Those that XLA does not know; None where it stops for another reason."""
+    variables = {"XLA_FLAGS": " ".join(flags), "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "0"}
+    try:
+        tried = subprocess.run(
+            [sys.executable, "-c", _BEGIN],
+            env=os.environ | variables,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if tried.returncode == 0:
+        return []
+    named = tried.stderr.rpartition(_UNKNOWN)[2].split() if _UNKNOWN in tried.stderr else []
+    return [flag for flag in flags if flag in named] or None
+
+
+def _read(path: Path) -> dict[str, bool]:
+    try:
+        learnt = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return (
+        {flag: knows for flag, knows in learnt.items() if isinstance(knows, bool)}
+        if isinstance(learnt, dict)
+        else {}
+    )
+
+
+def _write(path: Path, learnt: dict[str, bool]) -> None:
+    with suppress(OSError):  # then it is found out again
+        replace_file(path, json.dumps(learnt, indent=1) + "\n")

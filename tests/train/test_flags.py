@@ -1,0 +1,39 @@
+"""Flags of XLA are tried before they are given, once for each jaxlib."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interplay.train.parallel import flags
+
+KNOWN, UNKNOWN = "--xla_cpu_multi_thread_eigen=false", "--xla_of_tomorrow=1"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("INTERPLAY_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_unknown_flags_are_left_out_and_tried_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert flags.known([KNOWN, UNKNOWN]) == [KNOWN]
+    monkeypatch.setattr(flags.sys, "executable", "/of/no/python")
+    assert flags.known([UNKNOWN]) == []
+    assert flags.known([KNOWN]) == [KNOWN]
+
+
+def test_what_cannot_be_tried_is_given(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flags.sys, "executable", "/of/no/python")
+    assert flags.known([UNKNOWN]) == [UNKNOWN]
+    assert not list(cache.iterdir())
+
+
+def test_a_damaged_file_is_written_anew(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flags, "_unknown", lambda tried: [UNKNOWN])
+    flags.known([KNOWN, UNKNOWN])
+    (written,) = cache.iterdir()
+    for damaged in ("", "[1]", '{"--xla_of_tomorrow=1": 3}'):
+        written.write_text(damaged)
+        assert flags.known([KNOWN, UNKNOWN]) == [KNOWN]
