@@ -81,6 +81,7 @@ def evaluate(
         if used:
             raise UserError(f"{flag}: that is for the table of all checkpoints; add --at-checkpoints")
     from interplay.evaluate.episodes import MOST_AGENTS
+    from interplay.evaluate.results import NAMES
     from interplay.train.run.metrics_log import plain
     from interplay.verbs.playing import evaluate as play
 
@@ -124,6 +125,10 @@ def evaluate(
         for team, own in shares.items():
             typer.echo(f"  {team} " + ", ".join(f"{result} {share}" for result, share in own.items()))
     of_shares = {f"{result}[{team}]" for team, own in shares.items() for result in own}
+    if own_results := table.learner_results():
+        words = ", ".join(f"{result} {share}" for result, share in own_results.shares().items())
+        typer.echo(f"  {player} {words} (of {len(own_results.won)} episodes with others)")
+        of_shares |= {*NAMES}
     rows = [
         row
         for row in table.rows()

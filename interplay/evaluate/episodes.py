@@ -106,11 +106,24 @@ class EpisodeTable:
         return frame_of(self.columns.items(), self.agents)
 
     def results(self) -> dict[str, Results]:
-        """The results of each team, episode by episode; empty where the world has no ``outcome``."""
-        return {
-            side: results(self.columns[OUTCOME][:, list(slots)], self.columns["truncated"])
-            for side, slots in self.teams.items()
-        }
+        """The results of each side, episode by episode; empty where the world has no ``outcome``.
+
+        Sides are those of `seating` where each wins and loses as one, else the world's teams.
+        """
+        if not self.teams:
+            return {}
+        outcome, truncated = self.columns[OUTCOME], self.columns["truncated"]
+        by_side = {} if self.seating is None else self._by_side(outcome)
+        if not by_side or any(_differ(own) for own in by_side.values()):
+            by_side = {side: outcome[:, list(slots)] for side, slots in self.teams.items()}
+        return {side: results(own, truncated) for side, own in by_side.items()}
+
+    def learner_results(self) -> Results | None:
+        """The results of the policy under study in the episodes in which others play too; None where none do."""
+        if not self.teams or self.seating is None or not self._mixed.any():
+            return None
+        rows = self._mixed
+        return results(self._of(self.columns[OUTCOME])[rows], self.columns["truncated"][rows])
 
     def shares(self) -> dict[str, dict[str, Share]]:
         """Side -> ``won``, ``lost``, ``drawn`` and ``cut`` -> its share of the episodes with its interval."""
@@ -124,13 +137,16 @@ class EpisodeTable:
         A column per agent gives its mean over agents under its own name (agents of one episode are not
         independent, so an episode counts once) and each agent's as ``name[agent]``. NaN is left out of every mean.
         Where several policies played, the mean is over the agents of the policy under study, and each side's is ``name[side]``.
-        A column that sums to zero over the sides of every episode has no mean over all of them, but each side's.
+        A column that sums to zero over the sides of every episode has no mean over all of them, but each side's; that of the policy
+        under study is then over the episodes in which others play too, as are its ``won``, ``lost``, ``drawn`` and ``cut``.
         """
         found: dict[str, Estimate] = {}
         for name, values in self.columns.items():
             if name == "seed":
                 continue
             if name == OUTCOME and self.teams:
+                if own_results := self.learner_results():
+                    found |= {share: estimate(own) for share, own in own_results._asdict().items()}
                 found |= {
                     f"{share}[{side}]": estimate(own)
                     for side, each in self.results().items()
@@ -141,8 +157,10 @@ class EpisodeTable:
                 found[name] = estimate(values)
                 continue
             by_side = {side: _mean_over_agents(own) for side, own in self._by_side(values).items()}
-            zero_sum = self.seating is None and _sums_to_zero(list(by_side.values()) or list(values.T))
-            if not zero_sum:
+            zero_sum = _sums_to_zero(list(by_side.values()) or list(values.T))
+            if self.seating and zero_sum:
+                found[name] = estimate(_mean_over_agents(self._of(values)[self._mixed]))
+            elif not zero_sum:
                 found[name] = estimate(_mean_over_agents(self._of(values)))
             if zero_sum or self.seating:
                 found |= {f"{name}[{side}]": estimate(own) for side, own in by_side.items()}
@@ -168,6 +186,13 @@ class EpisodeTable:
         """Names of the sides that `summary` can have in brackets, beside the agents."""
         return tuple(self.teams) if self.seating is None else self.seating.names
 
+    @property
+    def _mixed(self) -> np.ndarray:
+        """(E,) bool, episodes that the policy under study plays with others."""
+        own = np.ones((len(self), 1), bool) if self.seating is None else self.seating.own
+        mixed: np.ndarray = own.any(axis=1) & ~own.all(axis=1)
+        return mixed
+
     def _of(self, values: np.ndarray) -> np.ndarray:
         """(E, A) values, NaN for agents that the policy under study does not play."""
         return values if self.seating is None else np.where(self.seating.own, values, np.nan)
@@ -192,15 +217,17 @@ class EpisodeTable:
     def is_of_crowd(self, name: str) -> bool:
         """Whether a name of `summary` is of one of too many agents, or teams, to be shown one by one."""
         if self._is_share(name):
-            return len(self.teams) > MOST_AGENTS
+            return len(self.shares()) > MOST_AGENTS
         return self.is_of_agent(name) and len(self.agents) > MOST_AGENTS
 
     def _is_share(self, name: str) -> bool:
-        return any(name == f"{share}[{team}]" for team in self.teams for share in NAMES)
+        return any(name == f"{share}[{side}]" for side in self.shares() for share in NAMES)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Name, value and unit of everything in `summary`: means with standard errors, shares of episodes with intervals."""
         shares = {f"{name}[{side}]": s for side, own in self.shares().items() for name, s in own.items()}
+        if own_results := self.learner_results():
+            shares |= own_results.shares()
         return [
             (name, str(shares.get(name, found)), self.unit(name)) for name, found in self.summary().items()
         ]
@@ -372,6 +399,14 @@ class _Ledger:
         first = ["seed", "steps", "truncated", "return"]
         names = first + [name for name in rows[0] if name not in first]
         return {name: np.stack([row[name] for row in rows]) for name in names}
+
+
+def _differ(outcome: np.ndarray) -> bool:
+    """Whether agents of a side, (E, agents) with NaN for agents of others, end an episode with different outcomes."""
+    known = ~np.isnan(outcome)
+    most = np.where(known, outcome, -np.inf).max(axis=1)
+    least = np.where(known, outcome, np.inf).min(axis=1)
+    return bool((known.any(axis=1) & (most != least)).any())
 
 
 def _sums_to_zero(sides: Sequence[np.ndarray]) -> bool:

@@ -76,7 +76,11 @@ def _blocks(values: np.ndarray, cases: np.ndarray | None, most: int | None = Non
 
 
 def counted_by(
-    metric: str, columns: Collection[str], of_episodes: Collection[str], of_lives: Collection[str] = OF_LIVES
+    metric: str,
+    columns: Collection[str],
+    of_episodes: Collection[str],
+    of_lives: Collection[str] = OF_LIVES,
+    of_others: Collection[str] = (),
 ) -> str | None:
     """The column that says how many lives or episodes a metric's line is a mean over; None for a metric that is no such mean.
 
@@ -85,13 +89,18 @@ def counted_by(
         columns: that there are.
         of_episodes: metrics that are means over episodes.
         of_lives: metrics that are means over lives.
+        of_others: metrics that are means over the episodes in which others than the learner play too.
 
     Example:
         >>> counted_by("life[red]", ["lives", "lives[red]"], [])
         'lives[red]'
         >>> counted_by("kills[red]", ["episodes"], ["kills"]), counted_by("kl", ["episodes"], ["kills"])
         ('episodes', None)
+        >>> counted_by("won", ["episodes", "episodes_with_others"], ["won"], of_others=["won"])
+        'episodes_with_others'
     """
+    if metric in of_others and "episodes_with_others" in columns:
+        return "episodes_with_others"
     name, bracket, side = metric.partition("[")
     if name in of_lives:
         counts = "lives"

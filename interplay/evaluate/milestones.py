@@ -68,8 +68,9 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
                 row[key], errors[key] = found.mean, found.standard_error
         if values.ndim > 1:
             by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
-    for side in table.teams:
-        for name in (f"{share}[{side}]" for share in NAMES):
+    sides = ("", *(f"[{side}]" for side in table.results()))
+    for name in (share + side for side in sides for share in NAMES):
+        if name in summary:
             row[name], errors[name] = summary[name].mean, summary[name].standard_error
     rule = {ACTIONS: table.actions} if table.actions else {}
     return row | rule | {BY_AGENT: by_agent, ERRORS: errors}

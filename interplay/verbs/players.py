@@ -200,7 +200,7 @@ def _trained(
     alone: bool,
 ) -> Player:
     """A run against the opponents of its training, but for those that roles replace."""
-    from interplay.evaluate.lineup import Lineup
+    from interplay.evaluate.lineup import ANY, Lineup
     from interplay.verbs.trainer import load_trainer
 
     trainer = load_trainer()
@@ -222,6 +222,8 @@ def _trained(
     roled = _rules(roles, lambda side, who: _role_of_run(run, settings, world, side, who, greedy, trust))
     if not met and not roled:
         return Player(policy, world, options)
+    if roled:  # roles say by themselves which sides others have
+        rules = [rule for rule in rules if rule.side != ANY]
     return Player(Lineup(policy, [*rules, *roled], training_sides(settings)), world, options)
 
 

@@ -37,7 +37,7 @@ AXES = {
     "updates": "updates",
 }
 MOST_PARTS = 16  # agents or teams, whose curves can be told apart
-UNFINISHED = "episodes count where they began; the last ones had not ended when the run did"
+UNFINISHED = "episodes stand where they began"
 WHOLE = 0.9  # of a run: a curve that ends before this is explained
 LONGEST = 120  # characters of a label
 PANEL = (4.0, 2.8)  # inches of a panel, title and legend not included

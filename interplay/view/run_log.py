@@ -40,6 +40,7 @@ class RunLog(NamedTuple):
         settings_without_seed: the settings as text, without what only names random streams.
         steps: (N,) agent-steps of each logged line, ascending.
         columns: name -> (N,) float64, NaN where a line does not have it.
+        of_others: columns that are means over the episodes in which others than the learner play too.
         of_episodes: columns that are means over episodes, which began earlier than the line was written.
         options: of the world, as JSON.
         agents: name -> (N, A) float64, of metrics that were logged for every agent.
@@ -62,6 +63,7 @@ class RunLog(NamedTuple):
     asked: int | None = None
     mixed: int = 0
     label: str = ""
+    of_others: frozenset[str] = frozenset()
 
     @property
     def apart(self) -> int:
@@ -98,7 +100,7 @@ class RunLog(NamedTuple):
 
     def cases(self, name: str) -> np.ndarray | None:
         """(N,) episodes or lives that each line of a column is a mean over, 0 where unknown; None for other columns."""
-        counts = counted_by(name, self.columns, self.of_episodes)
+        counts = counted_by(name, self.columns, self.of_episodes, of_others=self.of_others)
         return None if counts is None else np.nan_to_num(self.columns[counts])
 
     def last(self, name: str) -> Last:
@@ -142,7 +144,10 @@ def read_run(path: Path) -> RunLog:
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
     steps = table.pop("agent_steps")
     said = _settings(path / "settings.toml")
-    own = frozenset(name for line in lines for name in line.get("of_episodes") or () if name in table)
+    own, others = (
+        frozenset(name for line in lines for name in line.get(key) or () if name in table)
+        for key in ("of_episodes", "of_others")
+    )
     return RunLog(
         path,
         path.resolve().name,
@@ -157,6 +162,7 @@ def read_run(path: Path) -> RunLog:
         said.asked,
         _mixed(read) if said.others else 0,
         said.label,
+        others,
     )
 
 
@@ -198,7 +204,7 @@ def _checked(file: Path) -> Iterator[dict[str, Any]]:
     """
     before = 0.0
     for number, line in read_json_lines(file, links=False):
-        steps, own = line.get("agent_steps"), line.get("of_episodes")
+        steps = line.get("agent_steps")
         if isinstance(steps, bool) or not isinstance(steps, int | float) or math.isnan(steps):
             raise UserError(f"{file}: line {number} is without agent_steps; this is no log of a run")
         if not 0 <= steps < MOST_STEPS:
@@ -209,10 +215,12 @@ def _checked(file: Path) -> Iterator[dict[str, Any]]:
             raise UserError(
                 f"{file}: line {number}: agent_steps fall from {before:.15g} to {steps:.15g}; remove the lines of one of the runs"
             )
-        if own is not None and not (isinstance(own, list) and all(isinstance(name, str) for name in own)):
-            raise UserError(
-                f"{file}: line {number}: of_episodes = {_short(own)} is no list of names; remove that line"
-            )
+        for key in ("of_episodes", "of_others"):
+            own = line.get(key)
+            if own is not None and not (isinstance(own, list) and all(isinstance(name, str) for name in own)):
+                raise UserError(
+                    f"{file}: line {number}: {key} = {_short(own)} is no list of names; remove that line"
+                )
         before = steps
         yield line
 

@@ -82,7 +82,9 @@ class Best:
             return
         if not math.isfinite(value):  # of no case in this update
             return
-        counts = counted_by(self.metric, numbers, numbers.get("of_episodes", ()), of_lives)
+        counts = counted_by(
+            self.metric, numbers, numbers.get("of_episodes", ()), of_lives, numbers.get("of_others", ())
+        )
         weight = 1.0 if counts is None else float(numbers[counts])
         self._sum, self._weight = self._sum + weight * float(value), self._weight + weight
         self._held, self._measurements = self._held + 1, self._measurements + 1

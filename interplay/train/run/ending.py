@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from interplay.train.update import Worker
 
 SHARE = 0.5  # of the updates of a run, as many rollouts at most are played at its end
-OF_EPISODES = ("episodes", "episodes_began", "of_episodes", "by_agent", "learner")
+OF_EPISODES = (
+    "episodes",
+    "episodes_began",
+    "of_episodes",
+    "episodes_with_others",
+    "of_others",
+    "by_agent",
+    "learner",
+)
 
 
 class Ending(NamedTuple):

@@ -104,6 +104,8 @@ class EpisodeStatistics:
         by_agent = logged.pop("by_agent", None)
         logged |= self.by_side.read(sums[at:], balance)
         logged = {name: value for name, value in logged.items() if value is not None}
+        if of_others := [name for name in self.by_side.of_others(balance) if name in logged]:
+            logged["of_others"] = of_others
         return logged if by_agent is None else {**logged, "by_agent": by_agent}
 
 

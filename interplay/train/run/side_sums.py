@@ -88,6 +88,13 @@ class SideSums:
         names = [name for name in self.names if name != OUTCOME]
         return [*names, *(f"{name}[{side}]" for side in self.sides.names for name in names)]
 
+    def of_others(self, balance: Balance) -> list[str]:
+        """Metrics without brackets that are over the episodes in which others play too."""
+        if self.sides.learner is None:
+            return []
+        named = ((name, OUTCOME if name in SHARES and self.contest else name) for name in self.names)
+        return [name for name, law in named if balance.sums_to_zero(law, self.contest)]
+
     def of_episodes(self, values: np.ndarray, cut: np.ndarray, members: np.ndarray) -> np.ndarray:
         """(n, size) what is added up of n episodes that are over.
 
