@@ -35,7 +35,7 @@ def runs(
 ) -> None:
     """Lists runs: the settings in which they differ, agent-steps, the last and the best of metrics.
 
-    Last is the mean over the last measurements of a run: a tenth of them, at least 5. Best is the highest mean of as many in a row.
+    Last is the mean over the last measurements of a run: a tenth of them, at least 5. Best is the highest mean of blocks of as many, counted back from the end.
     """
     from interplay.core.errors import UserError
     from interplay.view import run_table

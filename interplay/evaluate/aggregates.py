@@ -162,7 +162,7 @@ def improvement_interval(scores: np.ndarray, others: np.ndarray, level: float = 
     """
     value = float(probability_of_improvement(np.asarray(scores)[:, None], np.asarray(others)[:, None]))
     low, high = improvement_ends(np.asarray(scores, float)[None], np.asarray(others, float)[None], level)
-    return Interval(value, float(low[0]), float(high[0]))
+    return Interval(value, min(float(low[0]), value), max(float(high[0]), value))
 
 
 def improvement_ends(scores: np.ndarray, others: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

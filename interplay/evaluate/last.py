@@ -54,7 +54,7 @@ def last_of(values: np.ndarray, cases: np.ndarray | None = None) -> Last:
 
 
 def best_of(values: np.ndarray, cases: np.ndarray | None = None) -> float:
-    """The highest mean of as many measurements in a row as the last value has, counted back from the end; NaN without any."""
+    """The highest mean of blocks of as many measurements as the last value has, counted back from the end; NaN without any."""
     return max((block.value for block in _blocks(values, cases)), default=np.nan)
 
 

@@ -78,6 +78,29 @@ class Sweep:
 
         return settings_table([read_row(path) for path in self._paths()])
 
+    def last(self, metrics: Sequence[str]) -> Any:
+        """The last values of metrics as a pandas data frame, a row for each run and metric; see `interplay.evaluate.last`.
+
+        Columns: ``run``; the settings in which runs differ; ``seed``; ``metric``; ``value``; ``measurements``; ``cases``, the episodes or
+        lives in them.
+
+        Args:
+            metrics: names.
+
+        Raises:
+            UserError: for an unknown metric, runs of which none has logged anything, or if pandas is not installed.
+        """
+        frame = self.frame(metrics)
+        head = [name for name in frame.columns if name not in ("step", "metric", "value")]
+        found = frame.drop_duplicates([*head, "metric"])[[*head, "metric"]].reset_index(drop=True)
+        logs = {run: _log(self.folder, run) for run in found["run"].unique()}
+        lasts = [logs[run].last(metric) for run, metric in zip(found["run"], found["metric"], strict=True)]
+        return found.assign(
+            value=[last.value for last in lasts],
+            measurements=[last.measurements for last in lasts],
+            cases=[last.cases for last in lasts],
+        )
+
     def frame(self, metrics: Sequence[str] | None = None) -> Any:
         """All that the runs have logged as one pandas data frame, a row for each number.
 
@@ -114,6 +137,12 @@ class Sweep:
                 if known.any():
                     parts.append(pandas.DataFrame({**head, **line}))
         return pandas.concat(parts, ignore_index=True)
+
+
+def _log(folder: Path, run: str) -> RunLog:
+    from interplay.view.run_log import read_run
+
+    return read_run(folder if run == folder.name and not (folder / run).is_dir() else folder / run)
 
 
 def sweep(

@@ -15,11 +15,14 @@ from interplay.core.errors import UserError
 from interplay.evaluate import aggregates
 from interplay.evaluate.aggregates import CUTS, LEVEL, Interval
 from interplay.evaluate.last import LEAST, OF_LIVES, Last
+from interplay.evaluate.results import NAMES as SHARES
 from interplay.view.labels import named, relabel
 from interplay.view.run_log import RunLog, one_line
 from interplay.view.run_table import METRICS, SEED, Run, differing_keys, find_runs, read_row, short_names
 from interplay.view.seed_means import WINDOWS, curves_of
 
+_RATING = ("evaluate_against", "evaluate_actions", "evaluate_episodes")  # settings of ratings
+RATES = ("rating", "win_rate", "loss_rate", "draw_rate", "cut_rate", "score_rate")
 LONGEST = 60  # characters of a group's settings; where one has more, notes call the groups by letters
 NAMED = 5  # runs that a note names
 SMALL = -3  # power of ten, below which numbers are told with it
@@ -128,6 +131,7 @@ def compare(
             )
         )
     notes += _notes_on_ends(list(logs.values())) + _notes_on_lasts(groups, metric)
+    notes += _notes_on_play(metric, [run for group in groups for run in group.runs])
     notes += [f"{log.mixed_sides}." for log in logs.values() if log.mixed_sides]
     notes += [line for group in groups for line in _notes_on_seeds(group.name, len(group.runs))]
     return Comparison(metric, steps, (edges[:-1] + edges[1:]) / 2, groups, notes)
@@ -159,7 +163,7 @@ def rows(comparison: Comparison) -> list[tuple[str, ...]]:
         "seeds",
         "measurements",
         *_cases(comparison),
-        f"{one_line(comparison.metric)}, mean",
+        f"{one_line(comparison.metric)}{_unit(comparison)}, mean",
         "interquartile mean",
         "P(better than the first)",
     ]
@@ -259,11 +263,34 @@ def _below(comparison: Comparison) -> list[str]:
     return [one_line(note) for note in (_caption(comparison), *comparison.notes)]
 
 
+def _unit(comparison: Comparison) -> str:
+    return f" ({comparison.unit})" if comparison.unit else ""
+
+
+def _notes_on_play(metric: str, runs: Sequence[Run]) -> list[str]:
+    """The rule of play and the opponents behind a metric of ratings or of training."""
+    name = metric.partition("[")[0]
+    rated = {key: runs[0].settings.get(f"train.{key}") for key in _RATING}
+    if name in SHARES:
+        return [f"{metric}: of the episodes of training, played as the algorithm explores."]
+    if not name.startswith(RATES) or not rated["evaluate_against"]:
+        return []
+    rule = (
+        "sampled"
+        if name.endswith("_sampled")
+        else "greedy"
+        if rated["evaluate_actions"] == "both"
+        else rated["evaluate_actions"]
+    )
+    half = "; drawn and cut count half" if name.startswith(("rating", "score_rate")) else ""
+    against = ", ".join(map(str, rated["evaluate_against"]))
+    return [f"{metric}: {rule} play against {against}, {rated['evaluate_episodes']} episodes each{half}."]
+
+
 def _caption(comparison: Comparison) -> str:
-    unit = f" ({comparison.unit})" if comparison.unit else ""
     weighed = f", each weighing its {cases[0]}" if (cases := _cases(comparison)) else ""
     return (
-        f"Mean of {comparison.metric}{unit} over each run's last measurements (a tenth of them, at least {LEAST}{weighed}; counts are of each seed); "
+        f"Mean of {comparison.metric}{_unit(comparison)} over each run's last measurements (a tenth of them, at least {LEAST}{weighed}; counts are of each seed); "
         f"in brackets {LEVEL:.0%} intervals over seeds, for scores that are about normal; "
         f"better than the first: {comparison.groups[0].name}."
     )

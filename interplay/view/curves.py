@@ -403,6 +403,7 @@ def _panel(
     axes.set_ylabel(quantity(name, next(filter(None, units), "")))
     axes.set_xlim(0, last * 1.02)
     axes.xaxis.set_major_formatter(thousands)
+    _steady(axes)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dee2e6", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -447,9 +448,19 @@ def _reference(axes: Any, reference: Reference, last: float, colour: str, of: st
             )
 
 
+def _steady(axes: Any) -> None:
+    """Ticks without an offset; a column that is constant up to rounding gets an axis wider than its noise."""
+    axes.ticklabel_format(axis="y", useOffset=False)
+    low, high = axes.get_ylim()
+    if high - low < 1e-6 * max(abs(low), abs(high)):
+        middle = (low + high) / 2
+        axes.set_ylim(middle - 0.1 * abs(middle), middle + 0.1 * abs(middle))
+
+
 def quantity(name: str, unit: str) -> str:
     """A column and its unit, ``kills (per agent)``."""
-    return plain_words(name.replace("_", " ")) + (f" ({unit})" if unit else "")
+    base, bracket, side = name.partition("[")
+    return plain_words(base.replace("_", " ") + bracket + side) + (f" ({unit})" if unit else "")
 
 
 def plain_words(text: str) -> str:

@@ -91,7 +91,16 @@ def _win_matrix(axes: Any, standings: Standings) -> None:
     share = 100 * standings.win_share[np.ix_(order, order)]
     np.fill_diagonal(share, np.nan)
     names = [short(standings.names[i]) for i in order]
-    _matrix(axes, share, names, points_title(standings).replace(" (", "\n("), "RdBu", 0.0, 100.0, "{:.0f}")
+    _matrix(
+        axes,
+        share,
+        names,
+        points_title(standings).replace(" (", "\n(").replace(" count", "\ncount"),
+        "RdBu",
+        0.0,
+        100.0,
+        "{:.0f}",
+    )
 
 
 def _lives(axes: Any, results: MergeResults, cap: int) -> None:

@@ -289,8 +289,10 @@ def _rate(settings: TrainSettings, key: str) -> str:
 
 
 def _large_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
+    """Silent where the return has risen: the network copes with them."""
     found = _subjects(columns, "input_abs_max")
-    return [Measured(name, most, most > INPUT_MOST) for name, most in found.items()]
+    risen = _column(columns, "episode_return") > _column(columns, FIRST_RETURN)
+    return [Measured(name, most, (most > INPUT_MOST) & ~risen) for name, most in found.items()]
 
 
 def _large_sentence(settings: TrainSettings, most: float, subjects: Sequence[str]) -> str:
@@ -298,7 +300,7 @@ def _large_sentence(settings: TrainSettings, most: float, subjects: Sequence[str
     cure = (
         "divide them in the world"
         if scaled
-        else "set network.input_scale = true, or divide them in the world"
+        else "divide them in the world, or where their space has bounds set network.input_scale = true"
     )
     return f"inputs{_of(subjects)} reach {most:,.4g}, beyond {INPUT_MOST:g}: large ones drown the others and saturate the first layer; {cure}"
 

@@ -72,6 +72,8 @@ class Evaluation:
         rated: dict[str, Any] = {"evaluate_score": self._score}
         for rule, suffix in (("greedy", ""), ("sampled", "_sampled")) if asked == "both" else ((asked, ""),):
             self._trained.greedy = rule == "greedy"
+            if suffix and self._trained.actions != rule:
+                continue  # an algorithm without drawn actions is rated once
             rated |= self._rate(names, suffix) | {f"evaluate_actions{suffix}": self._trained.actions}
         return rated
 
@@ -118,7 +120,8 @@ class Evaluation:
     def _meet(self, one: Policy, other: Policy, number: int) -> Results:
         """Results of the one against the other; both sit everywhere equally often."""
         assert self._world is not None
-        matches = range(self._settings.train.evaluate_episodes)
+        # Every second number: two in a row share a seed, and greedy play of mirrored sides would repeat itself.
+        matches = range(0, 2 * self._settings.train.evaluate_episodes, 2)
         seed = self._settings.seed
         played = play_block(
             self._world, [one, other], Matchup((0, 1), number), matches, seed, score=self._score
@@ -158,7 +161,7 @@ def rate_against(wins: np.ndarray, matches: int, anchors: np.ndarray) -> float:
         middle = (low + high) / 2
         expected = (matches + DRAWS) * sum(win_probability(middle, float(other)) for other in anchors)
         low, high = (middle, high) if expected < won else (low, middle)
-    return (low + high) / 2
+    return round((low + high) / 2, 6)  # without the rounding errors of halving
 
 
 def open_opponents(settings: TrainSettings) -> Sequence[Policy]:

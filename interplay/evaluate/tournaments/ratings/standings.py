@@ -114,9 +114,10 @@ class Standings:
         return dict(zip(self.results, (round(float(one.sum())) for one in each), strict=False))
 
     def shares(self, player: int) -> dict[str, Share]:
-        """The shares of `counts`, with Wilson's intervals."""
-        counts = self.counts(player)
-        return {name: share_of(count, sum(counts.values())) for name, count in counts.items()}
+        """The shares of `counts`, with Wilson's intervals over rounds: matches of one seed may repeat each other."""
+        counts, rounds = self.counts(player), int(self.rounds[player])
+        played = sum(counts.values())
+        return {name: share_of(count * rounds / max(played, 1), rounds) for name, count in counts.items()}
 
     @property
     def order(self) -> tuple[int, ...]:
