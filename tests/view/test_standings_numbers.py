@@ -52,7 +52,10 @@ def test_ratings_stand_beside_their_player():
 def test_results_are_told_apart_by_hand():
     """Of weak against strong, 8 matches: the weak one won 0, 2 were cut; of strong against middle 1 was drawn."""
     found = standings(
-        score="outcome", cuts=np.array([[0, 2, 0], [2, 0, 0], [0, 0, 0]]), actions=("greedy", "", "sampled")
+        score="outcome",
+        cuts=np.array([[0, 2, 0], [2, 0, 0], [0, 0, 0]]),
+        actions=("greedy", "", "sampled"),
+        rounds=np.array([8, 8, 8]),
     )
     assert [found.counts(player) for player in range(3)] == [
         {"won": 2, "lost": 12, "drawn": 0, "cut": 2},
@@ -67,7 +70,7 @@ def test_results_are_told_apart_by_hand():
         ["12", "75", "0", "12"],
     ]
     assert [row[1] for row in rows(table)] == ["strong", "middle, sampled", "weak, greedy"]
-    assert rows(table)[0][2] == "62 [39, 82]", "Wilson's interval of 10 of 16"
+    assert rows(table)[0][2] == "62 [31, 86]", "Wilson's interval of 5 of 8 rounds"
     told = {row["player"]: row for row in found.to_dict()["players"]}
     assert {told["weak"][name] for name in ("won", "drawn")} == {2, 0}
     assert told["weak"]["actions"] == "greedy"
