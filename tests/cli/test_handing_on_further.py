@@ -38,7 +38,8 @@ def cast(monkeypatch):
         asked.append((name, greedy, merged, trust))
         return contestants.Contestant(name, f"policy of {name}", f"identity of {name}", len(asked))
 
-    monkeypatch.setattr(tournament_kinds, "open_world", lambda *_, **__: SimpleNamespace(close=lambda: None))
+    empty = SimpleNamespace(close=lambda: None, reset=lambda: None, metrics={}, agents=())
+    monkeypatch.setattr(tournament_kinds, "open_world", lambda *_, **__: empty)
     monkeypatch.setattr(tournament_kinds, "find_contestant", find)
     return asked
 
@@ -97,6 +98,7 @@ def test_a_tournament_goes_on_with_every_setting_that_it_began_with(tmp_path, mo
 def test_a_world_is_measured_as_it_was_asked_for(monkeypatch, tmp_path):
     heard = Heard(monkeypatch)
     heard.put("interplay.verbs.players:find_player", lambda *_, **__: Player(heard))
+    heard.put("interplay.evaluate.lineup:players_of", {})
     heard.put("interplay.evaluate.lifetimes.overlays:compute_overlays")
     asked = {"population": 1, "ticks": 21, "burn_in": 34, "seed": 11}
     with pytest.raises(Stopped):

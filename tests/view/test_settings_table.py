@@ -89,7 +89,7 @@ def test_what_is_not_read_is_what_would_be_refused():
         ("pool", "keep", 3),
         ("alternate", "high", 0.9),
         ("league", "keep", 9),
-        ("train", "best_updates", 3),
+        ("train", "best_measurements", 3),
     ):
         assert f"{group}.{key}" in unread or group in unread
         asked = {**base, group: {**base.get(group, {}), key: value}}
