@@ -190,8 +190,7 @@ class EpisodeTable:
     def _mixed(self) -> np.ndarray:
         """(E,) bool, episodes that the policy under study plays with others."""
         own = np.ones((len(self), 1), bool) if self.seating is None else self.seating.own
-        mixed: np.ndarray = own.any(axis=1) & ~own.all(axis=1)
-        return mixed
+        return np.asarray(own.any(axis=1) & ~own.all(axis=1))
 
     def _of(self, values: np.ndarray) -> np.ndarray:
         """(E, A) values, NaN for agents that the policy under study does not play."""
