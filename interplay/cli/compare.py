@@ -52,8 +52,8 @@ def compare(
     from interplay.view import comparison
     from interplay.view.comparison_picture import plot_comparison
     from interplay.view.figures import figure_look
-    from interplay.view.labels import read_labels
     from interplay.view.output import FIGURES, check_output
+    from interplay.view.run_groups import read_labels
 
     check_output(out, FIGURES)
     look = figure_look(size, font_size, title)

@@ -52,7 +52,7 @@ def curves(
     """Draws what runs have learned, from their metrics.jsonl."""
     from interplay.view.curves import plot_runs
     from interplay.view.figures import figure_look
-    from interplay.view.labels import read_labels
+    from interplay.view.run_groups import read_labels
     from interplay.view.run_table import find_runs
 
     look, labels = figure_look(size, font_size, title), read_labels(label or [])

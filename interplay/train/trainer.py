@@ -22,6 +22,7 @@ from interplay.core.settings import build, changed
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
 from interplay.core.waiting import WAITING
+from interplay.core.world import World
 from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.diagnosis.live import LiveDiagnosis
 from interplay.train.factored.learner import TeamLearner
@@ -269,6 +270,12 @@ def _train(
                 _lead(worker, evaluation, folder, checkpoint, stop, faults, on_update)
 
 
+def _names(world: World) -> dict[str, list[str]]:
+    """Names of agents and teams, for the first line of the log: its lists are in their order."""
+    teams = world.team_names or tuple(f"team{number}" for number in range(len(world.teams or ())))
+    return {"agent_names": list(world.agents), "team_names": list(teams)}
+
+
 def _lead(
     worker: Worker,
     evaluation: Evaluation,
@@ -283,6 +290,7 @@ def _lead(
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
     first_steps, first_update = worker.agent_steps, worker.updates
+    names = {} if first_update else _names(worker.shards[0].world)
     warned = False
     shown: dict[str, float] = {}  # the latest of each: not every update completes a window of episodes
     best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
@@ -321,7 +329,8 @@ def _lead(
                 progress.rate or math.nan
             )  # as it is shown; the first update has none
             if rated or worker.updates % settings.train.log_every == 0:
-                folder.log(worker.agent_steps, numbers)
+                folder.log(worker.agent_steps, numbers | names)
+                names = {}
             for line in diagnosis.add(worker.agent_steps, numbers):
                 progress.say(f"update {worker.updates}: {line}")
             if not warned and (warning := stopped_at_once(settings, numbers)):

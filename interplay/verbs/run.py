@@ -15,7 +15,6 @@ from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.keywords import says_near_miss
 from interplay.core.loading import did_you_mean
-from interplay.verbs.agent_names import NO_NAMES, Names, names_of
 from interplay.verbs.showing import Media
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ class Run:
         log = read_run(self.folder)
         agents = {f"by_agent[{name}]": table for name, table in log.agents.items()}
         columns = {"agent_steps": log.steps, **log.columns, **agents}
-        return Metrics(str(self.folder), columns, names_of(log.world, log.options))
+        return Metrics(str(self.folder), columns, log.names)
 
     @says_near_miss
     def policy(
@@ -325,10 +324,12 @@ class Metrics(Mapping[str, np.ndarray]):
     Args:
         title: above the table in a notebook.
         columns: all of one length.
-        names: of agents and teams, where they are known.
+        names: of the agents, and of the teams; empty where they are not known.
     """
 
-    def __init__(self, title: str, columns: Mapping[str, np.ndarray], names: Names = NO_NAMES) -> None:
+    def __init__(
+        self, title: str, columns: Mapping[str, np.ndarray], names: Sequence[Sequence[str]] = ()
+    ) -> None:
         self._title, self._columns, self._names = title, dict(columns), names
 
     def __getitem__(self, name: str) -> np.ndarray:

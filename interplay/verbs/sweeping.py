@@ -15,7 +15,6 @@ from interplay.core.keywords import says_near_miss
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import build, merge, read_toml
 from interplay.core.trust import admit_bytes, programs
-from interplay.verbs.agent_names import names_of
 from interplay.verbs.run import Run
 from interplay.verbs.training import Groups, nested
 
@@ -299,10 +298,9 @@ def _leaves(values: Any) -> Iterator[Any]:
 
 def _numbers(log: RunLog) -> Iterator[tuple[str, np.ndarray]]:
     """Every column of a log, those of agents by their names; where one of that name was logged itself, it stands."""
-    names = names_of(log.world, log.options)
     for metric, values in log.agents.items():
         yield from (
-            (key, own) for key, own in by_name(metric, values, *names).items() if key not in log.columns
+            (key, own) for key, own in by_name(metric, values, *log.names).items() if key not in log.columns
         )
     yield from log.columns.items()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,9 +15,9 @@ from interplay.evaluate import aggregates
 from interplay.evaluate.aggregates import CUTS, LEVEL, Interval
 from interplay.evaluate.last import LEAST, OF_LIVES, Last
 from interplay.evaluate.results import NAMES as SHARES
-from interplay.view.labels import named, relabel
+from interplay.view.run_groups import RunGroup, group_runs, label_groups
 from interplay.view.run_log import RunLog, one_line
-from interplay.view.run_table import METRICS, SEED, Run, differing_keys, find_runs, read_row, short_names
+from interplay.view.run_table import METRICS, SEED, Run, find_runs, read_logged
 from interplay.view.seed_means import WINDOWS, curves_of
 
 _RATING = ("evaluate_against", "evaluate_actions", "evaluate_episodes")  # settings of ratings
@@ -101,7 +100,7 @@ def compare(
     Raises:
         UserError: where no run can be compared, for a metric that none has, runs on different worlds, or a label of no group.
     """
-    found, notes = _read(find_runs(places))
+    found, notes = read_logged(find_runs(places))
     metric = _metric([log for _, log in found], metric)
     logs = {run.path: log for run, log in found if np.isfinite(log.column(metric)).any()}
     runs = [run for run, _ in found if run.path in logs]
@@ -109,13 +108,9 @@ def compare(
     _refuse_different_worlds(runs)
     steps = max(run.steps for run in runs)
     edges = np.linspace(0, steps, WINDOWS + 1)
-    members: dict[str, list[Run]] = {}
-    for run in runs:
-        members.setdefault(json.dumps(run.asked, sort_keys=True), []).append(run)
-    called, names = _labels(list(members.values()), labels or {})
+    members = group_runs(runs)
     groups: list[Group] = []
-    for label, name, own in zip(called, names, members.values(), strict=True):
-        _refuse_twice(own)
+    for label, name, (own, *_) in zip(*_labels(members, labels or {}), members, strict=True):
         lasts = [logs[run.path].last(metric) for run in own]
         scores = np.array([last.value for last in lasts])
         groups.append(
@@ -135,25 +130,6 @@ def compare(
     notes += [f"{log.mixed_sides}." for log in logs.values() if log.mixed_sides]
     notes += [line for group in groups for line in _notes_on_seeds(group.name, len(group.runs))]
     return Comparison(metric, steps, (edges[:-1] + edges[1:]) / 2, groups, notes)
-
-
-def _read(paths: Sequence[Path]) -> tuple[list[tuple[Run, RunLog]], list[str]]:
-    """The runs that have logged something, with their logs, and a note on each other one."""
-    found: list[tuple[Run, RunLog]] = []
-    notes = []
-    for path in paths:
-        try:
-            run = read_row(path)
-        except UserError as error:
-            notes.append(f"Left out: {error}.")
-            continue
-        if run.log is None:
-            notes.append(f"{path.name} has logged nothing; left out.")
-        else:
-            found.append((run, run.log))
-    if not found:
-        raise UserError(f"no run to compare: {' '.join(notes)}")
-    return found, notes
 
 
 def rows(comparison: Comparison) -> list[tuple[str, ...]]:
@@ -319,25 +295,9 @@ def _metric(logs: Sequence[RunLog], asked: str | None) -> str:
     raise UserError(f"{what} logged by any run; there are {', '.join(sorted(some))}")
 
 
-def _labels(groups: Sequence[Sequence[Run]], labels: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """What tables call the groups, and what notes call them: a letter where a label is long.
-
-    The settings in which they differ, ``learning_rate 0.001, clip 0.1``, unless runs have a ``name`` or the user gives one.
-    A single group has the world's id.
-    """
-    firsts = [group[0] for group in groups]
-    keys = [key for key in differing_keys(firsts) if key not in (SEED, "steps")]
-    called = dict(zip(keys, short_names(keys), strict=True))
-    settings = [
-        ", ".join(f"{called[key]} {_shown(run.asked.get(key))}" for key in keys if run.reads(key))
-        if keys
-        else str(run.settings["world.id"])
-        for run in firsts
-    ]
-    own = named(settings, [[run.settings.get("name", "") for run in group] for group in groups])
-    found = relabel(
-        own, [[name for run in group for name in (run.path.name, str(run.path))] for group in groups], labels
-    )
+def _labels(groups: Sequence[RunGroup], labels: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """What tables call the groups, and what notes call them: a letter where a label is long."""
+    found = label_groups(groups, [group.settings for group in groups], labels)
     if max(map(len, found)) <= LONGEST:
         return found, found
     names = [_letters(number) for number in range(len(found))]
@@ -349,10 +309,6 @@ def _letters(number: int) -> str:
     return chr(ord("A") + number % 26) + (str(number // 26) if number >= 26 else "")
 
 
-def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def _refuse_different_worlds(runs: Sequence[Run]) -> None:
     first = runs[0]
     for run in runs:
@@ -361,17 +317,6 @@ def _refuse_different_worlds(runs: Sequence[Run]) -> None:
                 f"{run.path} was trained on {own}, {first.path} on {other}: scores of different worlds are no measure of each other; "
                 "compare runs of one world"
             )
-
-
-def _refuse_twice(runs: Sequence[Run]) -> None:
-    seeds: dict[int, Path] = {}
-    for run in runs:
-        seed = run.settings["seed"]
-        if seed in seeds:
-            raise UserError(
-                f"{run.path} and {seeds[seed]} are the same run, seed {seed}; leave one of them out"
-            )
-        seeds[seed] = run.path
 
 
 def _notes_on_ends(logs: Sequence[RunLog]) -> list[str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,11 +21,13 @@ from interplay.view.figures import (
     mark,
     panel_grid,
 )
-from interplay.view.labels import named, relabel
 from interplay.view.output import FIGURES, begin_figure, check_output, save_figure
 from interplay.view.palette import FAINT, INK
-from interplay.view.run_log import RunLog, one_line, read_run, usual
+from interplay.view.run_log import RunLog, one_line, usual
 from interplay.view.seed_means import WINDOWS, curves_of
+
+if TYPE_CHECKING:
+    from interplay.view.run_table import Run
 
 DEFAULT_COLUMNS = ("episode_length", "episode_return", "won", "life", "rating")
 AXES = {
@@ -40,6 +40,7 @@ MOST_PARTS = 16  # agents or teams, whose curves can be told apart
 UNFINISHED = "episodes stand where they began"
 WHOLE = 0.9  # of a run: a curve that ends before this is explained
 LONGEST = 120  # characters of a label
+SHORT = 40  # characters of settings that are a label
 PANEL = (4.0, 2.8)  # inches of a panel, title and legend not included
 
 
@@ -100,11 +101,14 @@ def plot_runs(
         UserError: for a folder that holds no run or nothing logged yet, an unknown column, one that has no number per agent, a label
             for no group, an unwritable file, or if matplotlib is not installed.
     """
+    from interplay.view.run_table import read_logged  # brings all settings: the viewer starts without
+
     target = check_output(out, FIGURES)
     if not runs:
         raise UserError("no runs given; name at least one run folder")
-    logs = [read_run(Path(run)) for run in runs]
-    early = "; ".join(line for log in logs for line in (log.early_end, log.mixed_sides) if line)
+    found, left_out = read_logged([Path(run) for run in runs])
+    logs = [log for _, log in found]
+    early = [line for log in logs for line in (log.early_end, log.mixed_sides) if line]
     names = _columns(logs, columns, by)
     logs, parts = split(logs, names, by)
     worlds = {log.world for log in logs}
@@ -114,8 +118,16 @@ def plot_runs(
     axis, logs = choose_axis(logs, references, against)
     if axis != AXES["slot_steps"]:
         references = [reference._replace(windows=()) for reference in references]
-    groups = _labelled(group(logs), labels or {})
-    notes = "; ".join([*([early] if early else []), *([UNFINISHED] if _lack_ends(logs, names) else [])])
+    groups = _grouped([run for run, _ in found], logs, labels or {})
+    mixed = [] if world else [f"curves of different worlds: {', '.join(sorted({log.world for log in logs}))}"]
+    notes = "; ".join(
+        [
+            *mixed,
+            *(note.rstrip(".") for note in left_out),
+            *early,
+            *([UNFINISHED] if _lack_ends(logs, names) else []),
+        ]
+    )
     known = [r for r in references if r.windows or r.level is not None]
     looks = _looks(groups, [parts[name] for name in names])
     rows, across = panel_grid(len(names), look.width)
@@ -132,11 +144,24 @@ def plot_runs(
         return save_figure(figure, target)
 
 
-def _labelled(groups: Mapping[str, list[RunLog]], labels: Mapping[str, str]) -> dict[str, list[RunLog]]:
-    """Groups under the labels that the user gives; the number of seeds stays behind them."""
-    bare = [label.removesuffix(_seeds(logs)) for label, logs in groups.items()]
-    called = relabel(bare, [_names(logs) | {label} for label, logs in groups.items()], labels)
-    return {label + _seeds(logs): logs for label, logs in zip(called, groups.values(), strict=True)}
+def _grouped(
+    runs: Sequence[Run], logs: Sequence[RunLog], labels: Mapping[str, str]
+) -> dict[str, list[RunLog]]:
+    """Label of a group, with the number of its seeds -> its logs.
+
+    Groups have the settings in which they differ as labels where these are short, else the names of their folders.
+    """
+    from interplay.view.run_groups import group_runs, label_groups
+
+    by_path = {log.path: log for log in logs}
+    groups = group_runs(runs)
+    settings = [group.settings for group in groups]
+    short = len(set(settings)) == len(settings) > 1 and all(0 < len(text) <= SHORT for text in settings)
+    shown = label_groups(groups, settings if short else [group.folders for group in groups], labels)
+    return {
+        label + group.seeds: [by_path[run.path] for run in group.runs]
+        for label, group in zip(shown, groups, strict=True)
+    }
 
 
 def _looks(
@@ -145,10 +170,6 @@ def _looks(
     """Group and part -> how its lines look, the same in every panel."""
     kinds = dict.fromkeys((label, part) for own in parts for label in groups for part in own)
     return {kind: line_look(number, len(kinds)) for number, kind in enumerate(kinds)}
-
-
-def _names(logs: Sequence[RunLog]) -> set[str]:
-    return {name for log in logs for name in (log.name, str(log.path))}
 
 
 def _lack_ends(logs: Sequence[RunLog], names: Sequence[str]) -> bool:
@@ -317,49 +338,6 @@ def _bars(
     )
 
 
-def group(logs: Sequence[RunLog]) -> dict[str, list[RunLog]]:
-    """Runs by what they were asked to do, seeds left out: label -> runs.
-
-    Raises:
-        UserError: for a run that is there twice, which would be counted as two seeds.
-    """
-    by_settings: dict[str, list[RunLog]] = {}
-    for log in logs:
-        by_settings.setdefault(log.settings_without_seed, []).append(log)
-    labels = []
-    for members in by_settings.values():
-        _refuse_twice(members)
-        label = ", ".join(log.name for log in members) if len(members) <= 3 else members[0].name + ", ..."
-        if (stem := _stem(members)) and stem not in labels:
-            label = stem
-        labels.append(label)
-    labels = named(labels, [[log.label for log in members] for members in by_settings.values()])
-    return {
-        label + _seeds(members): members for label, members in zip(labels, by_settings.values(), strict=True)
-    }
-
-
-def _seeds(logs: Sequence[RunLog]) -> str:
-    return f" ({len(logs)} seeds)" if len(logs) > 1 else ""
-
-
-def _stem(logs: Sequence[RunLog]) -> str:
-    """What the names of runs begin with, without the word seed; empty for a single run."""
-    stem = os.path.commonprefix([log.name for log in logs]) if len(logs) > 1 else ""  # noqa: RUF071 - of names, no paths
-    return re.sub(r"[\W_]*(seed)?[\W_]*$", "", stem)
-
-
-def _refuse_twice(logs: Sequence[RunLog]) -> None:
-    """Of runs that differ in their seed alone; one whose seed is not known is known by its folder."""
-    seen: dict[int | Path, Path] = {}
-    for log in logs:
-        key = log.path.resolve() if log.seed is None else log.seed
-        if key in seen:
-            seed = "" if log.seed is None else f", seed {log.seed}"
-            raise UserError(f"{log.path} and {seen[key]} are the same run{seed}; leave one of them out")
-        seen[key] = log.path
-
-
 def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None, by: str) -> list[str]:
     logged = sorted({name for log in logs for name in (*log.columns, *(log.agents if by else ()))})
     names = usual(DEFAULT_COLUMNS, logged) if asked is None else list(asked)
@@ -386,7 +364,13 @@ def _panel(
     last = max(log.steps[-1] for logs in groups.values() for log in logs)
     series = [(label, part, logs) for label, logs in groups.items() for part in parts]
     for i, (label, part, logs) in enumerate(series):
-        said = f"{label}: {part}" if part and len(groups) > 1 else part + _seeds(logs) if part else label
+        said = (
+            f"{label}: {part}"
+            if part and len(groups) > 1
+            else part + (f" ({len(logs)} seeds)" if len(logs) > 1 else "")
+            if part
+            else label
+        )
         _curve(axes, name + parts[part], said, logs, looks[label, part].colour)
         for line in axes.get_lines():
             if line.get_label() == plain_words(said):

@@ -22,6 +22,7 @@ MOST_STEPS = 2**63  # agent-steps of a run
 
 BEGAN = "episodes_began"
 BY_AGENT = "by_agent"
+AGENT_NAMES, TEAM_NAMES = "agent_names", "team_names"  # in the first line of a log
 RETURN = "episode_return"
 ENDS = ("max_updates", "max_episodes", "max_seconds")  # of `train`, beside `steps`
 OTHERS = (
@@ -37,33 +38,29 @@ class RunLog(NamedTuple):
     Attributes:
         path, name: its folder, and that folder's name.
         world: the world's id, or empty if the settings are not there.
-        settings_without_seed: the settings as text, without what only names random streams.
         steps: (N,) agent-steps of each logged line, ascending.
         columns: name -> (N,) float64, NaN where a line does not have it.
         of_others: columns that are means over the episodes in which others than the learner play too.
         of_episodes: columns that are means over episodes, which began earlier than the line was written.
         options: of the world, as JSON.
         agents: name -> (N, A) float64, of metrics that were logged for every agent.
-        seed: of the run, or None if the settings do not say it.
         asked: agent-steps that the settings ask for, or None if they do not say it, or name another end as well.
         mixed: agent-steps up to which means over episodes are over all sides, though others than the learner play some; 0 elsewhere.
-        label: ``name`` of the settings.
+        names: of the agents, and of the teams; empty where the log has none.
     """
 
     path: Path
     name: str
     world: str
-    settings_without_seed: str
     steps: np.ndarray
     columns: dict[str, np.ndarray]
     of_episodes: frozenset[str] = frozenset()
     options: str = "{}"
     agents: dict[str, np.ndarray] = {}  # noqa: RUF012 - never changed
-    seed: int | None = None
     asked: int | None = None
     mixed: int = 0
-    label: str = ""
     of_others: frozenset[str] = frozenset()
+    names: tuple[tuple[str, ...], ...] = ()
 
     @property
     def apart(self) -> int:
@@ -152,18 +149,23 @@ def read_run(path: Path) -> RunLog:
         path,
         path.resolve().name,
         said.world,
-        said.settings or str(path.resolve()),
         steps,
         table,
         own,
         said.options,
         _agents(file, read),
-        said.seed,
         said.asked,
         _mixed(read) if said.others else 0,
-        said.label,
         others,
+        _names(read),
     )
+
+
+def _names(lines: list[dict[str, Any]]) -> tuple[tuple[str, ...], ...]:
+    """Names of the agents and of the teams, from the first line that has them."""
+    line = next((line for line in lines if AGENT_NAMES in line), {})
+    lists = [line.get(key) for key in (AGENT_NAMES, TEAM_NAMES)]
+    return tuple(tuple(one_line(str(name)) for name in own) for own in lists if isinstance(own, list))
 
 
 def _mixed(lines: list[dict[str, Any]]) -> int:
@@ -286,46 +288,26 @@ class _Said(NamedTuple):
 
     world: str = ""
     options: str = "{}"
-    settings: str = ""
-    seed: int | None = None
     asked: int | None = None
     others: bool = False
-    label: str = ""
 
 
 def _settings(file: Path) -> _Said:
     """What ``settings.toml`` holds; nothing where there is none."""
     if not os.path.lexists(file):
         return _Said()
-    from interplay.train.run.settings_file import PACE  # brings all settings: the viewer starts without
     from interplay.train.settings.renamed import renew
 
     values = renew(read_toml(file, links=False))
-    asked, label = _whole(values.get("steps")), str(values.get("name", ""))
-    world, seed = values.get("world", {}), values.get("seed")
+    asked, world = _whole(values.get("steps")), values.get("world", {})
     ends = any(isinstance(_inside(values, "train", end), int | float) for end in ENDS)
-    for key in ("seed", *PACE):  # change nothing of what is learnt
-        _drop(values, key)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
     return _Said(
         str(name),
         json.dumps(options, sort_keys=True, default=str),
-        json.dumps(values, sort_keys=True, default=str),
-        seed if isinstance(seed, int) else None,
         None if ends else asked,
         any(_inside(values, *keys) for keys in OTHERS),
-        one_line(label),
     )
-
-
-def _drop(values: dict[str, Any], key: str) -> None:
-    """Removes a key by its path, and a group that is empty without it."""
-    name, _, rest = key.partition(".")
-    inner = values.get(name)
-    if rest and isinstance(inner, dict):
-        _drop(inner, rest)
-    if not rest or inner == {}:
-        values.pop(name, None)
 
 
 def _inside(values: Any, *keys: str) -> Any:

@@ -91,12 +91,14 @@ def _inside(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def read_row(path: Path) -> Run:
-    """A run with its settings and, where it has logged something, its log.
+    """A run with its settings and, where it has logged something, its log; without settings where there is no file of them.
 
     Raises:
-        UserError: if settings or log are damaged.
+        UserError: if settings or log are damaged, or there is neither.
     """
     file = path / "settings.toml"
+    if not os.path.lexists(file):
+        return Run(path, {}, read_run(path))
     asked = build(TrainSettings, renew(read_toml(file, links=False)), str(file))
     run = Run(path, {}, None, keys_unread(asked))
     settings = {key: value for key, value in _flat(canonical(asked)).items() if run.reads(key)}
@@ -115,6 +117,29 @@ def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
         except UserError as error:
             say(f"left out: {one_line(str(error))}")
     return runs
+
+
+def read_logged(paths: Sequence[Path]) -> tuple[list[tuple[Run, RunLog]], list[str]]:
+    """The runs that have logged something, with their logs, and a note on each other one.
+
+    Raises:
+        UserError: where there is none of these.
+    """
+    found: list[tuple[Run, RunLog]] = []
+    notes = []
+    for path in paths:
+        try:
+            run = read_row(path)
+        except UserError as error:
+            notes.append(f"Left out: {one_line(str(error))}.")
+            continue
+        if run.log is None:
+            notes.append(f"{one_line(path.name)} has logged nothing; left out.")
+        else:
+            found.append((run, run.log))
+    if not found:
+        raise UserError(f"no run with a log: {' '.join(notes)}")
+    return found, notes
 
 
 def differing_keys(runs: Sequence[Run]) -> list[str]:

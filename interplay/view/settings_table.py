@@ -24,16 +24,18 @@ class SettingsTable(NamedTuple):
     """Settings of runs, without their seeds.
 
     Attributes:
+        groups: the ``name`` of each group's runs, or its number from 1 where not every group has a name of its own.
         varied: key -> a value for each group; `NONE` where the group does not read it.
         seeds: of each group.
         shared: key -> the value of every run that reads it.
-        partly: keys of `shared` that not every group reads -> numbers of those that do, from 1.
+        partly: keys of `shared` that not every group reads -> those that do.
     """
 
+    groups: list[str]
     varied: dict[str, list[str]]
     seeds: list[list[int]]
     shared: dict[str, str]
-    partly: dict[str, list[int]]
+    partly: dict[str, list[str]]
 
 
 def settings_table(runs: Sequence[Run]) -> SettingsTable:
@@ -48,20 +50,27 @@ def settings_table(runs: Sequence[Run]) -> SettingsTable:
     for run in runs:
         groups.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
     firsts = [_settings(own[0]) for own in groups.values()]
+    found = [{str(run.settings.get("name", "")) for run in own} for own in groups.values()]
+    names = [own.pop() if len(own) == 1 else "" for own in found]
+    names = (
+        names
+        if all(names) and len(set(names)) == len(names)
+        else [str(number + 1) for number in range(len(names))]
+    )
     keys = dict.fromkeys(key for settings in firsts for key in settings)
     differing = [key for key in differing_keys([own[0] for own in groups.values()]) if key in keys]
     shared, partly = {}, {}
     for key in keys:
-        readers = [number for number, settings in enumerate(firsts, 1) if key in settings]
+        readers = [number for number, settings in enumerate(firsts) if key in settings]
         if key not in differing:
-            shared[key] = _text(firsts[readers[0] - 1][key])
+            shared[key] = _text(firsts[readers[0]][key])
             if len(readers) < len(firsts):
-                partly[key] = readers
+                partly[key] = [names[number] for number in readers]
     varied = {
         key: [_text(settings[key]) if key in settings else NONE for settings in firsts] for key in differing
     }
     seeds = [sorted(run.settings[SEED] for run in own) for own in groups.values()]
-    return SettingsTable(varied, seeds, shared, partly)
+    return SettingsTable(names, varied, seeds, shared, partly)
 
 
 def write(table: SettingsTable, out: Path) -> Path:
@@ -92,10 +101,10 @@ def latex(table: SettingsTable) -> str:
 def _varied(table: SettingsTable) -> list[list[str]]:
     """A row for each group; none where there is one group."""
     rows = [["group", *table.varied, "seeds"]]
-    for number, seeds in enumerate(table.seeds):
+    for number, (group, seeds) in enumerate(zip(table.groups, table.seeds, strict=True)):
         values = [column[number] for column in table.varied.values()]
-        rows.append([str(number + 1), *values, _listed(seeds)])
-    return rows if table.varied else []
+        rows.append([one_line(group), *values, _listed(seeds)])
+    return rows if len(table.groups) > 1 else []
 
 
 def _shared(table: SettingsTable) -> list[list[str]]:
@@ -104,10 +113,10 @@ def _shared(table: SettingsTable) -> list[list[str]]:
     for key, value in table.shared.items():
         readers = _listed(table.partly.get(key, [])) or "all"
         rows.append([key, value, *([readers] if table.partly else [])])
-    return rows if table.varied else [*rows, ["seeds", _listed(table.seeds[0])]]
+    return rows if len(table.groups) > 1 else [*rows, ["seeds", _listed(table.seeds[0])]]
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _listed(numbers: Sequence[int | str]) -> str:
     return ", ".join(map(str, numbers))
 
 

@@ -54,6 +54,7 @@ def test_metrics_are_the_log_by_columns(run):
 def test_metrics_of_agents_are_no_mean_of_them(tmp_path):
     (tmp_path / "settings.toml").write_text('[world]\nid = "dilemma/fixed"\n')
     lines = [{"agent_steps": i, "by_agent": {"score": [i, -i]}} for i in (1, 2)]
+    lines[0]["agent_names"] = ["agent_0", "agent_1"]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     metrics = interplay.Run(tmp_path).metrics
     assert metrics["by_agent[score]"].tolist() == [[1, -1], [2, -2]]

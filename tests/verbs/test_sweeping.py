@@ -15,7 +15,12 @@ from tests.cli.command import typed
 pytest.importorskip("pandas")
 
 
-def make_run(folder: Path, seed: int, text: str = "", lines: int = 6) -> Path:
+NAMES = {"agent_names": ["agent_0", "agent_1"], "team_names": []}
+
+
+def make_run(
+    folder: Path, seed: int, text: str = "", lines: int = 6, names: dict[str, list[str]] = NAMES
+) -> Path:
     folder.mkdir(parents=True)
     (folder / "settings.toml").write_text(f'seed = {seed}\n[world]\nid = "dilemma/fixed"\n{text}')
     rng = np.random.default_rng([seed, len(text)])
@@ -29,6 +34,7 @@ def make_run(folder: Path, seed: int, text: str = "", lines: int = 6) -> Path:
         }
         for i in range(1, lines + 1)
     ]
+    rows[0] |= names
     (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder
 
@@ -115,20 +121,17 @@ def test_a_log_is_a_frame_whose_agents_have_names(folder):
     assert found == by_hand(path)
 
 
-def test_agents_of_a_world_that_is_not_known_are_numbers(folder):
-    path = folder / "clip-0.1--seed-0"
-    settings = path / "settings.toml"
-    settings.write_text(settings.read_text().replace("dilemma/fixed", "given/own"))
+def test_agents_of_a_log_without_names_are_numbers(tmp_path):
+    path = make_run(tmp_path / "old", 0, names={})
     names = interplay.Run(path).metrics.frame().columns
     assert {"score", "score[0]", "score[1]"} <= set(names)
 
 
 def test_teams_have_names_where_a_metric_is_of_teams(tmp_path):
-    run = make_run(tmp_path / "a", 0)
-    text = (run / "settings.toml").read_text().replace("dilemma/fixed", "survival/2v2-all-low")
-    (run / "settings.toml").write_text(text)
+    own = {"agent_names": ["a", "b", "c", "d"], "team_names": ["red", "blue"]}
+    run = make_run(tmp_path / "a", 0, names=own)
     names = set(interplay.Run(run).metrics.frame().columns)
-    assert {"score[team0]", "score[team1]"} <= names
+    assert {"score[red]", "score[blue]"} <= names
 
 
 def test_a_table_of_episodes_is_a_frame_and_short_to_read():

@@ -14,7 +14,6 @@ from interplay.view import curves
 from interplay.view.curves import (
     Reference,
     choose_axis,
-    group,
     plot_runs,
     published,
     split,
@@ -87,12 +86,6 @@ def test_a_curve_that_ends_before_its_run_is_explained(tmp_path, monkeypatch, la
     monkeypatch.setattr(curves, "save_figure", lambda figure, target: figures.append(figure) or target)
     plot_runs([run], tmp_path / "c.png", ["episode_length"])
     assert figures[0].get_supxlabel().split() == told.split()
-
-
-def test_runs_that_differ_only_in_their_seed_are_one_curve(tmp_path):
-    logs = [read_run(make_run(tmp_path / name, seed)) for seed, name in enumerate("abc")]
-    logs.append(read_run(make_run(tmp_path / "d", rate=1e-3)))
-    assert {label: len(runs) for label, runs in group(logs).items()} == {"a, b, c (3 seeds)": 3, "d": 1}
 
 
 def test_a_run_is_no_two_seeds(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.view import curves
-from interplay.view.curves import Reference, group, plot_runs
+from interplay.view.curves import Reference, plot_runs
 from interplay.view.palette import POPULATIONS
 from interplay.view.run_log import read_run
 from tests.view.figures import held, lines, titled
@@ -95,8 +95,8 @@ def test_runs_of_several_seeds_are_their_mean_in_a_band_from_the_lowest_to_the_h
     np.testing.assert_allclose(together.get_ydata(), windows.mean(0), atol=1e-4)
     np.testing.assert_allclose(raw.get_ydata(), values[0] + 9)
     np.testing.assert_allclose(alone.get_ydata(), windows[0] + 9, atol=1e-4)
-    assert together.get_label() == "a, b, c (3 seeds)"
-    assert alone.get_label() == "d"
+    assert together.get_label() == "world somewhere (3 seeds)"
+    assert alone.get_label() == "world elsewhere"
     assert [line.get_color() for line in (together, raw, alone)] == [POPULATIONS[i] for i in (0, 1, 1)]
 
 
@@ -182,11 +182,25 @@ def test_names_of_settings_and_of_the_user_are_the_labels(monkeypatch, tmp_path)
         plot_runs(runs, tmp_path / "b.png", columns=["life"], labels={"d": "ours"})
 
 
-def test_long_lists_of_runs_are_cut_in_their_label(tmp_path):
-    logs = [read_run(logged(tmp_path / name, STEPS, seed=i)) for i, name in enumerate("abcd")]
-    assert list(group(logs[:3])) == ["a, b, c (3 seeds)"]
-    assert list(group(logs)) == ["a, ... (4 seeds)"]
-    assert list(group(logs[:1])) == ["a"]
+def test_a_run_without_a_number_is_left_out_with_a_note(monkeypatch, tmp_path):
+    runs = [logged(tmp_path / name, STEPS, seed=i) for i, name in enumerate("abc")]
+    (runs[0] / "metrics.jsonl").write_text("")
+    (runs[1] / "metrics.jsonl").write_text('{"agent_steps": NaN}\n')
+    figures = held(monkeypatch, curves)
+    plot_runs(runs, tmp_path / "a.png", columns=["life"])
+    note = "".join(figures[0].get_supxlabel().split())
+    assert "ahasloggednothing" in note
+    assert "b/metrics.jsonl" in note
+    labels = [line.get_label() for line in titled(figures[0], "life").lines]
+    assert "c" in labels
+    assert not {"a", "b"} & set(labels)
+
+
+def test_curves_of_different_worlds_say_so(monkeypatch, tmp_path):
+    runs = [logged(tmp_path / name, STEPS, world=f"of/{name}") for name in "ab"]
+    figures = held(monkeypatch, curves)
+    plot_runs(runs, tmp_path / "a.png", columns=["life"])
+    assert "of/a, of/b" in figures[0].get_supxlabel()
 
 
 @pytest.mark.parametrize(

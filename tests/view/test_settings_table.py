@@ -46,8 +46,8 @@ def test_what_varies_and_what_is_shared(three):
         "network.critic": ["own", "team", "-"],
     }
     assert table.seeds == [[2, 4]] * 3
-    assert table.partly["ppo.gamma"] == [1, 2]
-    assert table.partly["qmix.gamma"] == [3]
+    assert table.partly["ppo.gamma"] == ["1", "2"]
+    assert table.partly["qmix.gamma"] == ["3"]
     for key, value in table.shared.items():  # each is the value of every run that reads it
         read = [row.settings[key] for row in rows if key in row.settings]
         assert all(str(one) == value or str(one).lower() == value for one in read), key
@@ -70,6 +70,18 @@ def test_tables_hold_the_settings(three):
         r"\begin{tabular}{lllll}",
         r"\begin{tabular}{lll}",
     ]
+
+
+def test_groups_have_the_names_of_their_runs(three):
+    for path in find_runs([three]):
+        file = path / "settings.toml"
+        name = path.name.rpartition("-")[0].upper()
+        file.write_text(f'name = "{name}"\n' + file.read_text())
+    table = settings_table([read_row(path) for path in find_runs([three])])
+    assert table.groups == ["IPPO", "MAPPO", "QMIX"]
+    assert table.partly["ppo.gamma"] == ["IPPO", "MAPPO"]
+    assert "name" not in table.varied
+    assert "| MAPPO | ppo | 0.3 | team | 2, 4 |" in markdown(table).splitlines()
 
 
 def test_a_single_setting_has_one_table(three):

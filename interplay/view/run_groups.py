@@ -1,0 +1,155 @@
+"""Runs that differ in their seed alone as groups, and what tables and pictures call these."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.view.run_log import one_line
+from interplay.view.run_table import SEED, Run, differing_keys, short_names
+
+
+class RunGroup(NamedTuple):
+    """Runs that differ in their seed alone.
+
+    Attributes:
+        runs: at least one.
+        settings: those in which groups differ, ``learning_rate 0.001, clip 0.1``; the world's id for a single group.
+        folders: what the names of its folders have in common, or these names.
+    """
+
+    runs: list[Run]
+    settings: str
+    folders: str
+
+    @property
+    def seeds(self) -> str:
+        """`` (3 seeds)``; empty for a single run."""
+        return f" ({len(self.runs)} seeds)" if len(self.runs) > 1 else ""
+
+    @property
+    def keys(self) -> set[str]:
+        """Words by which the user can name the group."""
+        paths = {
+            name for run in self.runs for name in (run.path.resolve().name, run.path.name, str(run.path))
+        }
+        return paths | {self.settings, self.folders, self.settings + self.seeds, self.folders + self.seeds}
+
+
+def group_runs(runs: Sequence[Run]) -> list[RunGroup]:
+    """Groups of runs, in the order of their first ones; a run without settings is a group of its own.
+
+    Raises:
+        UserError: for a run that is there twice, which would count as two seeds.
+    """
+    members: dict[str, list[Run]] = {}
+    for run in runs:
+        key = json.dumps(run.asked, sort_keys=True) if run.settings else str(run.path.resolve())
+        members.setdefault(key, []).append(run)
+    groups = list(members.values())
+    for own in groups:
+        _refuse_twice(own)
+    folders: list[str] = []
+    for own in groups:
+        folders.append(_folders(own, folders))
+    labels = zip(groups, _settings([own[0] for own in groups]), folders, strict=True)
+    return [RunGroup(*group) for group in labels]
+
+
+def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping[str, str]) -> list[str]:
+    """Labels of groups: the user's, else the ``name`` that all runs of a group have, else the given ones.
+
+    Where two groups have one name, the given label stands behind it.
+
+    Args:
+        groups: of `group_runs`.
+        labels: of groups without a name.
+        new: a group's label or one of its `keys` -> the user's label.
+
+    Raises:
+        UserError: for a key of no group or of several, or one label for two groups.
+    """
+    names = [{str(run.settings.get("name", "")) for run in group.runs} for group in groups]
+    found = [one_line(next(iter(own))) if len(own) == 1 else "" for own in names]
+    count = Counter(found)
+    found = [
+        (name if count[name] == 1 else f"{name} ({label})") if name else label
+        for name, label in zip(found, labels, strict=True)
+    ]
+    shown = list(found)
+    for key, text in new.items():
+        at = [i for i, label in enumerate(shown) if key in (label, label + groups[i].seeds)] or [
+            i for i, group in enumerate(groups) if key in group.keys
+        ]
+        if len(at) != 1:
+            what = "several groups have that name" if at else "no such group or run"
+            raise UserError(f"label {key}={text}: {what}; there are {'; '.join(shown)}")
+        found[at[0]] = text
+    twice = next((label for label, times in Counter(found).items() if times > 1), None)
+    if twice is not None and new:
+        raise UserError(f"label {twice}: two groups have it; give each its own")
+    return found
+
+
+def read_labels(words: Sequence[str]) -> dict[str, str]:
+    """``KEY=TEXT`` as it is typed, once or more often; the last ``=`` divides.
+
+    Raises:
+        UserError: for a word without ``=``.
+
+    Example:
+        >>> read_labels(["runs/a=IPPO"])
+        {'runs/a': 'IPPO'}
+    """
+    found = {}
+    for word in words:
+        key, equals, text = word.rpartition("=")
+        if not (equals and key and text):
+            raise UserError(f"--label {word}: not KEY=TEXT; write for example --label runs/a=IPPO")
+        found[key] = text
+    return found
+
+
+def _settings(runs: Sequence[Run]) -> list[str]:
+    """The settings in which runs differ, of each; the world's id where they do not, empty for a run without settings."""
+    keys = [
+        key for key in differing_keys([run for run in runs if run.settings]) if key not in (SEED, "steps")
+    ]
+    called = dict(zip(keys, short_names(keys), strict=True))
+    return [
+        ", ".join(f"{called[key]} {_shown(run.settings.get(key))}" for key in keys if run.reads(key))
+        if keys and run.settings
+        else str(run.settings.get("world.id", ""))
+        for run in runs
+    ]
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _folders(runs: Sequence[Run], others: Sequence[str]) -> str:
+    """What the names of a group's folders begin with, without the word seed; the names where other groups have that."""
+    names = [run.path.resolve().name for run in runs]
+    stem = os.path.commonprefix(names) if len(names) > 1 else ""  # noqa: RUF071 - of names, no paths
+    stem = re.sub(r"[\W_]*(seed)?[\W_]*$", "", stem)
+    return (
+        stem if stem and stem not in others else ", ".join(names) if len(names) <= 3 else f"{names[0]}, ..."
+    )
+
+
+def _refuse_twice(runs: Sequence[Run]) -> None:
+    seen: dict[int | Path, Path] = {}
+    for run in runs:
+        seed = run.settings.get(SEED)
+        key = run.path.resolve() if seed is None else seed
+        if key in seen:
+            more = "" if seed is None else f", seed {seed}"
+            raise UserError(f"{run.path} and {seen[key]} are the same run{more}; leave one of them out")
+        seen[key] = run.path
