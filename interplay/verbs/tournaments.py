@@ -89,6 +89,18 @@ def tournament(
                 named, {**values, **own}, trust=trust, workers=workers, record=record
             )
     elif resume and out is not None:
+        given = {
+            "world": world,
+            "options": options,
+            "matches": matches,
+            "score": score,
+            "max_steps": max_steps,
+        }
+        given |= {"greedy": greedy, "seed": seed, "merge": merge}
+        if name := next((name for name, value in given.items() if value), None):
+            raise UserError(
+                f"{name} = {given[name]}: {out} goes on with the settings that it has; leave it out"
+            )
         kind = tournament_kinds.standing_in(Path(out), trust, workers, record)
     else:
         raise UserError(

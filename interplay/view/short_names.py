@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+
 LONGEST = 28  # characters
 
 
-def short(name: str) -> str:
-    """The end of a long name, where runs differ.
+def shorten(names: Sequence[str]) -> list[str]:
+    """Names without the folders that all runs share, long ones cut in the middle; where two would be one they stay whole.
 
     Example:
-        >>> short("hunter"), short("/scratch/experiments/2026/runs/forage-128-seed-3")
-        ('hunter', '…2026/runs/forage-128-seed-3')
+        >>> shorten(["hunter", "sweeps/rates/clip-0.1--seed-0", "sweeps/rates/clip-0.2--seed-0"])
+        ['hunter', 'clip-0.1--seed-0', 'clip-0.2--seed-0']
+        >>> shorten(["learning_rate-0.0003--clip-0.1--seed-0"])
+        ['learning_rate…-clip-0.1--seed-0']
     """
-    return name if len(name) <= LONGEST else "…" + name[1 - LONGEST :]
+    folders = [os.path.dirname(name) for name in names if "/" in name]
+    shared = os.path.commonpath(folders) if len({name[0] == "/" for name in folders if name}) == 1 else ""
+    bare = [name.removeprefix(shared + "/") if shared and "/" in name else name for name in names]
+    cut = [name if len(name) <= LONGEST else f"{name[:13]}…{name[-17:]}" for name in bare]
+    return next((found for found in (cut, bare) if len(set(found)) == len(set(names))), list(names))

@@ -11,7 +11,7 @@ from interplay.evaluate.tournaments.merge_results import MergeResults
 from interplay.evaluate.tournaments.ratings.standings import Standings, points_title
 from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import BAR_EMPTY, FAINT, POPULATIONS
-from interplay.view.short_names import short
+from interplay.view.short_names import shorten
 
 _COLOURS = {"won": POPULATIONS[0], "drawn": BAR_EMPTY, "cut": FAINT, "lost": POPULATIONS[5]}
 
@@ -49,12 +49,12 @@ def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
 
 
 def _ratings(axes: Any, standings: Standings) -> None:
-    order = standings.order
+    order, names = standings.order, shorten(standings.names)
     for row, i in enumerate(order):
         low, high = standings.interval[i]
         axes.plot([low, high], [row, row], color=POPULATIONS[0], linewidth=2.4, solid_capstyle="round")
         axes.plot(standings.elo[i], row, "o", color=POPULATIONS[0], markersize=7)
-    axes.set_yticks(range(len(order)), [standings.label(i, short(standings.names[i])) for i in order])
+    axes.set_yticks(range(len(order)), [standings.label(i, names[i]) for i in order])
     axes.invert_yaxis()
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_xlabel("Elo points, mean 0; bars: 95 %")
@@ -66,7 +66,7 @@ def _ratings(axes: Any, standings: Standings) -> None:
 
 def _shares(axes: Any, standings: Standings) -> None:
     """Won, drawn, cut and lost of each player as one bar, with the interval of the share won."""
-    order = standings.order
+    order, called = standings.order, shorten(standings.names)
     names = [name for name in _COLOURS if name in standings.results]
     for row, i in enumerate(order):
         shares, left = standings.shares(i), 0.0
@@ -78,7 +78,7 @@ def _shares(axes: Any, standings: Standings) -> None:
         if shares["won"].n:
             low, high = 100 * shares["won"].low, 100 * shares["won"].high
             axes.plot([low, high], [row, row], color="black", linewidth=1.2)
-    axes.set_yticks(range(len(order)), [standings.label(i, short(standings.names[i])) for i in order])
+    axes.set_yticks(range(len(order)), [standings.label(i, called[i]) for i in order])
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_xlim(0, 100)
     axes.set_xlabel("share of matches, %; lines: 95 % of won")
@@ -90,7 +90,8 @@ def _win_matrix(axes: Any, standings: Standings) -> None:
     order = list(standings.order)
     share = 100 * standings.win_share[np.ix_(order, order)]
     np.fill_diagonal(share, np.nan)
-    names = [short(standings.names[i]) for i in order]
+    called = shorten(standings.names)
+    names = [called[i] for i in order]
     _matrix(
         axes,
         share,
@@ -109,7 +110,7 @@ def _lives(axes: Any, results: MergeResults, cap: int) -> None:
     _matrix(
         axes,
         life,
-        [short(name) for name in results.names],
+        shorten(results.names),
         f"mean life, ticks, {cap} places",
         "viridis",
         0.0,

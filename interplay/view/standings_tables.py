@@ -13,7 +13,7 @@ from rich.text import Text
 from interplay.evaluate.results import Share
 from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
 from interplay.evaluate.tournaments.ratings.standings import FEW_ROUNDS, Standings, points_title
-from interplay.view.short_names import short
+from interplay.view.short_names import shorten
 
 ROOM = 48  # characters for the names above a square table
 WANTED_LIVES = 5_000  # per home and cell, specification mmo 11
@@ -55,10 +55,11 @@ def ratings_table(standings: Standings) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     if standings.skill is not None:
         table.add_column("openskill", justify="right", no_wrap=True)
+    names = shorten(standings.names)
     for number, i in enumerate(standings.order, 1):
         row = [
             str(number),
-            standings.label(i, short(standings.names[i])),
+            standings.label(i, names[i]),
             f"{standings.elo[i]:+z.0f}",
             f"{standings.interval[i, 0]:+z.0f} .. {standings.interval[i, 1]:+z.0f}",
             f"{standings.alpha_rank[i]:.3f}",
@@ -77,9 +78,10 @@ def results_table(standings: Standings) -> Table:
     table.add_column("player", overflow="fold")
     for title in standings.results:
         table.add_column(title, justify="right", no_wrap=True)
+    names = shorten(standings.names)
     for number, i in enumerate(standings.order, 1):
         shares = map(_percent, standings.shares(i).values())
-        table.add_row(str(number), standings.label(i, short(standings.names[i])), *shares)
+        table.add_row(str(number), standings.label(i, names[i]), *shares)
     return table
 
 
@@ -90,21 +92,21 @@ def _percent(share: Share) -> str:
 
 def win_table(standings: Standings) -> Table:
     """Points of the player of the row against that of the column per match, in percent."""
-    order = standings.order
-    table = _square(points_title(standings), [standings.names[i] for i in order])
+    order, names = standings.order, shorten(standings.names)
+    table = _square(points_title(standings), [names[i] for i in order])
     share = standings.win_share
     for number, i in enumerate(order, 1):
         cells = ["" if i == j or not np.isfinite(share[i, j]) else f"{100 * share[i, j]:.0f}" for j in order]
-        table.add_row(str(number), short(standings.names[i]), *cells)
+        table.add_row(str(number), names[i], *cells)
     return table
 
 
 def life_table(results: MergeResults, cap: int) -> Table:
     """Mean life of the home of the row beside that of the column, with its interval."""
-    table = _square(f"mean life beside another home, {cap} places, ticks (95 %)", results.names)
+    table = _square(f"mean life beside another home, {cap} places, ticks (95 %)", shorten(results.names))
     cells = {(cell.home, cell.other): cell for cell in results.cells if cell.cap == cap}
-    for number, home in enumerate(results.names, 1):
-        table.add_row(str(number), short(home), *(_life(cells[home, other]) for other in results.names))
+    for number, (home, name) in enumerate(zip(results.names, shorten(results.names), strict=True), 1):
+        table.add_row(str(number), name, *(_life(cells[home, other]) for other in results.names))
     return table
 
 
@@ -124,8 +126,8 @@ def company_table(results: MergeResults) -> Table:
     table = _table("lives of each home, all caps and all company")
     told = [_all_lives([cell for cell in results.cells if cell.home == home]) for home in results.names]
     table.add_column("", no_wrap=True)
-    for name in results.names:
-        table.add_column(short(name), justify="right")
+    for name in shorten(results.names):
+        table.add_column(name, justify="right")
     for measure in dict.fromkeys(name for column in told for name in column):
         table.add_row(measure, *(column.get(measure, "") for column in told))
     return table

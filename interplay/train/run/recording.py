@@ -21,6 +21,7 @@ from interplay.core.files import told_plainly
 from interplay.core.replay import WorldRecorder
 from interplay.core.replay.layout import RECORDINGS, SUFFIX, WATCHING
 from interplay.core.world import World
+from interplay.train.selfplay.lineups import opponents_in_words
 from interplay.train.settings import TrainSettings
 
 SHARE = 0.03  # of the time of training, at most
@@ -137,10 +138,11 @@ class Tap:
     def _begin(self, agent_steps: int) -> None:
         thin(self._folder, self._settings.record.keep, agent_steps)
         self._number, self._ticks = self._number + 1, 0
+        others = opponents_in_words(self._settings)
         header = {
             "seed": self._settings.seed,
             "options": dict(self._settings.world.options),
-            "policy": f"{self._run.resolve().name} at {agent_steps:,}, in training",
+            "policy": f"{self._run.resolve().name} at {agent_steps:,}, in training{f' ({others})' if others else ''}",
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "interplay": __version__,
         }

@@ -28,6 +28,22 @@ def training_rules(settings: TrainSettings) -> list[Rule]:
     ]
 
 
+def opponents_in_words(settings: TrainSettings) -> str:
+    """The opponents of a run in training, from its settings; empty where the learner plays alone.
+
+    Example:
+        >>> opponents_in_words(TrainSettings(world={"id": "battle/3m"}, opponents={"blue": "attack_move"}))
+        'blue: attack_move'
+    """
+    sides = []
+    for side, who in settings.opponents.items():
+        parts = [play if share == 1 else f"{100 * share:g} % {play}" for play, share in shares_of(who)]
+        sides.append(f"{'one side' if side == ANY else side}: {', '.join(parts)}")
+    others = ["others of its league"] if settings.league.learners else []
+    others += ["past selves"] if settings.pool.populations else []
+    return " · ".join([*sides, *others])
+
+
 def training_sides(settings: TrainSettings) -> Callable[[World], list[Side]]:
     """Finds the sides of a run in a world."""
     return partial(_sides, settings)
