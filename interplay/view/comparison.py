@@ -246,21 +246,30 @@ def _unit(comparison: Comparison) -> str:
 def _notes_on_play(metric: str, runs: Sequence[Run]) -> list[str]:
     """The rule of play and the opponents behind a metric of ratings or of training."""
     name = metric.partition("[")[0]
-    rated = {key: runs[0].settings.get(f"train.{key}") for key in _RATING}
     if name in SHARES:
         return [f"{metric}: of the episodes of training, played as the algorithm explores."]
-    if not name.startswith(RATES) or not rated["evaluate_against"]:
+    if not name.startswith(RATES) or not any(run.settings.get("train.evaluate_against") for run in runs):
         return []
-    rule = (
-        "sampled"
-        if name.endswith("_sampled")
-        else "greedy"
-        if rated["evaluate_actions"] == "both"
-        else rated["evaluate_actions"]
-    )
+    rated: dict[str, list[str]] = {}
+    for run in runs:
+        rated.setdefault(_play_of(name, run), []).append(run.path.name)
     half = "; drawn and cut count half" if name.startswith(("rating", "score_rate")) else ""
-    against = ", ".join(map(str, rated["evaluate_against"]))
-    return [f"{metric}: {rule} play against {against}, {rated['evaluate_episodes']} episodes each{half}."]
+    if len(rated) == 1:
+        return [f"{metric}: {next(iter(rated))}{half}."]
+    each = [f"{', '.join(names[:NAMED])}: {play}" for play, names in rated.items()]
+    return [f"{metric} is no common measure: runs were rated otherwise; {'; '.join(each)}{half}."]
+
+
+def _play_of(rating: str, run: Run) -> str:
+    """The rule of play, the opponents and the episodes of a run's ratings."""
+    asked = {key: run.settings.get(f"train.{key}") for key in _RATING}
+    rule = asked["evaluate_actions"]
+    if rating.endswith("_sampled"):
+        rule = "sampled"
+    elif rule == "both":
+        rule = "greedy"
+    against = ", ".join(map(str, asked["evaluate_against"] or ["nobody"]))
+    return f"{rule} play against {against}, {asked['evaluate_episodes']} episodes each"
 
 
 def _caption(comparison: Comparison) -> str:
