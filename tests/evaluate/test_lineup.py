@@ -160,6 +160,25 @@ def test_a_mean_over_drawn_seats_leaves_out_the_others():
     assert table.summary()["return"].mean == pytest.approx(np.mean(expected))
 
 
+def test_shares_of_the_policy_under_study_are_of_episodes_with_others():
+    """One side of half of the episodes is played by a script; the others are against itself and won by half of it."""
+    rule = Rule(ANY, (Choice("self", 0.5), Choice("still", 0.5, partial(make_policy, BATTLE, "still"))))
+    lineup = Lineup(make_policy(BATTLE, "attack_move"), [rule], teams_of)
+    table = play(make_world(BATTLE, num_worlds=20), lineup, episodes=40, seed=3)
+    own = table.seating.own
+    mixed_ = own.any(axis=1) & ~own.all(axis=1)
+    assert 10 < mixed_.sum() < 30
+    ours = [table["outcome"][e][own[e]][0] for e in np.flatnonzero(mixed_)]
+    cut = table["truncated"][mixed_].astype(bool)
+    summary = table.summary()
+    assert summary["won"].mean == pytest.approx(np.mean([x > 0 for x in ours]))
+    assert summary["lost"].mean == pytest.approx(np.mean([x < 0 for x in ours]))
+    assert summary["cut"].mean == pytest.approx(
+        np.mean([x == 0 and c for x, c in zip(ours, cut, strict=True)])
+    )
+    assert summary["won"].mean > 0.9
+
+
 def test_later_rules_replace_earlier_ones_and_are_not_opened_then():
     def never() -> RandomPolicy:
         raise AssertionError

@@ -109,6 +109,17 @@ def test_a_sweep_is_short_to_read(folder):
     assert list(sweep.settings_table().varied) == ["ppo.clip"]
 
 
+def test_last_values_are_a_frame_of_the_means_of_the_last_measurements(folder):
+    found = interplay.Sweep(folder).last(["kl", "score"])
+    assert list(found.columns) == ["run", "ppo.clip", "seed", "metric", "value", "measurements", "cases"]
+    assert len(found) == 8
+    for row in found.itertuples():
+        lines = by_hand(folder / row.run)
+        values = [value for (_, name), value in sorted(lines.items()) if name == row.metric][-5:]
+        assert row.value == pytest.approx(np.mean(values))
+        assert row.measurements == len(values)
+
+
 def test_a_log_is_a_frame_whose_agents_have_names(folder):
     path = folder / "clip-0.1--seed-0"
     frame = interplay.Run(path).metrics.frame()

@@ -235,6 +235,10 @@ def test_shares_are_drawn_for_every_episode(tmp_path, capsys):
         "30 % follow, 30 % the learner, 40 % the learner for its past selves"
     )
     assert table.seating.learner == ("left", "right")
+    fixed = interplay.evaluate(run, episodes=6, num_worlds=2, max_steps=2, roles=["right=follow"])
+    assert set(fixed.players) == {"left", "right"}
+    assert fixed.players["right"] == "follow"
+    assert (fixed.seating.own == [True, False]).all()
 
 
 def test_a_run_that_learned_all_sides_says_so_and_plays_as_before(tmp_path, capsys):

@@ -195,6 +195,48 @@ def test_metrics_of_other_rhythm_are_recomputed_from_the_log(tmp_path):
     assert printed[str(runs[0])]["episode_return episodes"] > 0
 
 
+def test_means_over_episodes_with_others_weigh_as_many(tmp_path):
+    """Of 10 measurements the last 5: each is a mean over the episodes with others, 1 to 5 of 100."""
+    run = make_run(tmp_path / "a", 0)
+    lines = [
+        {
+            "agent_steps": 1000 * at,
+            "episodes": 100,
+            "episodes_with_others": at - 5 if at > 5 else 50,
+            "won": 0.1 * (at - 5) if at > 5 else 0.9,
+            "of_episodes": ["won"],
+            "of_others": ["won"],
+        }
+        for at in range(1, 11)
+    ]
+    last = compare([write_log(run, lines)], "won").groups[0].lasts[0]
+    assert last.value == pytest.approx((0.1 + 0.4 + 0.9 + 1.6 + 2.5) / 15)
+    assert (last.measurements, last.cases) == (5, 15)
+
+
+def test_the_rule_of_play_and_the_opponents_stand_beside_ratings(tmp_path):
+    runs = []
+    for seed, (against, actions) in enumerate(
+        [("random", "greedy"), ("random", "greedy"), ("tit_for_tat", "both")]
+    ):
+        more = f'[train]\nevaluate_against = ["{against}"]\nevaluate_every = 1000\nevaluate_actions = "{actions}"\n'
+        run = make_run(tmp_path / f"r{seed}", seed, more=more)
+        names = ("rating", "win_rate", "win_rate_sampled")
+        runs.append(
+            write_log(run, [{"agent_steps": 4000 * i, **dict.fromkeys(names, i / 10)} for i in range(1, 11)])
+        )
+    (note,) = (note for note in compare(runs[:2], "rating").notes if "play against" in note)
+    assert "greedy play against random, 32 episodes each" in note
+    assert "count half" in note
+    (note,) = (note for note in compare(runs, "win_rate").notes if "play against" in note)
+    assert "no common measure" in note
+    assert "r0, r1: greedy play against random" in note
+    assert "r2: greedy play against tit_for_tat" in note
+    (note,) = (note for note in compare(runs[2:], "win_rate_sampled").notes if "play against" in note)
+    assert "sampled play against tit_for_tat" in note
+    assert "half" not in note
+
+
 def test_few_measurements_ask_for_a_longer_run(tmp_path):
     found = compare([write_log(make_run(tmp_path / "a", 0), [{"agent_steps": 40_000, "life": 1.0}])], "life")
     assert any("train longer" in note for note in found.notes)

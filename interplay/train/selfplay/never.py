@@ -69,7 +69,7 @@ def _snapshots(settings: TrainSettings, world: World, learner: Learner) -> Itera
     if updates is not None and every >= updates:
         yield (
             f"pool.every = {every} updates, and the run has {updates} at most: no past self is ever met; "
-            f"lower it, for example to {max(updates // 10, 1)}"
+            + (f"lower it, for example to {max(updates // 10, 1)}" if every > 1 else "train longer")
         )
 
 
