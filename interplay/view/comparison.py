@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
 from interplay.evaluate import aggregates
 from interplay.evaluate.aggregates import CUTS, LEVEL, Interval
 from interplay.evaluate.last import LEAST, OF_LIVES, Last
@@ -300,8 +301,10 @@ def _metric(logs: Sequence[RunLog], asked: str | None) -> str:
     wanted = METRICS if asked is None else (asked,)
     if name := next((name for there in (common, some) for name in wanted if name in there), None):
         return name
-    what = "none of the metrics is" if asked is None else f"{asked!r} is not"
-    raise UserError(f"{what} logged by any run; there are {', '.join(sorted(some))}")
+    there = f"there are {', '.join(sorted(some))}"
+    if asked is None:
+        raise UserError(f"none of the usual metrics is logged by any run; {there}")
+    raise UserError(f"{asked!r} is not logged by any run; {did_you_mean(asked, some, there)}")
 
 
 def _labels(groups: Sequence[RunGroup], labels: Mapping[str, str]) -> tuple[list[str], list[str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
 from interplay.core.reading import parse_json
 from interplay.core.targets import GIVEN
 from interplay.view.figures import (
@@ -341,14 +342,15 @@ def _bars(
 def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None, by: str) -> list[str]:
     logged = sorted({name for log in logs for name in (*log.columns, *(log.agents if by else ()))})
     names = usual(DEFAULT_COLUMNS, logged) if asked is None else list(asked)
-    unknown = [name for name in names if name not in logged]
-    if unknown or not names:
-        what = (
-            f"column {unknown[0]!r} was not logged"
-            if unknown
-            else "no episodes were told yet (they are when the longest of the first is over)"
+    there = f"there are {', '.join(logged)}"
+    if not names:
+        raise UserError(
+            f"{logs[0].path}: no episodes are logged yet (the longest of the first must end); {there}"
         )
-        raise UserError(f"{logs[0].path}: {what}; there are {', '.join(logged)}")
+    for name in names:
+        if name not in logged:
+            near = did_you_mean(name, logged, there)
+            raise UserError(f"{logs[0].path}: column {name!r} was not logged; {near}")
     return names
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
 from interplay.core.reading import read_toml
 from interplay.core.seals import canonical
 from interplay.core.settings import build
@@ -181,7 +182,8 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
     names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
     for name in names:
         if name not in logged:
-            raise UserError(f"no run has logged {name!r}; there are {', '.join(logged) or 'none yet'}")
+            near = did_you_mean(name, logged, f"there are {', '.join(logged) or 'none yet'}")
+            raise UserError(f"no run has logged {name!r}; {near}")
     keys = differing_keys(runs)
     any_name = any(run.settings.get("name") for run in runs)
     rows = []

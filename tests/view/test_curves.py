@@ -189,7 +189,7 @@ def test_wrong_runs_columns_and_files_are_told(tmp_path):
     with pytest.raises(UserError, match=r"end the name in .png or .pdf or .svg"):
         plot_runs([run], tmp_path / "c.gif")
     (run / "metrics.jsonl").write_text('{"agent_steps": 1, "kl": 0.1}\n')
-    with pytest.raises(UserError, match="no episodes were told yet"):
+    with pytest.raises(UserError, match="no episodes"):
         plot_runs([run], tmp_path / "c.png")
 
 
