@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from interplay.view import palette
+from interplay.view.legend import LEAST, LETTERS, SMALLEST
 from interplay.view.palette import rgb
 from interplay.view.pen import Pen, text_width
 
@@ -22,10 +23,14 @@ def strip_of(line: str, width: int, height: int) -> np.ndarray:
         line: of the players; empty: none.
         width, height: of the whole picture, pixels.
     """
-    size = min(max(0.027 * width, 12.0), 20.0)  # as in the legend
-    lines = _wrapped(line, width - 1.2 * size, size)
-    rows = round(1.4 * size * len(lines) + 0.4 * size) if line else 0
-    if not 0 < rows <= SHARE * height:
+    for size in (max(LETTERS * min(width, height), SMALLEST), LEAST):
+        lines = _wrapped(line, width - 1.2 * size, size)
+        rows = round(1.4 * size * len(lines) + 0.4 * size) if line else 0
+        if rows <= SHARE * height:
+            break
+    else:
+        rows = 0
+    if not rows:
         return np.zeros((0, width, 3), np.uint8)
     pen = Pen(width, rows, rgb(palette.PAGE), 1)
     for number, words in enumerate(lines):
