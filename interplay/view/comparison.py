@@ -121,8 +121,8 @@ def compare(
                 own,
                 lasts,
                 curves_of([logs[run.path] for run in own], metric, edges),
-                aggregates.mean_interval(scores),
-                aggregates.interquartile_interval(scores),
+                _possible(metric, aggregates.mean_interval(scores)),
+                _possible(metric, aggregates.interquartile_interval(scores)),
                 aggregates.improvement_interval(scores, groups[0].scores) if groups else None,
             )
         )
@@ -131,6 +131,15 @@ def compare(
     notes += [f"{log.mixed_sides}." for log in logs.values() if log.mixed_sides]
     notes += [line for group in groups for line in _notes_on_seeds(group.name, len(group.runs))]
     return Comparison(metric, steps, (edges[:-1] + edges[1:]) / 2, groups, notes)
+
+
+def _possible(metric: str, interval: Interval) -> Interval:
+    """The part of an interval in which a share can lie; other metrics have no such bounds."""
+    name = metric.partition("[")[0]
+    if name not in SHARES and not name.startswith(RATES):
+        return interval
+    low, high = np.clip([interval.low, interval.high], 0.0, 1.0)
+    return interval._replace(low=float(low), high=float(high))
 
 
 def rows(comparison: Comparison) -> list[tuple[str, ...]]:

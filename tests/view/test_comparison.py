@@ -237,6 +237,19 @@ def test_the_rule_of_play_and_the_opponents_stand_beside_ratings(tmp_path):
     assert "half" not in note
 
 
+@pytest.mark.parametrize(("metric", "low", "high"), [("win_rate", 0.0, 1.0), ("life", -np.inf, np.inf)])
+def test_intervals_of_shares_are_shares(tmp_path, metric, low, high):
+    """Of 0.2, 0.6, 1.0: 0.6 -+ 4.30265 * 0.4 / sqrt(3)."""
+    for seed, value in enumerate((0.2, 0.6, 1.0)):
+        write_log(
+            make_run(tmp_path / str(seed), seed),
+            [{"agent_steps": 4000 * i, metric: value} for i in range(1, 11)],
+        )
+    mean = compare([tmp_path], metric).groups[0].mean
+    half = 4.30265 * 0.4 / np.sqrt(3)
+    assert mean == pytest.approx((0.6, max(0.6 - half, low), min(0.6 + half, high)), abs=1e-4)
+
+
 def test_few_measurements_ask_for_a_longer_run(tmp_path):
     found = compare([write_log(make_run(tmp_path / "a", 0), [{"agent_steps": 40_000, "life": 1.0}])], "life")
     assert any("train longer" in note for note in found.notes)
