@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,17 +33,24 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
         results = results.standings
     console.print(ratings_table(results))
     console.print(results_table(results))
-    if (rounds := int(results.rounds.min())) < FEW_ROUNDS:
-        message = (
-            f"warning: somebody has only {rounds} rounds (matches that share a seed), so that the intervals are rough; "
-            f"{FEW_ROUNDS} are wanted, play more matches"
-        )
-        console.print(message, markup=False, highlight=False, soft_wrap=True)
+    for warning in _warnings(results):
+        console.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
     console.print(win_table(results))
     for circle in results.circles:
         console.print(
             f"circle: {' beats '.join([*circle, circle[0]])}", markup=False, highlight=False, soft_wrap=True
         )
+
+
+def _warnings(standings: Standings) -> Iterator[str]:
+    """Few rounds, and trained players with different rules of play."""
+    if (rounds := int(standings.rounds.min())) < FEW_ROUNDS:
+        yield (
+            f"a player has only {rounds} round{'s' * (rounds != 1)} (matches that share a seed), so the intervals are rough; "
+            f"{FEW_ROUNDS} are wanted, play more matches"
+        )
+    if len({rule for rule in standings.actions if rule}) > 1:
+        yield "some trained players sample their actions and others are greedy; --greedy gives all the same rule of play"
 
 
 def ratings_table(standings: Standings) -> Table:

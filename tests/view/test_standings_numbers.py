@@ -152,7 +152,21 @@ def test_who_has_too_few_lives_is_told(lives, cut, enough, capsys):
 @pytest.mark.parametrize(("rounds", "few"), [([30, 19, 31], True), ([20, 40, 30], False)])
 def test_few_rounds_are_told(rounds, few, capsys):
     standings_tables.print_results(standings(rounds=np.array(rounds)))
-    assert ("warning: somebody has only 19 rounds" in capsys.readouterr().out) == few
+    assert ("only 19 rounds" in capsys.readouterr().out) == few
+
+
+@pytest.mark.parametrize(
+    ("actions", "unlike"),
+    [
+        (("greedy", "", "sampled"), True),
+        (("greedy", "", "greedy"), False),
+        (("", "", ""), False),
+        ((), False),
+    ],
+)
+def test_unlike_rules_of_play_are_a_warning(actions, unlike, capsys):
+    standings_tables.print_results(standings(actions=actions))
+    assert ("same rule of play" in capsys.readouterr().out) == unlike
 
 
 def test_pictures_hold_the_same_numbers(monkeypatch, tmp_path):
