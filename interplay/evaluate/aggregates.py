@@ -149,7 +149,7 @@ def improvement_interval(scores: np.ndarray, others: np.ndarray, level: float = 
     """The probability of improvement with an interval from the noncentral t of two normal samples of one deviation.
 
     The value counts pairs of runs; the interval is of P(X > Y) = Phi((mean X - mean Y) / (sqrt(2) deviation)), so that it has a width
-    where every run of one group is better than every run of the other. NaN where no group has two runs that differ.
+    where every run of one group is better than every run of the other; it reaches to the value at least. NaN where no group has two runs that differ.
 
     Args:
         scores: (runs,).

@@ -34,6 +34,7 @@ RETURN_MOST, RETURN_LEAST = 100.0, 1e-3  # root mean square of value targets
 REWARD_RATIO = 100.0  # between slots of one population
 CLIPPED = 0.9
 ONE_CHOICE = 0.9
+RISE = 0.25  # of the first return: a smaller difference can be noise
 FIRST_RETURN = "first[episode_return]"  # column that `Judge` adds: the first episode_return of the run
 HORIZON = 30.0  # steps that a reward reaches back, over those that an update sees
 
@@ -289,9 +290,9 @@ def _rate(settings: TrainSettings, key: str) -> str:
 
 
 def _large_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """Silent where the return has risen: the network copes with them."""
-    found = _subjects(columns, "input_abs_max")
-    risen = _column(columns, "episode_return") > _column(columns, FIRST_RETURN)
+    """Silent where the return has risen by more than noise: the network copes with them."""
+    found, first = _subjects(columns, "input_abs_max"), _column(columns, FIRST_RETURN)
+    risen = _column(columns, "episode_return") - first > RISE * np.abs(first)
     return [Measured(name, most, (most > INPUT_MOST) & ~risen) for name, most in found.items()]
 
 
