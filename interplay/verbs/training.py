@@ -20,6 +20,7 @@ Group = Mapping[str, Any]
 class Groups(TypedDict, total=False):
     """What settings have at the top beside arguments of `train`: a type checker knows these names, the run what is in them."""
 
+    name: str
     algorithm: str
     algorithm_options: Group
     world: Group

@@ -65,7 +65,7 @@ EDITS = {
     "world.options.size ": ("size = 3", "size = 3.0"),
     "world.options.width": ("size = 3", "size = 3, width = 2"),
     "world.options.shares": ("0.5, 1]", "0.5, true]"),
-    "train.keep_checkpoints": ("keep_checkpoints = 3", "keep_checkpoints = 1"),
+    "train.best_by": ('best_by = "off"', 'best_by = "life"'),
     "network.hidden": ("hidden = [64, 64]", "hidden = [64, 63]"),
     "opponents.pop1": ("opponents = {}", 'opponents = { pop1 = "random" }'),
     "ppo.target_kl": ("target_kl = 0.01", 'target_kl = "off"'),

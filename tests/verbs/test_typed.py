@@ -201,4 +201,5 @@ def test_a_misspelt_argument_is_one_line_that_names_the_one_meant(words, tmp_pat
 def test_help_of_a_package_that_is_called_shows_the_arguments(name):
     text = pydoc.plain(pydoc.render_doc(getattr(interplay, name)))
     for argument in inspect.signature(getattr(interplay, name)).parameters.values():
-        assert f"{argument.name}:" in text.partition("PACKAGE CONTENTS")[0].partition("Args:")[0]
+        call = text.partition("PACKAGE CONTENTS")[0].partition("Args:")[0]
+        assert re.search(rf"[(, ]{argument.name}[,=)]", call)
