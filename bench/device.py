@@ -43,7 +43,7 @@ BARS = {
     "float32": 1e-5,
     "tf32": 2e-3,
     "bfloat16": 2e-2,
-}  # of the first gradient's norm (specification devices 9)
+}  # of the first gradient's norm
 PRODUCTS = {"float32": "highest", "tf32": "TF32_TF32_F32", "bfloat16": "BF16_BF16_F32"}
 
 
