@@ -19,7 +19,7 @@ def test_a_transcript_hides_the_roles_until_the_end(capsys):
     code, out, _ = typed(capsys, "transcript", *GAME)
     assert code == 0
     boards, _, end = out.partition(" win")
-    assert out.startswith("werewolf/9-l1s9, seed 3\n  0  the game begins with the night talk\n")
+    assert out.startswith("all: random\nwerewolf/9-l1s9, seed 3\n  0  the game begins with the night talk\n")
     assert "role" not in boards
     assert "werewolf: " in end
     code, revealed, _ = typed(capsys, "transcript", *GAME, "--reveal")
@@ -40,9 +40,10 @@ def test_nothing_can_be_revealed_where_nothing_is_hidden(capsys):
 
 @pytest.mark.parametrize(
     ("words", "sides"),
-    [((), (768, 512)), (("--size", "300"), (300, 300)), (("--size", "90x60"), (90, 60))],
+    [((), (768, 537)), (("--size", "300"), (300, 300)), (("--size", "90x60"), (90, 60))],
 )
 def test_pictures_have_the_size_that_was_asked_for(capsys, tmp_path, words, sides):
+    """Without a size it is 768 x 512 and the line of players below."""
     path = tmp_path / "a.png"
     code, _, errors = typed(capsys, "record", *GAME, "--out", path, *words, "--step", 3)
     assert code == 0, errors

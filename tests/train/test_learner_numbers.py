@@ -343,16 +343,19 @@ def test_a_stop_and_more_workers_change_no_line(tmp_path: Path) -> None:
 
 
 def test_the_best_checkpoint_goes_by_one_side(tmp_path: Path) -> None:
-    settings = pong(6)
+    settings = pong(8)
     values = settings.model_dump()
-    values["train"] |= {"best_by": "won[right]", "best_updates": 3}
+    values["train"] |= {"best_by": "won[right]", "best_measurements": 2}
     run = train(build(TrainSettings, values, "test"), tmp_path / "run")
-    lines, value = log_of(run), -1.0
-    for part in (lines[:3], lines[3:]):
-        weights = [line["episodes"] for line in part if "won[right]" in line]
-        if weights:
-            rates = [line["won[right]"] for line in part if "won[right]" in line]
-            value = max(value, float(np.average(rates, weights=weights)))
+    measured = [line for line in log_of(run) if "won[right]" in line and "ending" not in line]
+    blocks = [measured[at : at + 2] for at in range(0, len(measured) - 1, 2)]
+    assert blocks
+    value = max(
+        float(
+            np.average([line["won[right]"] for line in block], weights=[line["episodes"] for line in block])
+        )
+        for block in blocks
+    )
     from interplay.train.run.checkpoint import find_checkpoint, read_checkpoint
 
     best = read_checkpoint(find_checkpoint(run / "checkpoints" / "best")).record["best"]
