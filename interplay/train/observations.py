@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
+from interplay.train.discrete_leaves import Names, encode
 
 Rows = dict[str, np.ndarray]  # name of a dtype -> (N, numbers)
 
@@ -45,6 +46,7 @@ class ObservationRows:
         space: of one agent; a Dict of array leaves.
         scale: map every bounded number from [low, high] to [-1, 1]; unbounded ones stay as they are.
         raw: hand leaves to the network in their own dtypes; else as float32.
+        names: leaves that are handed over encoded (`discrete_leaves`).
 
     Attributes:
         widths: name of a dtype -> numbers per row.
@@ -54,7 +56,14 @@ class ObservationRows:
         {'float32': 30}
     """
 
-    def __init__(self, space: spaces.Dict, scale: bool = False, raw: bool = False) -> None:
+    def __init__(
+        self,
+        space: spaces.Dict,
+        scale: bool = False,
+        raw: bool = False,
+        names: Mapping[str, Names] | None = None,
+    ) -> None:
+        self._names = names or {}
         self.space, self._raw = space, raw and not scale
         self._places: dict[str, _Place] = {}
         self.widths: dict[str, int] = {}
@@ -99,6 +108,9 @@ class ObservationRows:
         """Leaves (B, ...) in the dtypes in which they are kept, as a network is called with them."""
         leaves = {}
         for key, leaf in observation.items():
+            if key in self._names:
+                leaves[key] = encode(leaf, self._names[key])
+                continue
             if not self._raw:
                 leaf = leaf.astype(jnp.float32)
             if self._bounds is not None:
@@ -114,11 +126,11 @@ class ObservationRows:
     def extremes(self, rows: Rows) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Least and greatest number of each column of some rows, as a network is called with them.
 
-        Leaves without numbers, and whole numbers that a network reads raw, are left out.
+        Leaves without numbers, those that are names, and whole numbers that a network reads raw, are left out.
         """
         found = {}
         for key, (dtype, columns, _) in self._places.items():
-            if columns.stop == columns.start or (self._raw and dtype[0] != "f"):
+            if columns.stop == columns.start or key in self._names or (self._raw and dtype[0] != "f"):
                 continue
             part = rows[dtype][:, columns]
             low, high = part.min(axis=0).astype(np.float64), part.max(axis=0).astype(np.float64)

@@ -22,6 +22,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train import losses, networks
+from interplay.train.discrete_leaves import as_seen, find_names
 from interplay.train.distributions import Distribution
 from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.observations import ObservationRows
@@ -177,7 +178,8 @@ class PolicyNetwork:
         self.first = self._begin(tensors, key, len(populations.names))
         self._inner = self._static.network if view else self._static
         self.raw = getattr(self._inner, "raw", False)
-        self.layout = ObservationRows(self.space, settings.network.input_scale, self.raw)
+        names = find_names(self.space, settings.network)
+        self.layout = ObservationRows(self.space, settings.network.input_scale, self.raw, names)
         self.block = settings.population.block
         self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.remembers else 0
         self.sequence = sequence if self.memory and settings.network.stack == 1 else 1
@@ -213,7 +215,8 @@ class PolicyNetwork:
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        network = networks.make_network(own, self.space, kind.action_space, key=key, valued=not self.certain)
+        seen = as_seen(self.space, own)
+        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.certain)
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)

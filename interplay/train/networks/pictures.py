@@ -6,7 +6,6 @@ takes more than ten times as long on a processor (bench/convolutions.py).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.train.distributions import Distribution
+from interplay.train.networks.flat import Embeddings
 from interplay.train.networks.layers import (
     ACTIVATIONS,
     HIDDEN_GAIN,
@@ -131,6 +131,7 @@ class PicturesNetwork(eqx.Module):
     """
 
     eyes: tuple[Eye, ...]
+    embeddings: Embeddings
     hidden: Stack
     policy_head: Head
     value_head: Dense
@@ -151,9 +152,10 @@ class PicturesNetwork(eqx.Module):
             )
         parts = observation_space.spaces
         self.pictures = find_pictures(observation_space)
-        others = sum(math.prod(part.shape or ()) for name, part in parts.items() if name not in self.pictures)
+        others = (part for name, part in parts.items() if name not in self.pictures)
+        self.embeddings = Embeddings(others, key=key)
         shapes = [parts[name].shape or () for name in self.pictures]
-        inputs = others + sum(size_of(shape, settings.channels[-1]) for shape in shapes)
+        inputs = self.embeddings.size + sum(size_of(shape, settings.channels[-1]) for shape in shapes)
         activation, distribution = ACTIVATIONS[settings.activation], Distribution(action_space)
         keys = jax.random.split(key, 3 + len(shapes))
         self.eyes = tuple(
@@ -181,7 +183,7 @@ class PicturesNetwork(eqx.Module):
     def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
         """What both heads read, (B, hidden[-1])."""
         looked = [eye(picture) for eye, picture in zip(self.eyes, seen.pictures, strict=True)]
-        return (self.hidden(jnp.concatenate([*looked, seen.numbers], axis=1)),), None
+        return (self.hidden(jnp.concatenate([*looked, self.embeddings(seen.numbers)], axis=1)),), None
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Parameters of the distribution and value."""

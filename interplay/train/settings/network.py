@@ -56,6 +56,10 @@ class NetworkGroup(Settings):
     critic_hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of such a critic.")
     memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
+    discrete: Literal["auto", "one_hot", "embedding", "number"] = Field(
+        "auto",
+        description="What attention, mlp and pictures make of Discrete observations; auto: one-hots of 256 numbers in all, others embedded.",
+    )
     action_masks: bool = Field(
         True,
         description="Illegal choices are never made; false: any may be, and the world plays it as it says.",

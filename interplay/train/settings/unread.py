@@ -16,9 +16,17 @@ Fields = Callable[[Settings], Iterator[tuple[str, Any]]]  # name and value of fi
 
 _ALWAYS = ("kind", "input_scale", "probability_floor", "action_masks", "memory", "critic")
 _READS = {
-    "attention": ("width", "heads", "tail", "activation", "attention_mask_additive", "separate_value"),
-    "mlp": ("hidden", "activation", "stack"),
-    "pictures": ("channels", "hidden", "activation"),
+    "attention": (
+        "width",
+        "heads",
+        "tail",
+        "activation",
+        "attention_mask_additive",
+        "separate_value",
+        "discrete",
+    ),
+    "mlp": ("hidden", "activation", "stack", "discrete"),
+    "pictures": ("channels", "hidden", "activation", "discrete"),
     "seats": ("width", "heads", "layers", "tail", "activation"),
     "tiles": ("width", "activation", "separate_heads"),
     "tiles_attention": ("width", "heads", "tail", "activation"),
@@ -26,7 +34,7 @@ _READS = {
 # Whether these are set decides if others are read; they are read themselves.
 _SWITCHES = {"belief.about", "league.learners", "league.pbt.rates", "alternate.metric", "pool.populations"}
 _USERS = tuple(
-    dict.fromkeys(name for names in _READS.values() for name in names)
+    dict.fromkeys(name for names in _READS.values() for name in names if name != "discrete")
 )  # a network of the user's own
 _FACTORED = ("vdn", "qmix")
 _SWITCHES = {
