@@ -16,6 +16,7 @@ from gymnasium import spaces
 
 from interplay.train.networks.entities import find_layout
 from interplay.train.networks.flat import Embedded
+from interplay.train.networks.normaliser import OneHot
 from interplay.train.settings import NetworkGroup
 
 ONE_HOT = 256  # numbers that the one-hots of an observation have in all; larger leaves are embedded
@@ -38,6 +39,11 @@ class Names(NamedTuple):
     start: np.ndarray
     sizes: tuple[int, ...]
     one_hot: bool
+
+    @property
+    def width(self) -> int:
+        """Numbers of the encoded leaf."""
+        return sum(self.sizes) if self.one_hot else len(self.sizes)
 
 
 def find_names(space: spaces.Dict, settings: NetworkGroup) -> dict[str, Names]:
@@ -96,5 +102,5 @@ def _sizes(part: spaces.Space) -> tuple[int, ...]:
 
 def _seen(names: Names) -> spaces.Space:
     if names.one_hot:
-        return spaces.Box(0.0, 1.0, (sum(names.sizes),), np.float32)
+        return OneHot(0.0, 1.0, (sum(names.sizes),), np.float32)
     return Embedded(np.array(names.sizes))

@@ -29,6 +29,7 @@ from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.worker import TeamWorker
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
+from interplay.train.networks.pictures import warn_of_flat_pictures
 from interplay.train.networks.pointer import warn_of_dense_heads
 from interplay.train.parallel import xla
 from interplay.train.parallel.compilation import compilation
@@ -565,6 +566,7 @@ def make_learner(
             check_room(settings, world, populations)
             for kind in world.kinds:
                 warn_of_dense_heads(settings.network.kind, kind.observation_space, kind.action_space)
+                warn_of_flat_pictures(settings.network.kind, kind.observation_space)
             check_unmasked(settings, world)
         world.reset()
         WAITING.train_on(settings.world.id, settings.algorithm, settings.network.kind)

@@ -69,6 +69,7 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], str, set[str]]] = {
         {"the policy stands still"},
     ),
     "inputs times 1,000": ({"scale": 1e3}, {}, "inputs are large", set()),
+    "inputs around 1,000": ({"offset": 1e3}, {}, "inputs are far from 0", {"inputs are large"}),
     "a constant input": (
         {"scale": 0.0, "offset": 1.0},
         {"train": {"max_updates": 60}},
@@ -162,7 +163,9 @@ def test_extremes_are_those_that_a_network_reads() -> None:
     rows = {"float32": np.array([[0.0, 50.0, 7.0], [100.0, 50.0, 9.0]], np.float32)}
     for scale, near in ((False, [0.0, 50.0, 100.0, 50.0]), (True, [-1.0, 0.0, 1.0, 0.0])):
         found = ObservationRows(space, scale).extremes(rows)
-        low, high = found["bounded"]
+        low, high, offset = found["bounded"]
+        assert offset.tolist() == [0.0, 0.0] if scale else [1.0, 0.0]
+        assert found["free"][2] == 8.0
         assert [*low, *high] == near
         assert (*found["free"][0], *found["free"][1]) == (7.0, 9.0)
 

@@ -82,7 +82,9 @@ def test_boxes_alone_leave_a_network_as_it_was() -> None:
 
 
 def test_runs_of_earlier_versions_read_numbers() -> None:
-    assert renew({"network": {"kind": "mlp"}}) == {"network": {"kind": "mlp", "discrete": "number"}}
+    assert renew({"network": {"kind": "mlp"}}) == {
+        "network": {"kind": "mlp", "discrete": "number", "scale_pictures": False}
+    }
     assert renew({"network.kind": "mlp"})["network.discrete"] == "number"
     assert renew({"network.kind": "mlp", "network.discrete": "auto"})["network.discrete"] == "auto"
 

@@ -17,12 +17,14 @@ from interplay.train.distributions import Distribution
 from interplay.train.networks import entities, pooling
 from interplay.train.networks.flat import Embeddings
 from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, VALUE_GAIN, Dense, Head, Stack
+from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 
 class EntityEncoder(eqx.Module):
     """The agent itself and the mean of attended entities, side by side: (B, 2 width)."""
 
+    normaliser: Normaliser | None
     embeddings: Embeddings
     own: Dense
     types: dict[str, Dense]
@@ -36,7 +38,9 @@ class EntityEncoder(eqx.Module):
     def __init__(self, space: spaces.Dict, settings: NetworkGroup, *, key: jax.Array) -> None:
         width, layout = settings.width, entities.find_layout(space)
         keys = jax.random.split(key, 3 + len(layout.types))
-        self.embeddings = Embeddings((space[name] for name in layout.own), key=key)
+        own = [(name, space[name]) for name in layout.own]
+        self.normaliser = Normaliser(own) if settings.normalise else None
+        self.embeddings = Embeddings((part for _, part in own), key=key)
         self.own = Dense(self.embeddings.size, width, HIDDEN_GAIN, key=keys[0])
         self.types = {
             entity.key: Dense(entity.features, width, HIDDEN_GAIN, key=keys[3 + i])
@@ -54,7 +58,8 @@ class EntityEncoder(eqx.Module):
         self.additive = settings.attention_mask_additive
 
     def __call__(self, packed: entities.Packed, plan: pooling.Plan | None = None) -> jax.Array:
-        own = ACTIVATIONS[self.shape.activation](self.own(self.embeddings(packed.own)))
+        row = packed.own if self.normaliser is None else self.normaliser(packed.own)
+        own = ACTIVATIONS[self.shape.activation](self.own(self.embeddings(row)))
         rows = self.shape.total + 1
         if packed.hidden is None:
             pool = pooling.pool_visible if plan is None else partial(pooling.pool_sorted, plan=plan)

@@ -78,3 +78,10 @@ def flat_size(observation_space: spaces.Dict) -> int:
 def flatten(observation: Mapping[str, jax.Array]) -> jax.Array:
     """(B, ...) of every key -> (B, `flat_size`)."""
     return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in observation.values()], axis=1)
+
+
+def is_picture(part: spaces.Space) -> bool:
+    """Whether a leaf is a picture: height x width x channels, or channels first, of uint8 in 0..255."""
+    if not (isinstance(part, spaces.Box) and part.dtype == np.uint8 and len(part.shape) == 3):
+        return False
+    return bool((part.low == 0).all() and (part.high == 255).all())

@@ -13,6 +13,7 @@ from gymnasium import spaces
 from interplay.train.distributions import Distribution
 from interplay.train.networks.flat import Embeddings, flatten
 from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Head, Stack
+from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 
@@ -26,6 +27,7 @@ class MlpNetwork(eqx.Module):
         key: jax random key for the weights.
     """
 
+    normaliser: Normaliser | None
     embeddings: Embeddings
     policy: Stack
     policy_head: Head
@@ -40,6 +42,7 @@ class MlpNetwork(eqx.Module):
         *,
         key: jax.Array,
     ) -> None:
+        self.normaliser = Normaliser(observation_space.items()) if settings.normalise else None
         self.embeddings = Embeddings(observation_space.values(), key=key)
         inputs = self.embeddings.size
         activation = ACTIVATIONS[settings.activation]
@@ -60,7 +63,8 @@ class MlpNetwork(eqx.Module):
 
     def features(self, observation: jax.Array) -> tuple[tuple[jax.Array, ...], None]:
         """What the heads of policy and value read, (B, hidden[-1]) each."""
-        row = self.embeddings(observation)
+        row = observation if self.normaliser is None else self.normaliser(observation)
+        row = self.embeddings(row)
         return (self.policy(row), self.value(row)), None
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:

@@ -16,7 +16,7 @@ RENAMED = {
     "policy_gradient.entropy": "policy_gradient.entropy_coefficient",
 }
 # Settings of networks that earlier versions did not have, and what they did.
-ABSENT = {"discrete": "number"}
+ABSENT = {"discrete": "number", "scale_pictures": False}
 # What papers, Stable-Baselines3, CleanRL and RLlib call what stands behind; nobody's key is read by another name, they are told ours.
 ALSO_CALLED = {
     "lr": "learning_rate",
