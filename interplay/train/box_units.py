@@ -74,7 +74,7 @@ def units_of(box: spaces.Box) -> BoxUnits:
     middle, half = np.zeros(low.shape), np.ones(low.shape)
     middle[two] = low[two] / 2 + high[two] / 2
     half[two] = high[two] / 2 - low[two] / 2
-    return BoxUnits(middle, half, low, high, box.dtype.kind in "iu")
+    return BoxUnits(middle, half, low, high, np.dtype(box.dtype).kind in "iu")
 
 
 def _bound(ends: np.ndarray, none: float) -> np.ndarray:

@@ -65,7 +65,7 @@ def find_names(space: spaces.Dict, settings: NetworkGroup) -> dict[str, Names]:
         if settings.discrete == "one_hot" or (settings.discrete == "auto" and used <= ONE_HOT):
             small.add(key)
     return {
-        key: Names(np.broadcast_to(space[key].start, space[key].shape).ravel(), each, key in small)  # type: ignore[attr-defined]
+        key: Names(np.resize(space[key].start, len(each)), each, key in small)  # type: ignore[attr-defined]
         for key, each in sizes.items()
     }
 
@@ -84,8 +84,8 @@ def encode(leaf: jax.Array, names: Names) -> jax.Array:
     if len(set(names.sizes)) == 1:
         hot = flat[:, :, None] == jnp.arange(names.sizes[0])
         return hot.astype(jnp.float32).reshape(leaf.shape[0], -1)
-    hot = [flat[:, i : i + 1] == jnp.arange(size) for i, size in enumerate(names.sizes)]
-    return jnp.concatenate(hot, axis=1).astype(jnp.float32)
+    each = [flat[:, i : i + 1] == jnp.arange(size) for i, size in enumerate(names.sizes)]
+    return jnp.concatenate(each, axis=1).astype(jnp.float32)
 
 
 def encode_all(leaves: Mapping[str, jax.Array], names: Mapping[str, Names]) -> dict[str, jax.Array]:

@@ -131,7 +131,7 @@ class Distribution:
             return mean, deviation
         middle = np.concatenate([one.middle for one in units]).astype(np.float32)
         half = np.concatenate([one.half for one in units]).astype(np.float32)
-        return middle + half * mean, half * deviation
+        return jnp.asarray(middle) + half * mean, jnp.asarray(half) * deviation
 
     def probabilities(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Of every choice, the heads one after another: (B, size) -> (B, choices); the numbers of a Box have none."""

@@ -313,7 +313,7 @@ class Learner:
         return files | {"pool": self.pool.save()} if self.pool.places else files
 
     def take_moments(self, moments: Mapping[str, tuple[Any, np.ndarray]]) -> None:
-        """Adds a rollout to the running moments of networks: kind -> parameters as they were played with, and `PolicyNetwork.sums`."""
+        """Adds a rollout to the running moments of networks: kind -> parameters as they were played with, and `PolicyNetwork.row_sums`."""
         for name, (was, sums) in moments.items():
             self.vectors[name] = self.networks[name].with_moments(self.vectors[name], was, sums)
 

@@ -134,7 +134,7 @@ class ObservationRows:
 
         Leaves without numbers, those that are names, and whole numbers that a network reads raw, are left out.
         """
-        found = {}
+        found: dict[str, tuple[np.ndarray, ...]] = {}
         for key, (dtype, columns, _) in self._places.items():
             if columns.stop == columns.start or key in self._names or (self._raw and dtype[0] != "f"):
                 continue

@@ -225,7 +225,7 @@ class PolicyNetwork:
         ]
         return found[0] if found else None
 
-    def sums(self, rows: Rows, population: np.ndarray) -> np.ndarray:
+    def row_sums(self, rows: Rows, population: np.ndarray) -> np.ndarray:
         """What N rows add to the moments of every population: (Q, 1 + 2 n) float64."""
         own = self.normaliser
         assert own is not None, "network.normalise is off"
@@ -238,11 +238,12 @@ class PolicyNetwork:
         return np.stack(each)
 
     def with_moments(self, vectors: Any, was: Any, sums: np.ndarray) -> Any:
-        """Parameters (Q, P) whose moments are those of `was` with more rows, see `sums`."""
+        """Parameters (Q, P) whose moments are those of `was` with more rows, see `row_sums`."""
         vectors, was = np.array(vectors), np.asarray(was)
         parts = [self._columns(f"normaliser/{name}") for name in ("mean", "deviation", "count")]
         for columns in zip(*parts, strict=True):
-            for own, new in zip(columns, merged(*(was[:, own] for own in columns), sums), strict=True):
+            mean, deviation, count = (was[:, own] for own in columns)
+            for own, new in zip(columns, merged(mean, deviation, count, sums), strict=True):
                 vectors[:, own] = new
         return jnp.asarray(vectors)
 

@@ -74,7 +74,7 @@ def test_sums_are_taken_of_boxes_and_by_population() -> None:
         "word": [5, 6, 7],
     }
     network.layout.write({key: np.asarray(leaf) for key, leaf in seen.items()}, None, rows)
-    sums = network.sums(rows, np.zeros(3, np.uint8))
+    sums = network.row_sums(rows, np.zeros(3, np.uint8))
     width = 5 + 2 + 7 + 1
     assert sums.shape == (1, 1 + 2 * width)
     assert sums[0, 0] == 3

@@ -301,7 +301,7 @@ def _far_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
     return [Measured(name, far, far > INPUT_FAR) for name, far in found.items()]
 
 
-def _far_sentence(_: TrainSettings, far: float, subjects: Sequence[str]) -> str:
+def _offset_sentence(_: TrainSettings, far: float, subjects: Sequence[str]) -> str:
     return (
         f"inputs{_of(subjects)} lie {far:,.4g} of their deviations from 0 (input_offset), beyond {INPUT_FAR:g}: a network sees a constant; "
         "set network.normalise = true, or subtract the mean in the world"
@@ -475,7 +475,7 @@ RULES = (
         min,
     ),
     Rule("entropy stays high", ("entropy", "entropy_max"), _has_bonus, _undecided_late, _undecided_sentence),
-    Rule("inputs are far from 0", ("input_offset",), _always, _far_inputs, _far_sentence),
+    Rule("inputs are far from 0", ("input_offset",), _always, _far_inputs, _offset_sentence),
     Rule("inputs are large", ("input_abs_max",), _always, _large_inputs, _large_sentence),
     Rule(
         "inputs are constant",

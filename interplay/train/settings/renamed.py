@@ -82,4 +82,4 @@ def _with_absent(values: dict[str, Any]) -> dict[str, Any]:
     if "network.kind" in values:
         return {f"network.{key}": value for key, value in ABSENT.items()} | values
     own = values.get("network")
-    return {**values, "network": ABSENT | own} if isinstance(own, Mapping) and "kind" in own else values
+    return {**values, "network": {**ABSENT, **own}} if isinstance(own, Mapping) and "kind" in own else values
