@@ -312,6 +312,11 @@ class Learner:
             files |= {policy_stem(name): self._named(vectors) for name, vectors in self.pool.members()}
         return files | {"pool": self.pool.save()} if self.pool.places else files
 
+    def take_moments(self, moments: Mapping[str, tuple[Any, np.ndarray]]) -> None:
+        """Adds a rollout to the running moments of networks: kind -> parameters as they were played with, and `PolicyNetwork.row_sums`."""
+        for name, (was, sums) in moments.items():
+            self.vectors[name] = self.networks[name].with_moments(self.vectors[name], was, sums)
+
     def weights(self, population: str) -> dict[str, np.ndarray]:
         """The weights of one population's networks: ``kind/tensor`` -> array."""
         index = self.populations.names.index(population)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -12,6 +12,8 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
+from interplay.train.discrete_leaves import Names, encode
+from interplay.train.networks.flat import is_picture
 
 Rows = dict[str, np.ndarray]  # name of a dtype -> (N, numbers)
 
@@ -45,6 +47,8 @@ class ObservationRows:
         space: of one agent; a Dict of array leaves.
         scale: map every bounded number from [low, high] to [-1, 1]; unbounded ones stay as they are.
         raw: hand leaves to the network in their own dtypes; else as float32.
+        names: leaves that are handed over encoded (`discrete_leaves`).
+        pictures: scale those too where other leaves are not; raw ones stay bytes.
 
     Attributes:
         widths: name of a dtype -> numbers per row.
@@ -54,7 +58,15 @@ class ObservationRows:
         {'float32': 30}
     """
 
-    def __init__(self, space: spaces.Dict, scale: bool = False, raw: bool = False) -> None:
+    def __init__(
+        self,
+        space: spaces.Dict,
+        scale: bool = False,
+        raw: bool = False,
+        names: Mapping[str, Names] | None = None,
+        pictures: bool = False,
+    ) -> None:
+        self._names = names or {}
         self.space, self._raw = space, raw and not scale
         self._places: dict[str, _Place] = {}
         self.widths: dict[str, int] = {}
@@ -67,7 +79,10 @@ class ObservationRows:
             at = self.widths.get(dtype, 0)
             self._places[key] = _Place(dtype, slice(at, at + size), part.shape)
             self.widths[dtype] = at + size
-        self._bounds = {key: _bounds(part) for key, part in space.spaces.items()} if scale else None
+        scaled = scale or (pictures and not raw)
+        self._bounds = {
+            key: _bounds(part) for key, part in space.spaces.items() if scaled and (scale or is_picture(part))
+        }
 
     def allocate(self, *rows: int) -> Rows:
         """Arrays for so many rows, of zeros; with several numbers (..., rows)."""
@@ -99,9 +114,12 @@ class ObservationRows:
         """Leaves (B, ...) in the dtypes in which they are kept, as a network is called with them."""
         leaves = {}
         for key, leaf in observation.items():
+            if key in self._names:
+                leaves[key] = encode(leaf, self._names[key])
+                continue
             if not self._raw:
                 leaf = leaf.astype(jnp.float32)
-            if self._bounds is not None:
+            if key in self._bounds:
                 middle, half = self._bounds[key]
                 leaf = (leaf - middle) / half
             leaves[key] = leaf
@@ -111,22 +129,51 @@ class ObservationRows:
         """In which a leaf is kept."""
         return self._places[key].dtype
 
-    def extremes(self, rows: Rows) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Least and greatest number of each column of some rows, as a network is called with them.
+    def extremes(self, rows: Rows) -> dict[str, tuple[np.ndarray, ...]]:
+        """Least and greatest number of each column of some rows, as a network is called with them, and its mean in deviations.
 
-        Leaves without numbers, and whole numbers that a network reads raw, are left out.
+        Leaves without numbers, those that are names, and whole numbers that a network reads raw, are left out.
         """
-        found = {}
+        found: dict[str, tuple[np.ndarray, ...]] = {}
         for key, (dtype, columns, _) in self._places.items():
-            if columns.stop == columns.start or (self._raw and dtype[0] != "f"):
+            if columns.stop == columns.start or key in self._names or (self._raw and dtype[0] != "f"):
                 continue
             part = rows[dtype][:, columns]
             low, high = part.min(axis=0).astype(np.float64), part.max(axis=0).astype(np.float64)
-            if self._bounds is not None:
+            if key in self._bounds:
                 middle, half = (np.ravel(bound) for bound in self._bounds[key])
                 low, high = (low - middle) / half, (high - middle) / half
-            found[key] = (low, high)
+                part = (part - middle) / half
+            found[key] = (low, high, _offset(part, high > low))
         return found
+
+    def sums(self, rows: Rows, keys: Sequence[str], boxed: np.ndarray) -> np.ndarray:
+        """Rows, sums and sums of squares of the numbers of some leaves as a network is called with them.
+
+        Args:
+            rows: n of one population.
+            keys: of the leaves, in the order of the result.
+            boxed: (numbers,) bool, which of them are summed; those of encoded leaves are not, and 0.
+
+        Returns:
+            (1 + 2 numbers,) float64.
+        """
+        found, at = np.zeros((2, len(boxed))), 0
+        for key in keys:
+            dtype, columns, shape = self._places[key]
+            if key in self._names:
+                at += self._names[key].width
+                continue
+            own = slice(at, at + math.prod(shape))
+            at = own.stop
+            if boxed[own].any():
+                part = rows[dtype][:, columns].astype(np.float64)
+                if key in self._bounds:
+                    middle, half = (np.ravel(bound) for bound in self._bounds[key])
+                    part = (part - middle) / half
+                found[:, own] = part.sum(axis=0), np.einsum("ij,ij->j", part, part)
+        count = len(next(iter(rows.values()), ()))
+        return np.concatenate([[count], *found])
 
     def name_bad(self, rows: Rows, which: slice) -> str | None:
         """The first leaf with a NaN or an infinite number in some rows, e.g. ``observation["zone"]``, or None."""
@@ -136,6 +183,12 @@ class ObservationRows:
             if dtype[0] == "f" and not np.isfinite(rows[dtype][which, columns]).all():
                 return f'observation["{key}"]'
         return None
+
+
+def _offset(part: np.ndarray, varies: np.ndarray) -> np.ndarray:
+    """Distance of each column's mean from 0 in its deviations; 0 of columns that do not vary or have a mean within 1."""
+    mean, deviation = part.mean(axis=0, dtype=np.float64), part.std(axis=0, dtype=np.float64)
+    return np.where(varies & (np.abs(mean) > 1), np.abs(mean) / np.maximum(deviation, 1e-30), 0.0)
 
 
 def _narrow(dtype: object) -> str:

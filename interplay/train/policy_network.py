@@ -22,9 +22,11 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train import losses, networks
+from interplay.train.discrete_leaves import as_seen, find_names
 from interplay.train.distributions import Distribution
 from interplay.train.losses import Prediction, Rates, Terms
-from interplay.train.observations import ObservationRows
+from interplay.train.networks.normaliser import Normaliser, merged
+from interplay.train.observations import ObservationRows, Rows
 from interplay.train.parallel import xla
 from interplay.train.parallel.exchange import tree_sum
 from interplay.train.populations import Blocks, Populations, most_blocks
@@ -177,7 +179,9 @@ class PolicyNetwork:
         self.first = self._begin(tensors, key, len(populations.names))
         self._inner = self._static.network if view else self._static
         self.raw = getattr(self._inner, "raw", False)
-        self.layout = ObservationRows(self.space, settings.network.input_scale, self.raw)
+        names = find_names(self.space, settings.network)
+        own = settings.network
+        self.layout = ObservationRows(self.space, own.input_scale, self.raw, names, own.scale_pictures)
         self.block = settings.population.block
         self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.remembers else 0
         self.sequence = sequence if self.memory and settings.network.stack == 1 else 1
@@ -211,9 +215,48 @@ class PolicyNetwork:
         """The inverse of `split`."""
         return np.concatenate([np.asarray(tensors[name], np.float32).ravel() for name in self.names])
 
+    @property
+    def normaliser(self) -> Normaliser | None:
+        """What normalises its observations, without its moments; None where nothing does."""
+        found = [
+            leaf
+            for leaf in jax.tree.leaves(self._static, is_leaf=lambda own: isinstance(own, Normaliser))
+            if isinstance(leaf, Normaliser)
+        ]
+        return found[0] if found else None
+
+    def row_sums(self, rows: Rows, population: np.ndarray) -> np.ndarray:
+        """What N rows add to the moments of every population: (Q, 1 + 2 n) float64."""
+        own = self.normaliser
+        assert own is not None, "network.normalise is off"
+        boxed = np.array(own.boxed)
+        each = []
+        for number in range(len(self.first)):
+            mine = population == number
+            some = rows if mine.all() else {dtype: array[mine] for dtype, array in rows.items()}
+            each.append(self.layout.sums(some, own.keys, boxed))
+        return np.stack(each)
+
+    def with_moments(self, vectors: Any, was: Any, sums: np.ndarray) -> Any:
+        """Parameters (Q, P) whose moments are those of `was` with more rows, see `row_sums`."""
+        vectors, was = np.array(vectors), np.asarray(was)
+        parts = [self._columns(f"normaliser/{name}") for name in ("mean", "deviation", "count")]
+        for columns in zip(*parts, strict=True):
+            mean, deviation, count = (was[:, own] for own in columns)
+            for own, new in zip(columns, merged(mean, deviation, count, sums), strict=True):
+                vectors[:, own] = new
+        return jnp.asarray(vectors)
+
+    def _columns(self, ending: str) -> list[slice]:
+        """Where the tensors of this ending lie in a flat vector."""
+        ends = self._ends.tolist()
+        places = zip(self.names, [0, *ends], ends, strict=False)
+        return [slice(start, end) for name, start, end in places if name.endswith(ending)]
+
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        network = networks.make_network(own, self.space, kind.action_space, key=key, valued=not self.certain)
+        seen = as_seen(self.space, own)
+        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.certain)
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)

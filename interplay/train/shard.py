@@ -162,6 +162,13 @@ class Shard:
             return np.arange(len(step))[:, None]
         return cut_sequences(step, slot, population, length, self.collector.buffer.earlier)
 
+    def sums(self, name: str) -> np.ndarray:
+        """What the samples of the last rollout add to a kind's running moments, see `PolicyNetwork.row_sums`."""
+        pending = self.collector.pending[name]
+        new = slice(pending.kept, pending.count)
+        rows = {dtype: array[new] for dtype, array in pending.seen.rows.items()}
+        return self.networks[name].row_sums(rows, pending.population[new])
+
     def normalise(self, sums: np.ndarray) -> None:
         """Brings the advantages of every population to mean 0 and deviation 1.
 

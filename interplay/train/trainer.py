@@ -29,12 +29,14 @@ from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.worker import TeamWorker
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
+from interplay.train.networks.pictures import warn_of_flat_pictures
 from interplay.train.networks.pointer import warn_of_dense_heads
 from interplay.train.parallel import xla
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, LostWorker, SingleProcess
 from interplay.train.parallel.workers import check_main, worker_pool
 from interplay.train.play.policy import load_policy, load_population
+from interplay.train.run import old_boxes
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import (
     Checkpoint,
@@ -49,6 +51,7 @@ from interplay.train.run.ending import play_out
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.run.manifest import check_resumable
+from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.progress import Progress, tell
 from interplay.train.run.recording import Tap
 from interplay.train.run.records import check_record
@@ -211,6 +214,7 @@ def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
     check_resumable(path)
     checkpoint = read_checkpoint(path)
     check_record(checkpoint)
+    refuse_old_boxes(path, checkpoint.record)
     return checkpoint
 
 
@@ -518,6 +522,7 @@ def _save(
             "slot_steps": worker.updates * worker.slot_steps,
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
+            old_boxes.KEY: old_boxes.UNIT,
             "compute": xla.describe(),
             **worker.learner.describe(),
             **worker.describe(),
@@ -561,6 +566,7 @@ def make_learner(
             check_room(settings, world, populations)
             for kind in world.kinds:
                 warn_of_dense_heads(settings.network.kind, kind.observation_space, kind.action_space)
+                warn_of_flat_pictures(settings.network.kind, kind.observation_space)
             check_unmasked(settings, world)
         world.reset()
         WAITING.train_on(settings.world.id, settings.algorithm, settings.network.kind)
@@ -580,6 +586,7 @@ def make_learner(
         world.close()
     if begins and settings.train.start_from is not None:
         checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
+        refuse_old_boxes(checkpoint.path, checkpoint.record)
         names = learner.populations.own
         learner.begin_with(warm_vectors(checkpoint, learner.networks, names, settings.network, say))
     return learner

@@ -19,7 +19,7 @@ from interplay.train.diagnosis.measures import measure
 from interplay.train.learner import Learner
 from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch
-from interplay.train.parallel.exchange import Exchange, tree_sum
+from interplay.train.parallel.exchange import Exchange, reduce_in_pieces, tree_sum
 from interplay.train.rollout import collect
 from interplay.train.run.checkpoint import Checkpoint, write_arrays
 from interplay.train.run.lifetimes import read_lives
@@ -74,8 +74,10 @@ class Worker:
         self.play()
         watch.lap("play")
         self.estimate()
+        moments = self.seen_moments()
         watch.lap("advantage")
         numbers = self.learn() | ({"rates": rates} if rates else {})
+        self.learner.take_moments(moments)
         numbers |= self.summarise() | measure(self)
         numbers |= self._turns.add(numbers)
         for shard in self.shards:
@@ -102,6 +104,16 @@ class Worker:
         if self.learner.normalises:
             for shard in self.shards:
                 shard.normalise(total)
+
+    def seen_moments(self) -> dict[str, tuple[Any, np.ndarray]]:
+        """Kind -> its parameters before the update, and what the rollout adds to its running moments; nothing without `network.normalise`."""
+        found = {}
+        for name, network in self.learner.networks.items():
+            if network.normaliser is not None:
+                own = tree_sum([shard.sums(name) for shard in self.shards])
+                total = reduce_in_pieces(own.ravel(), self.exchange).reshape(own.shape)
+                found[name] = (np.array(self.learner.vectors[name]), total)
+        return found
 
     def learn(self) -> dict[str, Any]:
         """Epochs of minibatches until the algorithm has enough; all workers stop at the same minibatch."""

@@ -68,7 +68,8 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], str, set[str]]] = {
         "entropy stays high",
         {"the policy stands still"},
     ),
-    "inputs around 5,000": ({"offset": 5e3}, {}, "inputs are large", set()),
+    "inputs around 5,000": ({"offset": 5e3}, {}, "inputs are large", {"inputs are far from 0"}),
+    "inputs around 1,000": ({"offset": 1e3}, {}, "inputs are far from 0", {"inputs are large"}),
     "a constant input": (
         {"scale": 0.0, "offset": 1.0},
         {"train": {"max_updates": 60}},
@@ -84,7 +85,7 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], str, set[str]]] = {
     "rewards over 10,000": ({}, {"ppo": {"reward_scale": 1e-4}}, "returns are far from 1", set()),
     "one agent is paid 1,000 times more": ({"pay": (1e-3, 1.0)}, {}, "rewards are of unlike size", set()),
     "no reward": ({"pay": (0.0, 0.0)}, {}, "no reward is paid", set()),
-    "a tiny Box": ({"box": 0.01}, {}, "actions are clipped", set()),
+    "a Box with one bound": ({"least": 3.0}, {}, "actions are clipped", set()),
     "one legal choice": ({"forced": True}, {}, "masks leave one choice", {"the policy stands still"}),
     "a far reward": (
         {"length": 300},
@@ -151,7 +152,7 @@ def test_choices_are_counted_by_head() -> None:
 
 def test_numbers_beyond_the_box_are_counted() -> None:
     space = spaces.Dict(a=spaces.Discrete(2), b=spaces.Box(-1, 2, (2,), np.float32))
-    action = np.array([[1, -1.5, 0.0], [0, 2.0, 2.5]], np.float32)
+    action = np.array([[1, -1.5, 0.0], [0, 1.0, 1.5]], np.float32)
     assert count_actions(Distribution(space), action) == (4, 2)
 
 
@@ -162,7 +163,9 @@ def test_extremes_are_those_that_a_network_reads() -> None:
     rows = {"float32": np.array([[0.0, 50.0, 7.0], [100.0, 50.0, 9.0]], np.float32)}
     for scale, near in ((False, [0.0, 50.0, 100.0, 50.0]), (True, [-1.0, 0.0, 1.0, 0.0])):
         found = ObservationRows(space, scale).extremes(rows)
-        low, high = found["bounded"]
+        low, high, offset = found["bounded"]
+        assert offset.tolist() == [0.0, 0.0] if scale else [1.0, 0.0]
+        assert found["free"][2] == 8.0
         assert [*low, *high] == near
         assert (*found["free"][0], *found["free"][1]) == (7.0, 9.0)
 

@@ -45,6 +45,12 @@ CASES = {
     "attention with memory": (DUEL, {"kind": "attention", "memory": "gru", "input_scale": True}),
     "attention without entities": ("dilemma/fixed", {"kind": "attention"}),
     "box actions": ("tests.connect.foreign_envs:Market", {"kind": "mlp"}),
+    "one-hots and a table": ("tests.train.named:Named", {"kind": "mlp"}),
+    "tables with frames": ("tests.train.named:Named", {"kind": "mlp", "discrete": "embedding", "stack": 2}),
+    "tables with memory": (
+        "tests.train.named:Named",
+        {"kind": "attention", "discrete": "embedding", "memory": "gru"},
+    ),
     "tiles": ("mmo/forage", {"kind": "tiles"}),
     "tiles, separate heads": ("mmo/forage", {"kind": "tiles", "separate_heads": True}),
     "tiles, attention": ("mmo/forage", {"kind": "tiles_attention"}),

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from gymnasium import spaces
 
 from interplay.train.factored.shard import TeamShard
 from interplay.train.observations import Rows
+from interplay.train.parallel.exchange import reduce_in_pieces
 
 if TYPE_CHECKING:
     from interplay.train.distributions import Distribution
@@ -27,7 +27,6 @@ NUMBERS = 2**16  # of the observations among them; at least `FEWEST` rows
 FEWEST = 16
 CASES = 32  # rewards that a slot needs in an update before their size is compared
 SLOTS = 64  # of a world at most whose rewards are compared
-PIECE = 2**13  # numbers that workers exchange in one go
 _GOLDEN = 0.6180339887498949  # multiples modulo 1 are spread evenly, whatever the period of the rows
 
 
@@ -72,7 +71,7 @@ def measure(worker: Worker) -> dict[str, Any]:
     first = worker.shards[0]
     leaves = [name for kind in first.networks for name in _leaf_names(first, kind)]
     count, slots = len(worker.learner.populations.names), len(first.world.agents)
-    widths = (len(Counts._fields), 1, 2 * len(leaves), 2 * count, 2 * slots if slots <= SLOTS else 0)
+    widths = (len(Counts._fields), 1, 3 * len(leaves), 2 * count, 2 * slots if slots <= SLOTS else 0)
     own = {shard.index: _measure_shard(shard, count, slots) for shard in worker.shards}
     table = _gather(own, worker.settings.train.shards, sum(widths), worker.exchange)
     sums, reward, inputs, entropy, paid = np.split(table, np.cumsum(widths)[:-1], axis=1)
@@ -83,11 +82,12 @@ def measure(worker: Worker) -> dict[str, Any]:
     numbers |= _read_entropy(entropy.sum(axis=0).reshape(2, count), worker.learner.populations.names)
     if count == 1 and slots <= SLOTS and not worker.settings.opponents:  # slots that share a policy
         numbers |= _read_slots(*paid.sum(axis=0).reshape(2, slots))
-    largest = inputs.max(axis=0).reshape(-1, 2)
+    largest = inputs.max(axis=0).reshape(-1, 3)
     some = [(name, row) for name, row in zip(leaves, largest, strict=True) if row[0] >= 0.0]
     if some:
         numbers["input_abs_max"] = {name: float(row[0]) for name, row in some}
         numbers["input_range"] = {name: float(row[1]) for name, row in some}
+        numbers["input_offset"] = {name: float(row[2]) for name, row in some}
     return numbers | {"episodes_ended": worker.episodes}
 
 
@@ -109,8 +109,8 @@ def count_actions(distribution: Distribution, action: np.ndarray) -> tuple[int, 
     for part in distribution.parts:
         column = action[:, at : at + part.columns]
         at += part.columns
-        if isinstance(part.space, spaces.Box):
-            beyond = (column < part.space.low.ravel()) | (column > part.space.high.ravel())
+        if part.units is not None:
+            beyond = part.units.beyond(column)
             numbers, clipped = numbers + column.size, clipped + int(np.count_nonzero(beyond))
     return numbers, clipped
 
@@ -203,16 +203,20 @@ def _most_entropy(network: PolicyNetwork, found: Sample, count: int) -> np.ndarr
 
 
 def _extremes(network: PolicyNetwork, rows: Rows) -> np.ndarray:
-    """(2 leaves,) greatest absolute number of each leaf, and greatest range of one of its columns; -1 for leaves that are not measured."""
+    """(3 leaves,) of each leaf the greatest absolute number, range of a column and mean of one in its deviations; -1 where not measured."""
     some = next(iter(rows.values()), np.zeros((0, 0)))
     width = max(sum(network.layout.widths.values()), 1)
     rows = {dtype: array[: max(NUMBERS // width, FEWEST)] for dtype, array in rows.items()}
     found = network.layout.extremes(rows) if len(some) else {}
-    pairs = []
+    normalised = () if network.normaliser is None else network.normaliser.keys
+    triples: list[float] = []
     for key in network.space.spaces:
-        low, high = found.get(key, (np.zeros(0), np.zeros(0)))
-        pairs += [np.abs([low, high]).max(), (high - low).max()] if low.size else [-1.0, -1.0]
-    return np.array(pairs)
+        low, high, offset = found.get(key, (np.zeros(0),) * 3)
+        if key in normalised or not low.size:
+            triples += [-1.0, -1.0, -1.0]
+        else:
+            triples += [np.abs([low, high]).max(), (high - low).max(), offset.max()]
+    return np.array(triples)
 
 
 def _powers(target: np.ndarray) -> tuple[float, float, float]:
@@ -233,9 +237,7 @@ def _gather(own: Mapping[int, np.ndarray], shards: int, width: int, exchange: Ex
     table = np.zeros((shards, width))
     for index, row in own.items():
         table[index] = row
-    flat = table.ravel()
-    pieces = [exchange.all_reduce(flat[at : at + PIECE]) for at in range(0, flat.size, PIECE)]
-    return np.concatenate(pieces).reshape(table.shape)
+    return reduce_in_pieces(table.ravel(), exchange).reshape(table.shape)
 
 
 def _read_counts(sums: Counts) -> dict[str, float]:

@@ -30,6 +30,7 @@ ENTROPY_LOW, EARLY = 0.02, 20  # share of the greatest entropy; updates that are
 ENTROPY_HIGH, LATE, LATE_UPDATES = 0.98, 0.5, 50  # the same; share of the run and updates that are late
 DECIDED = 0.05  # share of the greatest entropy below which a policy may stand still
 INPUT_MOST = 10.0
+INPUT_FAR = 20.0  # deviations between a number's mean and 0
 RETURN_MOST, RETURN_LEAST = 100.0, 1e-3  # root mean square of value targets
 REWARD_RATIO = 100.0  # between slots of one population
 CLIPPED = 0.9
@@ -296,12 +297,24 @@ def _large_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
     return [Measured(name, most, (most > INPUT_MOST) & ~risen) for name, most in found.items()]
 
 
+def _far_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
+    found = _subjects(columns, "input_offset")
+    return [Measured(name, far, far > INPUT_FAR) for name, far in found.items()]
+
+
+def _offset_sentence(_: TrainSettings, far: float, subjects: Sequence[str]) -> str:
+    return (
+        f"inputs{_of(subjects)} lie {far:,.4g} of their deviations from 0 (input_offset), beyond {INPUT_FAR:g}: a network sees a constant; "
+        "set network.normalise = true, or subtract the mean in the world"
+    )
+
+
 def _large_sentence(settings: TrainSettings, most: float, subjects: Sequence[str]) -> str:
     scaled = settings.network.input_scale
     cure = (
-        "divide them in the world"
+        "divide them in the world, or set network.normalise = true"
         if scaled
-        else "divide them in the world, or where their space has bounds set network.input_scale = true"
+        else "divide them in the world, set network.normalise = true, or where their space has bounds network.input_scale = true"
     )
     return f"inputs{_of(subjects)} reach {most:,.4g}, beyond {INPUT_MOST:g}: large ones drown the others and saturate the first layer; {cure}"
 
@@ -378,7 +391,7 @@ def _beyond(columns: Columns, _: TrainSettings) -> list[Measured]:
 def _beyond_sentence(_: TrainSettings, share: float, __: Sequence[str]) -> str:
     return (
         f"{share:.1%} of the numbers of actions (clipped_actions) lie beyond the action space and are clipped: most differences between "
-        "actions do nothing; let the world take actions in [-1, 1] and scale them itself"
+        "actions do nothing; give the Box two bounds, which [-1, 1] is mapped to, or let the world scale actions of size 1 itself"
     )
 
 
@@ -463,6 +476,7 @@ RULES = (
         min,
     ),
     Rule("entropy stays high", ("entropy", "entropy_max"), _has_bonus, _undecided_late, _undecided_sentence),
+    Rule("inputs are far from 0", ("input_offset",), _always, _far_inputs, _offset_sentence),
     Rule("inputs are large", ("input_abs_max",), _always, _large_inputs, _large_sentence),
     Rule(
         "inputs are constant",

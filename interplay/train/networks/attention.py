@@ -15,13 +15,17 @@ from gymnasium import spaces
 
 from interplay.train.distributions import Distribution
 from interplay.train.networks import entities, pooling
+from interplay.train.networks.flat import Embeddings
 from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, VALUE_GAIN, Dense, Head, Stack
+from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 
 class EntityEncoder(eqx.Module):
     """The agent itself and the mean of attended entities, side by side: (B, 2 width)."""
 
+    normaliser: Normaliser | None
+    embeddings: Embeddings
     own: Dense
     types: dict[str, Dense]
     mix_weight: jax.Array
@@ -31,10 +35,13 @@ class EntityEncoder(eqx.Module):
     shape: pooling.Shape = eqx.field(static=True)
     additive: bool = eqx.field(static=True)
 
-    def __init__(self, layout: entities.Layout, settings: NetworkGroup, *, key: jax.Array) -> None:
-        width = settings.width
+    def __init__(self, space: spaces.Dict, settings: NetworkGroup, *, key: jax.Array) -> None:
+        width, layout = settings.width, entities.find_layout(space)
         keys = jax.random.split(key, 3 + len(layout.types))
-        self.own = Dense(layout.own_size, width, HIDDEN_GAIN, key=keys[0])
+        own = [(name, space[name]) for name in layout.own]
+        self.normaliser = Normaliser(own) if settings.normalise else None
+        self.embeddings = Embeddings((part for _, part in own), key=key)
+        self.own = Dense(self.embeddings.size, width, HIDDEN_GAIN, key=keys[0])
         self.types = {
             entity.key: Dense(entity.features, width, HIDDEN_GAIN, key=keys[3 + i])
             for i, entity in enumerate(layout.types)
@@ -51,7 +58,8 @@ class EntityEncoder(eqx.Module):
         self.additive = settings.attention_mask_additive
 
     def __call__(self, packed: entities.Packed, plan: pooling.Plan | None = None) -> jax.Array:
-        own = ACTIVATIONS[self.shape.activation](self.own(packed.own))
+        row = packed.own if self.normaliser is None else self.normaliser(packed.own)
+        own = ACTIVATIONS[self.shape.activation](self.own(self.embeddings(row)))
         rows = self.shape.total + 1
         if packed.hidden is None:
             pool = pooling.pool_visible if plan is None else partial(pooling.pool_sorted, plan=plan)
@@ -111,12 +119,13 @@ class AttentionNetwork(eqx.Module):
         *,
         key: jax.Array,
     ) -> None:
-        layout = entities.find_layout(observation_space)
         activation, tail = ACTIVATIONS[settings.activation], settings.tail
         distribution = Distribution(action_space)
         keys = jax.random.split(key, 6)
-        self.encoder = EntityEncoder(layout, settings, key=keys[0])
-        self.value_encoder = EntityEncoder(layout, settings, key=keys[5]) if settings.separate_value else None
+        self.encoder = EntityEncoder(observation_space, settings, key=keys[0])
+        self.value_encoder = (
+            EntityEncoder(observation_space, settings, key=keys[5]) if settings.separate_value else None
+        )
         self.policy = Stack(2 * settings.width, (tail, tail), activation, key=keys[1])
         self.policy_head = Head(tail, distribution.size, distribution.deviations, key=keys[2])
         self.value = Stack(2 * settings.width, (tail, tail), activation, key=keys[3])

@@ -11,8 +11,9 @@ import jax.numpy as jnp
 from gymnasium import spaces
 
 from interplay.train.distributions import Distribution
-from interplay.train.networks.flat import flat_size, flatten
+from interplay.train.networks.flat import Embeddings, flatten
 from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Head, Stack
+from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 
@@ -26,6 +27,8 @@ class MlpNetwork(eqx.Module):
         key: jax random key for the weights.
     """
 
+    normaliser: Normaliser | None
+    embeddings: Embeddings
     policy: Stack
     policy_head: Head
     value: Stack
@@ -39,7 +42,9 @@ class MlpNetwork(eqx.Module):
         *,
         key: jax.Array,
     ) -> None:
-        inputs = flat_size(observation_space)
+        self.normaliser = Normaliser(observation_space.items()) if settings.normalise else None
+        self.embeddings = Embeddings(observation_space.values(), key=key)
+        inputs = self.embeddings.size
         activation = ACTIVATIONS[settings.activation]
         distribution = Distribution(action_space)
         keys = jax.random.split(key, 4)
@@ -58,7 +63,9 @@ class MlpNetwork(eqx.Module):
 
     def features(self, observation: jax.Array) -> tuple[tuple[jax.Array, ...], None]:
         """What the heads of policy and value read, (B, hidden[-1]) each."""
-        return (self.policy(observation), self.value(observation)), None
+        row = observation if self.normaliser is None else self.normaliser(observation)
+        row = self.embeddings(row)
+        return (self.policy(row), self.value(row)), None
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Parameters of the distribution and value."""
@@ -76,6 +83,7 @@ class UtilityMlp(eqx.Module):
         key: jax random key for the weights.
     """
 
+    embeddings: Embeddings
     policy: Stack
     policy_head: Head
 
@@ -87,7 +95,8 @@ class UtilityMlp(eqx.Module):
         *,
         key: jax.Array,
     ) -> None:
-        inputs = flat_size(observation_space)
+        self.embeddings = Embeddings(observation_space.values(), key=key)
+        inputs = self.embeddings.size
         distribution = Distribution(action_space)
         keys = jax.random.split(key)
         self.policy = Stack(inputs, settings.hidden, ACTIVATIONS[settings.activation], key=keys[0])
@@ -103,7 +112,7 @@ class UtilityMlp(eqx.Module):
 
     def features(self, observation: jax.Array) -> tuple[tuple[jax.Array], None]:
         """What the head reads, (B, hidden[-1])."""
-        return (self.policy(observation),), None
+        return (self.policy(self.embeddings(observation)),), None
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Utilities and zeros."""

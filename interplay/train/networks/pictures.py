@@ -7,17 +7,18 @@ takes more than ten times as long on a processor (bench/convolutions.py).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.train.distributions import Distribution
+from interplay.train.networks.flat import Embeddings, is_picture
 from interplay.train.networks.layers import (
     ACTIVATIONS,
     HIDDEN_GAIN,
@@ -28,10 +29,12 @@ from interplay.train.networks.layers import (
     Stack,
     orthogonal,
 )
+from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 # Side of the kernel and stride of each convolution, in pixels (Mnih et al. 2015, methods); strides divide sides.
 CONVOLUTIONS = ((8, 4), (4, 2), (3, 1))
+MOST_CHANNELS = 4  # of a picture whose channels stand first
 LEAST_SIDE = 36  # pixels, of which the last convolution makes one
 
 
@@ -121,7 +124,7 @@ class PicturesNetwork(eqx.Module):
     that policy and value share.
 
     Args:
-        observation_space: of one agent, with at least one picture: a leaf (H, L, channels) of uint8 in 0..255.
+        observation_space: of one agent, with at least one picture: a leaf (H, L, channels) or (channels, H, L) of uint8 in 0..255.
         action_space: of one agent.
         settings: channels, hidden and activation are read.
         key: jax random key for the weights.
@@ -131,6 +134,8 @@ class PicturesNetwork(eqx.Module):
     """
 
     eyes: tuple[Eye, ...]
+    normaliser: Normaliser | None
+    embeddings: Embeddings
     hidden: Stack
     policy_head: Head
     value_head: Dense
@@ -151,9 +156,11 @@ class PicturesNetwork(eqx.Module):
             )
         parts = observation_space.spaces
         self.pictures = find_pictures(observation_space)
-        others = sum(math.prod(part.shape or ()) for name, part in parts.items() if name not in self.pictures)
-        shapes = [parts[name].shape or () for name in self.pictures]
-        inputs = others + sum(size_of(shape, settings.channels[-1]) for shape in shapes)
+        others = [(name, part) for name, part in parts.items() if name not in self.pictures]
+        self.normaliser = Normaliser(others) if settings.normalise else None
+        self.embeddings = Embeddings((part for _, part in others), key=key)
+        shapes = [shape_of(parts[name].shape or ()) for name in self.pictures]
+        inputs = self.embeddings.size + sum(size_of(shape, settings.channels[-1]) for shape in shapes)
         activation, distribution = ACTIVATIONS[settings.activation], Distribution(action_space)
         keys = jax.random.split(key, 3 + len(shapes))
         self.eyes = tuple(
@@ -167,7 +174,7 @@ class PicturesNetwork(eqx.Module):
 
     def prepare(self, observation: Mapping[str, jax.Array]) -> Seen:
         """Pictures as they are, all else flattened."""
-        pictures = tuple(observation[name] for name in self.pictures)
+        pictures = tuple(_channels_last(observation[name]) for name in self.pictures)
         others = [
             leaf.reshape(leaf.shape[0], -1).astype(jnp.float32)
             for name, leaf in observation.items()
@@ -181,7 +188,8 @@ class PicturesNetwork(eqx.Module):
     def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
         """What both heads read, (B, hidden[-1])."""
         looked = [eye(picture) for eye, picture in zip(self.eyes, seen.pictures, strict=True)]
-        return (self.hidden(jnp.concatenate([*looked, seen.numbers], axis=1)),), None
+        numbers = seen.numbers if self.normaliser is None else self.normaliser(seen.numbers)
+        return (self.hidden(jnp.concatenate([*looked, self.embeddings(numbers)], axis=1)),), None
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Parameters of the distribution and value."""
@@ -195,20 +203,52 @@ def find_pictures(space: spaces.Dict) -> tuple[str, ...]:
     Raises:
         UserError: if there is none, or one is smaller than the convolutions are.
     """
-    found = tuple(name for name, part in space.spaces.items() if _is_picture(part))
+    found = tuple(name for name, part in space.spaces.items() if is_picture(part))
     if not found:
         raise UserError(
             f"network.kind = pictures: none of {', '.join(space.spaces)} is a picture, height x width x channels of uint8 in 0..255; "
             "use network.kind=mlp"
         )
     for name in found:
-        high, wide, _ = space[name].shape or ()
+        high, wide, _ = shape_of(space[name].shape or ())
         if min(high, wide) < LEAST_SIDE:
             raise UserError(
                 f"network.kind = pictures: {name} is {high} x {wide}, the convolutions need {LEAST_SIDE} x {LEAST_SIDE}; "
                 "use network.kind=mlp network.input_scale=true"
             )
     return found
+
+
+def warn_of_flat_pictures(kind: str, space: spaces.Dict) -> None:
+    """A warning where a network reads a picture that convolutions could see as one row of numbers."""
+    for name, part in space.spaces.items():
+        if kind in ("attention", "mlp") and is_picture(part):
+            shape = shape_of(part.shape or ())
+            if min(shape[:2]) >= LEAST_SIDE:
+                warnings.warn(
+                    f"network.kind = {kind} reads the picture {name} as {math.prod(shape):,} numbers side by side; "
+                    "network.kind=pictures has convolutions",
+                    stacklevel=2,
+                )
+
+
+def shape_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Height, width, channels of a picture; channels stand first where there are 1 to 4 and the last axis is longer.
+
+    Example:
+        >>> shape_of((3, 84, 96)), shape_of((84, 96, 3))
+        ((84, 96, 3), (84, 96, 3))
+    """
+    return (*shape[1:], shape[0]) if _first(shape) else shape
+
+
+def _first(shape: tuple[int, ...]) -> bool:
+    return shape[0] <= MOST_CHANNELS < shape[2]
+
+
+def _channels_last(picture: jax.Array) -> jax.Array:
+    """(B, H, L, channels) of a picture of either order."""
+    return picture.transpose(0, 2, 3, 1) if _first(picture.shape[1:]) else picture
 
 
 def size_of(shape: tuple[int, ...], filters: int) -> int:
@@ -222,9 +262,3 @@ def size_of(shape: tuple[int, ...], filters: int) -> int:
     for side, stride in CONVOLUTIONS:
         high, wide = ((length - side) // stride + 1 for length in (high, wide))
     return high * wide * filters
-
-
-def _is_picture(part: spaces.Space) -> bool:
-    if not (isinstance(part, spaces.Box) and part.dtype == np.uint8 and len(part.shape) == 3):
-        return False
-    return bool((part.low == 0).all() and (part.high == 255).all())

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
-from interplay.train.networks.flat import flatten
+from interplay.train.networks.flat import Embedded, flatten
 from interplay.train.networks.memory import Memory
 
 
@@ -66,6 +66,8 @@ class StackedNetwork(eqx.Module):
 def _stacked(part: spaces.Space, frames: int) -> spaces.Space:
     """A leaf's space with an axis of frames; zeros, which stand before a life, may be outside of its bounds."""
     shape = (frames, *(part.shape or ()))
+    if isinstance(part, Embedded):
+        return Embedded(np.broadcast_to(part.nvec, shape))
     if isinstance(part, spaces.Box):
         low, high = (np.broadcast_to(bound, shape) for bound in (part.low, part.high))
         return spaces.Box(low, high, dtype=part.dtype)  # type: ignore[arg-type]

@@ -49,6 +49,15 @@ class Exchange(Protocol):
         ...
 
 
+PIECE = 2**13  # numbers that workers exchange in one go
+
+
+def reduce_in_pieces(vector: np.ndarray, exchange: Exchange) -> np.ndarray:
+    """`Exchange.all_reduce` of a vector that may be longer than a seat."""
+    pieces = [exchange.all_reduce(vector[at : at + PIECE]) for at in range(0, vector.size, PIECE)]
+    return np.concatenate(pieces)
+
+
 def tree_sum(vectors: Sequence[Array]) -> Array:
     """Adds a power of two of vectors pairwise, NumPy's or traced ones.
 

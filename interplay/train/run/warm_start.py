@@ -12,6 +12,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.pointing import Pointing
 from interplay.core.world import Kind
+from interplay.train.discrete_leaves import find_names
 from interplay.train.learner import read_stacks
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.run.checkpoint import Checkpoint
@@ -108,7 +109,7 @@ def _check(
     for name, source in pairs.items():
         owner = f"{checkpoint.path}: kind {name}"
         _check_spaces(owner, saved[source], describe_spaces([networks[name].kind])[name])
-        _check_network(owner, theirs, network)
+        _check_network(owner, networks[name].space, theirs, network)
     return pairs
 
 
@@ -150,8 +151,10 @@ def _check_spaces(owner: str, theirs: Mapping[str, str], mine: Mapping[str, str]
             )
 
 
-def _check_network(owner: str, theirs: NetworkGroup, mine: NetworkGroup) -> None:
+def _check_network(owner: str, space: spaces.Dict, theirs: NetworkGroup, mine: NetworkGroup) -> None:
     was, now = theirs.model_dump(mode="json"), mine.model_dump(mode="json")
+    if not find_names(space, theirs) and not find_names(space, mine):
+        was["discrete"] = now["discrete"]
     other = [name for name in now if was[name] != now[name]]
     if other:
         asked = ", ".join(f"{name} = {_toml(now[name])}" for name in other)

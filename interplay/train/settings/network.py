@@ -56,6 +56,17 @@ class NetworkGroup(Settings):
     critic_hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of such a critic.")
     memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
+    normalise: bool = Field(
+        False,
+        description="attention, mlp, pictures: numbers of observations by their running mean and deviation; not tables of entities.",
+    )
+    discrete: Literal["auto", "one_hot", "embedding", "number"] = Field(
+        "auto",
+        description="What attention, mlp and pictures make of Discrete observations; auto: one-hots of 256 numbers in all, others embedded.",
+    )
+    scale_pictures: bool = Field(
+        True, description="Scale pictures of bytes to -1..1 where the network does not read them as bytes."
+    )
     action_masks: bool = Field(
         True,
         description="Illegal choices are never made; false: any may be, and the world plays it as it says.",
@@ -97,6 +108,14 @@ class NetworkGroup(Settings):
         if self.stack > 1 and self.kind in _NETWORKS and self.kind != "mlp":
             raise ValueError(
                 f"stack = {self.stack}: {self.kind} reads one observation; use kind = mlp, or memory = gru"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _normalises(self) -> NetworkGroup:
+        if self.normalise and self.stack > 1:
+            raise ValueError(
+                f"normalise = true beside stack = {self.stack}; leave one out, or use memory = gru"
             )
         return self
 

@@ -15,6 +15,8 @@ RENAMED = {
     "ppo.entropy": "ppo.entropy_coefficient",
     "policy_gradient.entropy": "policy_gradient.entropy_coefficient",
 }
+# Settings of networks that earlier versions did not have, and what they did.
+ABSENT = {"discrete": "number", "scale_pictures": False}
 # What papers, Stable-Baselines3, CleanRL and RLlib call what stands behind; nobody's key is read by another name, they are told ours.
 ALSO_CALLED = {
     "lr": "learning_rate",
@@ -72,4 +74,12 @@ def renew(values: Mapping[str, Any], group: str = "") -> dict[str, Any]:
         found[old if new in values else new] = (
             renew(value, f"{group}{old}.") if isinstance(value, Mapping) else value
         )
-    return found
+    return found if group else _with_absent(found)
+
+
+def _with_absent(values: dict[str, Any]) -> dict[str, Any]:
+    """With `ABSENT`, where the values are those of a whole run."""
+    if "network.kind" in values:
+        return {f"network.{key}": value for key, value in ABSENT.items()} | values
+    own = values.get("network")
+    return {**values, "network": {**ABSENT, **own}} if isinstance(own, Mapping) and "kind" in own else values

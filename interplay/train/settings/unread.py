@@ -14,11 +14,19 @@ from interplay.train.settings import RatesGroup, TrainSettings
 
 Fields = Callable[[Settings], Iterator[tuple[str, Any]]]  # name and value of fields of a group
 
-_ALWAYS = ("kind", "input_scale", "probability_floor", "action_masks", "memory", "critic")
+_ALWAYS = ("kind", "input_scale", "scale_pictures", "probability_floor", "action_masks", "memory", "critic")
 _READS = {
-    "attention": ("width", "heads", "tail", "activation", "attention_mask_additive", "separate_value"),
-    "mlp": ("hidden", "activation", "stack"),
-    "pictures": ("channels", "hidden", "activation"),
+    "attention": (
+        "width",
+        "heads",
+        "tail",
+        "activation",
+        "attention_mask_additive",
+        "separate_value",
+        "discrete",
+    ),
+    "mlp": ("hidden", "activation", "stack", "discrete", "normalise"),
+    "pictures": ("channels", "hidden", "activation", "discrete", "normalise"),
     "seats": ("width", "heads", "layers", "tail", "activation"),
     "tiles": ("width", "activation", "separate_heads"),
     "tiles_attention": ("width", "heads", "tail", "activation"),
@@ -26,7 +34,9 @@ _READS = {
 # Whether these are set decides if others are read; they are read themselves.
 _SWITCHES = {"belief.about", "league.learners", "league.pbt.rates", "alternate.metric", "pool.populations"}
 _USERS = tuple(
-    dict.fromkeys(name for names in _READS.values() for name in names)
+    dict.fromkeys(
+        name for names in _READS.values() for name in names if name not in ("discrete", "normalise")
+    )
 )  # a network of the user's own
 _FACTORED = ("vdn", "qmix")
 _SWITCHES = {
@@ -36,6 +46,7 @@ _SWITCHES = {
 _GROUPS = ("ppo", "policy_gradient", *_FACTORED)
 # Of the network, what value factorisation does not read: it has no odds and no value of a single agent.
 _NOT_FACTORED = {
+    "normalise": "by {0}, which learns from replay; scale observations in the world",
     "probability_floor": "by {0}, which plays the best choice or any; see {0}.epsilon_end",
     "critic": "by {0}, which has a mixer; see qmix.state",
     "critic_hidden": "by {0}, which has a mixer; see qmix.hyper",

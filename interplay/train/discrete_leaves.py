@@ -1,0 +1,106 @@
+"""Discrete observations are names, not amounts: flat networks see them as one-hots, or by an embedding where they are many.
+
+A leaf of Discrete or MultiDiscrete is kept as its numbers in rows; `encode` makes of it what a network is called with, and
+`as_seen` the space of that. Leaves of MultiBinary are 0 and 1 already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium import spaces
+
+from interplay.train.networks.entities import find_layout
+from interplay.train.networks.flat import Embedded
+from interplay.train.networks.normaliser import OneHot
+from interplay.train.settings import NetworkGroup
+
+ONE_HOT = 256  # numbers that the one-hots of an observation have in all; larger leaves are embedded
+FLAT = (
+    "attention",
+    "mlp",
+    "pictures",
+)  # networks whose leaves are numbers side by side; others read leaves as they are
+
+
+class Names(NamedTuple):
+    """How a leaf is encoded.
+
+    Attributes:
+        start: least value of each number, (columns,) int64.
+        sizes: choices of each number.
+        one_hot: or embedded, as numbers from 0.
+    """
+
+    start: np.ndarray
+    sizes: tuple[int, ...]
+    one_hot: bool
+
+    @property
+    def width(self) -> int:
+        """Numbers of the encoded leaf."""
+        return sum(self.sizes) if self.one_hot else len(self.sizes)
+
+
+def find_names(space: spaces.Dict, settings: NetworkGroup) -> dict[str, Names]:
+    """The leaves that a network sees encoded, as `network.discrete` says; tables of entities stay numbers.
+
+    Example:
+        >>> space = spaces.Dict(room=spaces.Discrete(16), word=spaces.Discrete(5000))
+        >>> {key: names.one_hot for key, names in find_names(space, NetworkGroup(kind="mlp")).items()}
+        {'room': True, 'word': False}
+    """
+    if settings.kind not in FLAT or settings.discrete == "number":
+        return {}
+    own = find_layout(space).own if settings.kind == "attention" else tuple(space.spaces)
+    sizes = {key: _sizes(space[key]) for key in own}
+    sizes = {key: each for key, each in sizes.items() if each}
+    small, used = set(), 0
+    for key in sorted(sizes, key=lambda key: sum(sizes[key])):
+        used += sum(sizes[key])
+        if settings.discrete == "one_hot" or (settings.discrete == "auto" and used <= ONE_HOT):
+            small.add(key)
+    return {
+        key: Names(np.resize(space[key].start, len(each)), each, key in small)  # type: ignore[attr-defined]
+        for key, each in sizes.items()
+    }
+
+
+def as_seen(space: spaces.Dict, settings: NetworkGroup) -> spaces.Dict:
+    """The space of what a network is called with."""
+    names = find_names(space, settings)
+    return spaces.Dict([(key, _seen(names[key]) if key in names else part) for key, part in space.items()])
+
+
+def encode(leaf: jax.Array, names: Names) -> jax.Array:
+    """(B, ...) whole numbers -> (B, sum of sizes) of one-hots, or (B, columns) counted from 0; float32."""
+    flat = leaf.reshape(leaf.shape[0], -1).astype(jnp.int32) - jnp.asarray(names.start, jnp.int32)
+    if not names.one_hot:
+        return flat.astype(jnp.float32)
+    if len(set(names.sizes)) == 1:
+        hot = flat[:, :, None] == jnp.arange(names.sizes[0])
+        return hot.astype(jnp.float32).reshape(leaf.shape[0], -1)
+    each = [flat[:, i : i + 1] == jnp.arange(size) for i, size in enumerate(names.sizes)]
+    return jnp.concatenate(each, axis=1).astype(jnp.float32)
+
+
+def encode_all(leaves: Mapping[str, jax.Array], names: Mapping[str, Names]) -> dict[str, jax.Array]:
+    """Those that have names encoded, the others as they are."""
+    return {key: encode(leaf, names[key]) if key in names else leaf for key, leaf in leaves.items()}
+
+
+def _sizes(part: spaces.Space) -> tuple[int, ...]:
+    """Choices of each number of a leaf; none where its numbers are amounts."""
+    if isinstance(part, spaces.Discrete):
+        return (int(part.n),)
+    return tuple(int(size) for size in part.nvec.ravel()) if isinstance(part, spaces.MultiDiscrete) else ()
+
+
+def _seen(names: Names) -> spaces.Space:
+    if names.one_hot:
+        return OneHot(0.0, 1.0, (sum(names.sizes),), np.float32)
+    return Embedded(np.array(names.sizes))

@@ -1,0 +1,60 @@
+"""Pictures of bytes in networks without convolutions, and pictures whose channels stand first."""
+
+from __future__ import annotations
+
+import warnings
+
+import jax
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from interplay.train import networks
+from interplay.train.networks.pictures import shape_of, warn_of_flat_pictures
+from interplay.train.observations import ObservationRows
+from interplay.train.settings import NetworkGroup
+
+BYTES = spaces.Box(0, 255, (3, 40, 44), np.uint8)
+SETTINGS = NetworkGroup(kind="pictures", channels=(2, 2, 2), hidden=(4,))
+
+
+def test_bytes_are_scaled_for_networks_that_read_numbers() -> None:
+    space = spaces.Dict(
+        seen=spaces.Box(0, 255, (3, 7, 7), np.uint8),
+        level=spaces.Box(0, 255, (2,), np.uint8),
+        map=spaces.Box(0, 9, (2, 2, 2), np.uint8),
+    )
+    ends = np.array([[0, 255]]).repeat(2, 0)
+    given = {"seen": np.full((1, 3, 7, 7), 255, np.uint8), "level": ends[:1], "map": np.ones((1, 2, 2, 2))}
+    read = ObservationRows(space, pictures=True).shown(jax.tree.map(jax.numpy.asarray, given))
+    assert read["seen"].min() == read["seen"].max() == 1.0
+    assert read["level"].tolist() == [[0.0, 255.0]]
+    assert read["map"].max() == 1.0
+    raw = ObservationRows(space, raw=True, pictures=True).shown(jax.tree.map(jax.numpy.asarray, given))
+    assert raw["seen"].max() == 255
+
+
+def test_a_picture_with_channels_first_is_seen_as_the_same_with_channels_last() -> None:
+    last = spaces.Box(0, 255, shape_of(BYTES.shape), np.uint8)
+    seen = np.random.default_rng(0).integers(0, 256, (2, *BYTES.shape), np.uint8)
+    said = []
+    for part, picture in ((BYTES, seen), (last, seen.transpose(0, 2, 3, 1))):
+        made = networks.make_network(SETTINGS, spaces.Dict(x=part), spaces.Discrete(3), key=jax.random.key(0))
+        said.append(made(made.prepare({"x": jax.numpy.asarray(picture)}))[0])
+    assert np.array_equal(*said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "warns"),
+    [
+        ("attention", BYTES, True),
+        ("mlp", BYTES, True),
+        ("pictures", BYTES, False),
+        ("mlp", spaces.Box(0, 255, (3, 7, 7), np.uint8), False),
+    ],
+)
+def test_a_line_tells_of_convolutions_where_they_would_do(kind: str, part: spaces.Box, warns: bool) -> None:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warn_of_flat_pictures(kind, spaces.Dict(x=part))
+    assert len(found) == warns
