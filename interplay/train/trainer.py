@@ -35,6 +35,7 @@ from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, LostWorker, SingleProcess
 from interplay.train.parallel.workers import check_main, worker_pool
 from interplay.train.play.policy import load_policy, load_population
+from interplay.train.play.stored_world import describe_world
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import (
     Checkpoint,
@@ -518,6 +519,7 @@ def _save(
             "slot_steps": worker.updates * worker.slot_steps,
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
+            **describe_world(world),
             "compute": xla.describe(),
             **worker.learner.describe(),
             **worker.describe(),
