@@ -36,7 +36,7 @@ def to_json(space: spaces.Space[Any]) -> dict[str, Any]:
         dtype = np.dtype(space.dtype).name
         return {"multidiscrete": space.nvec.tolist(), "start": space.start.tolist(), "dtype": dtype}
     if isinstance(space, spaces.MultiBinary):
-        return {"multibinary": list(space.shape)}
+        return {"multibinary": space.shape[0] if len(space.shape) == 1 else list(space.shape)}
     raise TypeError(f"{type(space).__name__} has no form in JSON")
 
 
@@ -65,7 +65,8 @@ def from_json(told: Mapping[str, Any]) -> spaces.Space[Any]:
 
 def _numbers(bound: np.ndarray) -> list[Any]:
     """The numbers of a bound; one where all are the same; infinite ones as text."""
-    flat = bound.ravel()[:1] if (bound == bound.flat[:1]).all() else bound.ravel()
+    flat = bound.ravel()
+    flat = flat[:1] if (flat == flat[:1]).all() else flat
     return [value if math.isfinite(value) else str(value) for value in flat.tolist()]
 
 

@@ -180,9 +180,8 @@ NESTED = spaces.Dict(
 class Nested(ParallelEnv):
     """Observations of two levels beside a mask, as classic games of PettingZoo and our own adapter give them."""
 
-    metadata = {"name": "nested"}
-
     def __init__(self):
+        self.metadata = {"name": "nested"}
         self.possible_agents = ["a", "b"]
 
     def observation_space(self, agent):
