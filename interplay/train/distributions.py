@@ -2,13 +2,15 @@
 
 Actions travel through the trainer as flat float32 rows, (B, columns), whatever their space: one column per choice
 of a Discrete, MultiDiscrete or MultiBinary space (counted from 0; exact, a space has far fewer than 2**24 choices)
-and one per number of a Box. `to_world` turns them into what `World.step` takes.
+and one per number of a Box, in [-1, 1] where that has bounds (`box_units`). Sampling and log-probabilities stay in these
+numbers. `to_world` turns them into what `World.step` takes, `in_units` into the same numbers as rows.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +19,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.spaces import action_choices
+from interplay.train.box_units import BoxUnits, units_of
 
 ILLEGAL = -1e9  # logit of an illegal choice: its probability is 0 in float32, and nothing becomes NaN
 
@@ -30,6 +33,7 @@ class Part(NamedTuple):
         choices: choices of each head; empty for a Box.
         columns: action columns.
         parameters: first column in the distribution's parameters.
+        units: of a Box; None for choices.
     """
 
     key: str
@@ -37,6 +41,7 @@ class Part(NamedTuple):
     choices: tuple[int, ...]
     columns: int
     parameters: int
+    units: BoxUnits | None = None
 
 
 class Distribution:
@@ -72,10 +77,11 @@ class Distribution:
             if isinstance(leaf, spaces.Box):
                 choices: tuple[int, ...] = ()
                 columns = width = math.prod(leaf.shape)
+                units: BoxUnits | None = units_of(leaf)
             else:
-                choices = action_choices(leaf)
+                choices, units = action_choices(leaf), None
                 columns, width = len(choices), sum(choices)
-            self.parts.append(Part(key, leaf, choices, columns, at))
+            self.parts.append(Part(key, leaf, choices, columns, at, units))
             at += width
         self.columns = sum(part.columns for part in self.parts)
         self.choices = sum(sum(part.choices) for part in self.parts)
@@ -113,14 +119,19 @@ class Distribution:
         return jnp.concatenate(flat).T if flat else jnp.zeros((parameters.shape[0], 0), jnp.float32)
 
     def gaussians(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Means and deviations of the numbers of Boxes: (B, size) -> (B, n) each."""
+        """Means and deviations of the numbers of Boxes in the Boxes' units: (B, size) -> (B, n) each."""
         heads = [head for head, _ in self._heads(parameters, None, None) if isinstance(head, Gaussian)]
         if not heads:
             nothing = jnp.zeros((parameters.shape[0], 0), jnp.float32)
             return nothing, nothing
-        return jnp.stack([head.mean for head in heads], 1), jnp.exp(
-            jnp.stack([head.log_std for head in heads], 1)
-        )
+        mean = jnp.stack([head.mean for head in heads], 1)
+        deviation = jnp.exp(jnp.stack([head.log_std for head in heads], 1))
+        units = [part.units for part in self.parts if part.units is not None]
+        if not any(one.maps for one in units):
+            return mean, deviation
+        middle = np.concatenate([one.middle for one in units]).astype(np.float32)
+        half = np.concatenate([one.half for one in units]).astype(np.float32)
+        return middle + half * mean, half * deviation
 
     def probabilities(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Of every choice, the heads one after another: (B, size) -> (B, choices); the numbers of a Box have none."""
@@ -176,17 +187,24 @@ class Distribution:
         likeliest = [jax.nn.one_hot(jnp.argmax(h, axis=1), h.shape[1], axis=1) for h in heads]
         return jnp.concatenate([one.reshape(-1, one.shape[2]) for one in likeliest]).T
 
+    def in_units(self, rows: Any, xp: ModuleType = np) -> Any:
+        """Flat rows (..., columns) with the numbers of Boxes as `to_world` gives them; `xp` is numpy or jax.numpy."""
+        columns, at = [], 0
+        for part in self.parts:
+            own = rows[..., at : at + part.columns]
+            columns.append(own if part.units is None else part.units.to_box(own, xp))
+            at += part.columns
+        return xp.concatenate(columns, axis=-1)
+
     def to_world(self, flat: np.ndarray) -> Any:
-        """Flat rows (..., columns) as the world takes them: (..., *shape) of the space's dtype, clipped to a Box."""
+        """Flat rows (..., columns) as the world takes them: (..., *shape) of the space's dtype, within a Box."""
         leaves, at = {}, 0
         for part in self.parts:
             leaf = flat[..., at : at + part.columns]
             at += part.columns
             shape = (*flat.shape[:-1], *(part.space.shape or ()))
-            if isinstance(part.space, spaces.Box):
-                leaves[part.key] = np.clip(leaf.reshape(shape), part.space.low, part.space.high).astype(
-                    part.space.dtype
-                )
+            if part.units is not None:
+                leaves[part.key] = part.units.to_box(leaf).astype(part.space.dtype).reshape(shape)
             else:
                 start = np.asarray(getattr(part.space, "start", 0))
                 leaves[part.key] = leaf.reshape(shape).astype(part.space.dtype or np.int64) + start

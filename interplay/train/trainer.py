@@ -36,6 +36,7 @@ from interplay.train.parallel.exchange import Exchange, LostWorker, SingleProces
 from interplay.train.parallel.workers import check_main, worker_pool
 from interplay.train.play.policy import load_policy, load_population
 from interplay.train.play.stored_world import describe_world
+from interplay.train.run import old_boxes
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import (
     Checkpoint,
@@ -50,6 +51,7 @@ from interplay.train.run.ending import play_out
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.run.manifest import check_resumable
+from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.progress import Progress, tell
 from interplay.train.run.recording import Tap
 from interplay.train.run.records import check_record
@@ -212,6 +214,7 @@ def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
     check_resumable(path)
     checkpoint = read_checkpoint(path)
     check_record(checkpoint)
+    refuse_old_boxes(path, checkpoint.record)
     return checkpoint
 
 
@@ -520,6 +523,7 @@ def _save(
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
             **describe_world(world),
+            old_boxes.KEY: old_boxes.UNIT,
             "compute": xla.describe(),
             **worker.learner.describe(),
             **worker.describe(),
@@ -582,6 +586,7 @@ def make_learner(
         world.close()
     if begins and settings.train.start_from is not None:
         checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
+        refuse_old_boxes(checkpoint.path, checkpoint.record)
         names = learner.populations.own
         learner.begin_with(warm_vectors(checkpoint, learner.networks, names, settings.network, say))
     return learner

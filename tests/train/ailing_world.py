@@ -38,6 +38,7 @@ class Cues(ArrayWorld):
         by_chance: rewards are drawn, whatever is done.
         gift: the reward is always paid.
         box: actions are numbers in [-box, box], of which the sign counts; 0: two choices.
+        least: actions are numbers from here up, which is the one answer; 0: as `box` says.
         forced: the mask leaves the right answer alone.
         length: steps of an episode.
     """
@@ -54,14 +55,17 @@ class Cues(ArrayWorld):
         by_chance: bool = False,
         gift: bool = False,
         box: float = 0.0,
+        least: float = 0.0,
         forced: bool = False,
         length: int = 10,
     ) -> None:
         self.scale, self.offset, self.pay = scale, offset, np.array(pay, np.float32)
         self.gift = gift
-        self.by_chance, self.box, self.forced, self.length = by_chance, box, forced, length
+        self.by_chance, self.box, self.forced, self.length = by_chance, box or least, forced, length
+        self.least = least
         seen = spaces.Dict(cue=spaces.Box(-np.inf, np.inf, (1,), np.float32))
-        action = spaces.Box(-box, box, (1,), np.float32) if box else spaces.Discrete(2)
+        low, high = (least, np.inf) if least else (-box, box)
+        action = spaces.Box(low, high, (1,), np.float32) if self.box else spaces.Discrete(2)
         kind = Kind("agent", tuple(range(AGENTS)), seen, action)
         super().__init__(num_worlds, [f"agent_{a}" for a in range(AGENTS)], [kind], seed, first_world)
         shape = (num_worlds, AGENTS)
@@ -86,7 +90,7 @@ class Cues(ArrayWorld):
     def _step(self, action: np.ndarray) -> TimeStep:
         s = self.state
         runs = ~s.over
-        answer = action[:, :, 0] > 0 if self.box else action == 1
+        answer = action[:, :, 0] > self.least if self.box else action == 1
         right = answer == (s.cue[:, :, 0] > 0)
         s.steps[runs] += 1
         over = runs & (s.steps >= self.length)

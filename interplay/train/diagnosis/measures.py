@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from gymnasium import spaces
 
 from interplay.train.factored.shard import TeamShard
 from interplay.train.observations import Rows
@@ -109,8 +108,8 @@ def count_actions(distribution: Distribution, action: np.ndarray) -> tuple[int, 
     for part in distribution.parts:
         column = action[:, at : at + part.columns]
         at += part.columns
-        if isinstance(part.space, spaces.Box):
-            beyond = (column < part.space.low.ravel()) | (column > part.space.high.ravel())
+        if part.units is not None:
+            beyond = part.units.beyond(column)
             numbers, clipped = numbers + column.size, clipped + int(np.count_nonzero(beyond))
     return numbers, clipped
 

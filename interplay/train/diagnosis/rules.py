@@ -377,7 +377,7 @@ def _beyond(columns: Columns, _: TrainSettings) -> list[Measured]:
 def _beyond_sentence(_: TrainSettings, share: float, __: Sequence[str]) -> str:
     return (
         f"{share:.1%} of the numbers of actions (clipped_actions) lie beyond the action space and are clipped: most differences between "
-        "actions do nothing; let the world take actions in [-1, 1] and scale them itself"
+        "actions do nothing; give the Box two bounds, which [-1, 1] is mapped to, or let the world scale actions of size 1 itself"
     )
 
 

@@ -99,7 +99,8 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
             seen_of[MARK] = jnp.broadcast_to(mark, (arrays[0].shape[0], len(mark)))
         seen = networks.prepare(network, own.layout.shown(seen_of))
         with plainly():
-            return own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
+            said = own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
+        return said | {"action": own.distribution.in_units(said["action"], jnp)}
 
     about = {
         "world": policy.settings.world.id,

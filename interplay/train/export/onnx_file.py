@@ -17,7 +17,7 @@ SAME = {
     "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "maximum": "Max", "minimum": "Min", "power": "Pow",
     "equal": "Equal", "less": "Less", "less_equal": "LessOrEqual", "greater": "Greater", "greater_equal": "GreaterOrEqual",
     "logical_and": "And", "logical_or": "Or", "logical_not": "Not", "tanh": "Tanh", "exp": "Exp", "log": "Log", "negative": "Neg",
-    "logistic": "Sigmoid", "sqrt": "Sqrt", "abs": "Abs", "floor": "Floor", "sign": "Sign", "identity": "Identity", "where": "Where",
+    "logistic": "Sigmoid", "sqrt": "Sqrt", "abs": "Abs", "floor": "Floor", "sign": "Sign", "rint": "Round", "identity": "Identity", "where": "Where",
 }  # fmt: skip
 AS_IT_IS = ("identity", "logical_and", "logical_or", "logical_not")
 TELLS = ("equal", "less", "less_equal", "greater", "greater_equal")  # give bools

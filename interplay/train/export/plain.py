@@ -161,6 +161,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
             "abs",
             "floor",
             "sign",
+            "rint",
         ]
     },
     "identity": _with(lambda x: x),

@@ -191,6 +191,11 @@ class _Writer:
     def _integer_pow(self, equation: Any, given: list[Any], shape: Dims, dtype: str) -> Any:
         return self._step("power", [given[0], np.asarray(equation.params["y"], dtype)], shape, dtype)
 
+    def _round(self, equation: Any, given: list[Any], shape: Dims, dtype: str) -> Any:
+        if equation.params["rounding_method"] != jax.lax.RoundingMethod.TO_NEAREST_EVEN:
+            raise self._refusal("rounding away from zero")
+        return self._step("rint", given, shape, dtype)
+
     def _transpose(self, equation: Any, given: list[Any], shape: Dims, dtype: str) -> Any:
         return self._step(
             "transpose", given, shape, dtype, axes=[int(axis) for axis in equation.params["permutation"]]

@@ -19,6 +19,7 @@ from interplay.train.play.stored_world import KEY
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import find_checkpoint, read_part
 from interplay.train.run.manifest import damaged, read_manifest
+from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.restoring import check_weights
 from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import TrainSettings
@@ -196,6 +197,7 @@ def read_populations(
     if odd:
         raise UserError(f"{checkpoint}: no population {odd[0]}; there are {', '.join(stems)}")
     record, _ = read_part(checkpoint, [])
+    refuse_old_boxes(checkpoint, record)
     recorded = record.get("populations", list(stems))
     if not isinstance(recorded, list) or sorted(map(str, recorded)) != sorted(stems):
         raise damaged(checkpoint / "record.json", "populations are not those that have files")

@@ -17,6 +17,7 @@ from interplay.train.play.trained_policy import without_critic
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import read_checkpoint
+from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.settings_file import settings_of
 from interplay.train.run.warm_start import weights_of
 
@@ -46,7 +47,9 @@ class SingleActor:
                 f"{checkpoint}: its networks are told who asks ({settings.algorithm}.agent_id) and are asked here without a word of it; "
                 "play the run with load_policy, or train it with agent_id=false"
             )
-        tensors = weights_of(read_checkpoint(checkpoint), None, tuple(settings.league.learners))
+        found = read_checkpoint(checkpoint)
+        refuse_old_boxes(checkpoint, found.record)
+        tensors = weights_of(found, None, tuple(settings.league.learners))
         key, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
         self._networks = {
             kind.name: PolicyNetwork(kind, settings, key, alone, weights=without_critic(tensors, settings))
