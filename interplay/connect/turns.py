@@ -30,6 +30,7 @@ class TurnsEnv:
         self.render_mode = getattr(env, "render_mode", None)
         self.possible_agents = list(env.possible_agents)
         self.agents: list[Any] = []
+        self.state_space = getattr(env, "state_space", None)
 
     def observation_space(self, agent: Any) -> Any:
         """Of one agent."""
@@ -59,6 +60,10 @@ class TurnsEnv:
             self.env.step(None)
         self.agents = [name for name in self.env.agents if not self._finished(name)]
         return seen, rewards, terminated, truncated, infos | self._told(self.agents)
+
+    def state(self) -> Any:
+        """As the environment does."""
+        return self.env.state()
 
     def render(self) -> Any:
         """As the environment does."""
