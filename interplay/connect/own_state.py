@@ -45,7 +45,8 @@ class OwnState:
             raise UserError(
                 f"{self._owner}: state() has shape {np.shape(state)}, state_space says {self._own.shape}; mend either"
             )
-        row = np.asarray(spaces.flatten(self._own, state), np.float32)
+        with np.errstate(over="ignore"):
+            row = np.asarray(spaces.flatten(self._own, state), np.float32)
         if not np.isfinite(row).all():
             raise UserError(
                 f"{self._owner}: state() has a number that is not finite in float32; give finite ones"
