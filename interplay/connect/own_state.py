@@ -26,6 +26,7 @@ class OwnState:
 
     def __init__(self, owner: str, space: spaces.Space[Any]) -> None:
         self._owner, self._own = owner, space
+        flat: spaces.Space[Any]
         try:
             flat = spaces.flatten_space(space)
         except NotImplementedError:

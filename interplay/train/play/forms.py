@@ -162,7 +162,8 @@ def _below(given: Any, key: str) -> Any:
     parts = key.split(".")
     for end in range(len(parts), 0, -1):
         first, rest = ".".join(parts[:end]), ".".join(parts[end:])
-        for own in (first, int(first)) if first.isdecimal() else (first,):
+        keys: tuple[Any, ...] = (first, int(first)) if first.isdecimal() else (first,)
+        for own in keys:
             try:
                 inner = given[own]
             except (KeyError, IndexError, TypeError):
