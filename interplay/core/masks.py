@@ -8,12 +8,15 @@ array in which 0 and 1 are forced and 2 is free, Dict a dictionary with None for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core.spaces import action_choices
+
+if TYPE_CHECKING:
+    from interplay.core.world import TimeStep, World
 
 
 def length(space: spaces.Space[Any]) -> int:
@@ -26,6 +29,22 @@ def length(space: spaces.Space[Any]) -> int:
     if isinstance(space, spaces.Dict):
         return sum(map(length, space.spaces.values()))
     return 0 if isinstance(space, spaces.Box) else sum(action_choices(space))
+
+
+def masked_heads(world: World, timestep: TimeStep) -> str:
+    """Which parts of the action have masks, kind by kind, in one line.
+
+    Args:
+        world: its kinds are named.
+        timestep: one of its time steps, as all have the same masks.
+    """
+    legal = world.by_kind(timestep.action_mask)
+    found = {kind.name: list(legal[kind.name] or ()) for kind in world.kinds}
+    if not any(found.values()):
+        return "action masks: none, every choice is legal"
+    return "action masks: " + "; ".join(
+        f"{name}: {', '.join(heads) or 'none'}" for name, heads in found.items()
+    )
 
 
 def rows_of(space: spaces.Space[Any], mask: Mapping[str, Any], agents: int) -> np.ndarray:

@@ -78,6 +78,11 @@ class EnvironmentBatch(World):
         self._heads = [(kind, leaf, _starts(kind, leaf)) for kind in layout.kinds for leaf in kind.masks]
 
     @property
+    def shown(self) -> TimeStep:
+        """The time step that every call shows anew; before the first reset its arrays hold zeros."""
+        return self._step_of_buffers
+
+    @property
     def metrics(self) -> Mapping[str, np.ndarray]:
         return {"episode_length": self._lengths, "episode_return": self._returns}
 
