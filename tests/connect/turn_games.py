@@ -16,7 +16,7 @@ class Rounds(AECEnv):
 
     metadata = {"name": "rounds"}  # noqa: RUF012 - as PettingZoo has it
     books = ("tidy", "cumulative", "standing", "replaced", "at reset", "late")
-    wrong = ("never accumulated", "accumulated twice", "never cleared")
+    wrong = {"never accumulated": 3, "accumulated twice": 3, "never cleared": 6}  # noqa: RUF012 - the first wrong step
 
     def __init__(self, book="tidy"):
         super().__init__()
@@ -55,7 +55,7 @@ class Rounds(AECEnv):
         paid = (
             {"ann": -1.0, "bob": float(self.said["bob"]), "cat": 0.25}
             if ended
-            else dict.fromkeys("ann bob cat".split(), 0.0)
+            else dict.fromkeys(["ann", "bob", "cat"], 0.0)
         )
         self._book({name: much for name, much in paid.items() if name in self.agents}, ended)
         self._end()
