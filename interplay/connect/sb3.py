@@ -81,7 +81,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         self._started = time.monotonic()
         seen = spaces.Dict({name: _shown(part) for name, part in world.observation_space.spaces.items()})
         self._seen = {name: part.shape or () for name, part in seen.spaces.items()}
-        starts = {name: getattr(part, "start", None) for name, part in world.observation_space.spaces.items()}
+        starts = {name: getattr(part, "start", 0) for name, part in world.observation_space.spaces.items()}
         self._starts = {name: np.ravel(start) for name, start in starts.items() if np.any(start)}
         self._flat = None if _is_known(world.action_space) else FlatActions(world.id, world.action_space)
         offered = self._flat.space if self._flat else world.action_space
