@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import gymnasium
@@ -86,20 +86,23 @@ class TurnsEnv:
         before, turn = list(self.agents), self.env.agent_selection
         self._rewards.take_turn(turn)
         self.env.step(actions[turn])
-        names = list(dict.fromkeys((*before, *self.env.agents)))
-        rewards = {name: self._rewards.credit_turn(name) for name in names}
+        names = dict.fromkeys((*before, *self.env.agents))
+        rewards = self._rewards.credit_turn(turn, names)
         terminated = {name: bool(self.env.terminations.get(name, False)) for name in names}
         truncated = {name: bool(self.env.truncations.get(name, False)) for name in names}
-        seen, infos = self._observe(names), {name: dict(self.env.infos.get(name, {})) for name in names}
-        self._step_finished(rewards)
+        seen, infos = self._observe(names), self._infos(names)
+        if self._step_finished(rewards):
+            infos |= self._infos(self.env.agents)
         self.agents = list(self.env.agents)
         for name in self.agents:
             terminated[name] = truncated[name] = False  # told when it has been stepped with None
-        return seen, rewards, terminated, truncated, infos | self._infos(self.agents)
+        return seen, rewards, terminated, truncated, infos
 
-    def _step_finished(self, rewards: dict[Any, float]) -> None:
-        """Steps agents that have finished with None, while it is their turn."""
+    def _step_finished(self, rewards: dict[Any, float]) -> bool:
+        """Steps agents that have finished with None, while it is their turn; whether there was one."""
+        stepped = False
         while self.env.agents and self._finished(name := self.env.agent_selection):
+            stepped = True
             rewards[name] += self._rewards.credit(name)
             self.env.step(None)
             if name in self.env.agents:
@@ -107,6 +110,7 @@ class TurnsEnv:
                     f"{name} has finished, and step(None) at its turn does not take it out of agents; "
                     "begin step() with: if it is terminated or truncated, return self._was_dead_step(action)"
                 )
+        return stepped
 
     def render(self) -> Any:
         """As the environment does."""
@@ -119,10 +123,10 @@ class TurnsEnv:
     def _finished(self, name: Any) -> bool:
         return bool(self.env.terminations.get(name, False) or self.env.truncations.get(name, False))
 
-    def _observe(self, names: list[Any]) -> dict[Any, Any]:
+    def _observe(self, names: Iterable[Any]) -> dict[Any, Any]:
         return {name: self.env.observe(name) for name in names}
 
-    def _infos(self, names: list[Any]) -> dict[Any, Any]:
+    def _infos(self, names: Iterable[Any]) -> dict[Any, Any]:
         turn = self.env.agent_selection
         return {name: {**self.env.infos.get(name, {}), "acting": name == turn} for name in names}
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from interplay.core.errors import UserError
 
 ALL = "__all__"
+_DICT = {dict}
 
 
 class Form(NamedTuple):
@@ -55,6 +56,8 @@ def of_reset(given: Any, form: Form = PARALLEL) -> Any:
 
 def of_step(given: Any, form: Form = PARALLEL) -> Any:
     """What `step` gave, if it has the form."""
+    if type(given) is tuple and len(given) == 5 and {*map(type, given)} == _DICT:
+        return given  # the usual case, in one look
     return given if _fits(given, 5, form.named) else _refuse("step", given, form, form.step)
 
 

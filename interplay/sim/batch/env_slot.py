@@ -13,6 +13,7 @@ from interplay.sim.batch.answers import ALL, check_all, of_reset, of_step
 from interplay.sim.batch.layout import Buffers, KindLayout, Layout, Leaf, mask_rows, refuse_misspelt
 from interplay.sim.batch.mask_rows import MASK
 
+LOOKED = 3  # steps of an episode in which infos are searched for a misspelt mask
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
 
 
@@ -49,7 +50,7 @@ class EnvSlot:
         }
         self._legal = {kind.kind.name: _rows(kind, "mask", kind.masks, buffers, w) for kind in layout.kinds}
         self._masks = {kind.kind.name: mask_rows(kind.acts, kind.action) for kind in layout.kinds}
-        self._keys: set[Any] = set()  # of infos
+        self._keys: set[Any] = set()  # of infos, that were searched
 
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
@@ -97,10 +98,12 @@ class EnvSlot:
             row[:] = True
 
     def _show(self, observation: Mapping[Any, Any], infos: Mapping[Any, Any], living: Any) -> None:
+        act, searched = self._row["acting"], self.steps > LOOKED
         for agent, seen in observation.items():
             if agent not in self._place:
                 continue  # PettingZoo allows keys beside the agents
             slot, column, kind = self._place[agent]
+            name = kind.kind.name
             info = infos.get(agent) or {}
             # An agent that is listed but cannot act may say so in its info, as our own PettingZoo adapter does.
             acting = agent in living and info.get("acting", True)
@@ -110,15 +113,15 @@ class EnvSlot:
                         f'{agent} acts and its observation is None; give one, or say info["acting"] = False'
                     )
                 continue
-            for leaf, row in self._seeing[kind.kind.name]:
+            for leaf, row in self._seeing[name]:
                 _write(leaf, row, column, seen, agent)
-            self._row["acting"][slot] = acting
             if not acting:
                 continue
+            act[slot] = True
             mask = seen[MASK] if kind.mask_in_observation else info.get(MASK)
             if mask is not None:
-                self._write_mask(kind.kind.name, column, agent, mask)
-            elif info and not self._keys.issuperset(info):
+                self._write_mask(name, column, agent, mask)
+            elif not searched and info and not self._keys.issuperset(info):
                 refuse_misspelt(info, f"info of {agent}")
                 self._keys.update(info)
 
