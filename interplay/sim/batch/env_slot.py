@@ -50,6 +50,8 @@ class EnvSlot:
         }
         self._legal = {kind.kind.name: _rows(kind, "mask", kind.masks, buffers, w) for kind in layout.kinds}
         self._masks = {kind.kind.name: mask_rows(kind.acts, kind.action) for kind in layout.kinds}
+        self._zeros = [*self._row.values(), *(row for rows in self._seeing.values() for _, row in rows)]
+        self._ones = [row for rows in self._legal.values() for _, row in rows]
         self._keys: set[Any] = set()  # of infos, that were searched
 
     def reset(self, seed: int) -> None:
@@ -89,20 +91,18 @@ class EnvSlot:
         self._buffers["over"][self._w] = not living
 
     def _clear(self) -> None:
-        for row in self._row.values():
+        for row in self._zeros:
             row[:] = 0
-        for rows in self._seeing.values():
-            for _, row in rows:
-                row[:] = 0
-        for _, row in (pair for pairs in self._legal.values() for pair in pairs):
+        for row in self._ones:
             row[:] = True
 
     def _show(self, observation: Mapping[Any, Any], infos: Mapping[Any, Any], living: Any) -> None:
-        act, searched = self._row["acting"], self.steps > LOOKED
+        place, seeing, act = self._place, self._seeing, self._row["acting"]
+        searched = self.steps > LOOKED
         for agent, seen in observation.items():
-            if agent not in self._place:
+            if agent not in place:
                 continue  # PettingZoo allows keys beside the agents
-            slot, column, kind = self._place[agent]
+            slot, column, kind = place[agent]
             name = kind.kind.name
             info = infos.get(agent) or {}
             # An agent that is listed but cannot act may say so in its info, as our own PettingZoo adapter does.
@@ -113,7 +113,7 @@ class EnvSlot:
                         f'{agent} acts and its observation is None; give one, or say info["acting"] = False'
                     )
                 continue
-            for leaf, row in self._seeing[name]:
+            for leaf, row in seeing[name]:
                 _write(leaf, row, column, seen, agent)
             if not acting:
                 continue
