@@ -21,10 +21,12 @@ class ParallelEnvWorld(EnvironmentBatch):
     """W environments of somebody else, stepped together: PettingZoo's, parallel or in turns (one step is one turn), or Gymnasium's, of one agent.
 
     Agents with different spaces become kinds, named by what their agents' names have in common. Observations that are no Dict are
-    called ``"observation"``; nested ones are flattened to names with dots. Action masks are read from
-    ``info["action_mask"]``, if the first reset shows them there, or from the observation's ``"action_mask"``.
+    called ``"observation"``; nested ones are flattened to names with dots. Action masks are read from the observation's
+    ``"action_mask"``, else from ``info["action_mask"]``, where every reset shows them (ones where all is allowed), or, of a
+    Gymnasium environment, from ``action_masks()``. A mask has gymnasium's form or is one row with the choices of all heads.
+    Agents in turns are paid what ``last()`` pays. An agent that leaves is terminated, and may come back. An info
+    ``{"acting": False}`` marks an agent that is listed but cannot act.
     The environment's `state()` in its `state_space` is the world's global state, with ``processes=0``.
-    An agent that leaves is terminated. An info ``{"acting": False}`` marks an agent that is listed but cannot act.
     Environments are reset only by `reset`, each time with a seed of the world's own stream; whether that seed
     decides everything is up to the environment.
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.masks import masked_heads
 from interplay.core.settings import build, changed
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
@@ -307,6 +308,8 @@ def _lead(
         if not complete(worker, before):
             rollout, slots = worker.learner.algorithm.rollout, len(worker.shards[0].world.agents)
             progress.say(in_updates(settings, rollout, slots))
+            world = worker.shards[0].world
+            progress.say(masked_heads(world, world.timestep))
         verdict = _first_verdict(worker, before, checkpoint, stop)
         worker.agree(verdict)
         if verdict in (SAVE, SAVE_AND_STOP):
