@@ -18,6 +18,7 @@ from interplay.checker.snapshots import check_snapshots
 from interplay.checker.streams import check_streams
 from interplay.checker.wild import check_declared, check_wild_snapshots
 from interplay.core.errors import CannotSave, UserError
+from interplay.core.masks import masked_heads
 from interplay.core.world import Array, World
 
 __all__ = ["LAWS", "Finding", "Report", "check_world"]
@@ -128,6 +129,7 @@ def _look(bench: Bench) -> None:
     check_identity(bench, world)
     step = bench.attempt(world.reset, "reset", 0)
     check_layout(bench, world, step, 0)
+    bench.report.masks = masked_heads(world, step)
     check_memory(bench, world, step)
     _check_saves(bench, world)
 

@@ -9,6 +9,7 @@ import numpy as np
 from interplay.checker.bench import Bench
 from interplay.checker.outputs import Field, copy_fields, first_difference
 from interplay.core.world import Array, TimeStep, World
+from interplay.sim.batch.world import EnvironmentBatch
 
 _UNBORN, _LIVING, _ENDED = 0, 1, 2
 
@@ -30,6 +31,8 @@ class Lives:
         self.over = np.zeros(world.num_worlds, bool)
         self.final: dict[str, Field] = {}  # what was said when worlds went over
         self.metric_names = tuple(world.metrics)
+        # Agents of other people's environments may leave and come back, which none of them declares.
+        self.may_return = world.respawns or isinstance(world, EnvironmentBatch)
         self.born(world.timestep, np.ones(world.num_worlds, bool), 0)
 
     def born(self, step: TimeStep, which: Array, t: int) -> None:
@@ -67,7 +70,7 @@ class Lives:
 
     def _acting(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
         acting = step.acting & going
-        if not self.world.respawns:
+        if not self.may_return:
             self._note(
                 "dead-acts", acting & ended, t, "acting", None, "acts in the time step in which it ended"
             )

@@ -91,12 +91,14 @@ class Report:
         world: the id of the world that was checked.
         findings: at most one for each law and field, the first that was seen.
         skipped: what could not be judged, and why.
+        masks: which parts of the action have masks, in one line.
     """
 
     world: str
     findings: list[Finding] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     ignore: frozenset[str] = frozenset()
+    masks: str = ""
 
     @property
     def ok(self) -> bool:

@@ -31,5 +31,7 @@ def check(
     open_world(world, seed=seed, **given).close()  # an unknown option is the caller's mistake, not a finding
     report = check_world(make, steps=steps, seed=seed)
     typer.echo(str(report))
+    if report.masks:
+        typer.echo(report.masks)
     if not report.ok:
         raise typer.Exit(1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.connect.own_state import find_own_state
 from interplay.connect.turns import as_parallel
 from interplay.core.errors import CannotSave
 from interplay.core.scene import Canvas
@@ -20,9 +21,12 @@ class ParallelEnvWorld(EnvironmentBatch):
     """W environments of somebody else, stepped together: PettingZoo's, parallel or in turns (one step is one turn), or Gymnasium's, of one agent.
 
     Agents with different spaces become kinds, named by what their agents' names have in common. Observations that are no Dict are
-    called ``"observation"``; nested ones are flattened to names with dots. Action masks are read from
-    ``info["action_mask"]``, if the first reset shows them there, or from the observation's ``"action_mask"``.
-    An agent that leaves is terminated. An info ``{"acting": False}`` marks an agent that is listed but cannot act.
+    called ``"observation"``; nested ones are flattened to names with dots. Action masks are read from the observation's
+    ``"action_mask"``, else from ``info["action_mask"]``, where every reset shows them (ones where all is allowed), or, of a
+    Gymnasium environment, from ``action_masks()``. A mask has gymnasium's form or is one row with the choices of all heads.
+    Agents in turns are paid what ``last()`` pays. An agent that leaves is terminated, and may come back. An info
+    ``{"acting": False}`` marks an agent that is listed but cannot act.
+    The environment's `state()` in its `state_space` is the world's global state, with ``processes=0``.
     Environments are reset only by `reset`, each time with a seed of the world's own stream; whether that seed
     decides everything is up to the environment.
 
@@ -52,8 +56,18 @@ class ParallelEnvWorld(EnvironmentBatch):
         kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(factory, num_worlds, seed, processes, first_world, kwargs, as_parallel)
+        self._own_state = None
         if not processes:
             self.tick_seconds = _tick_seconds(self._pool.environment(0))
+            self._own_state = find_own_state(self.id, self._pool.environment(0))
+        if self._own_state is not None:
+            self.state_space = self._own_state.space
+
+    def global_state(self) -> np.ndarray:
+        """What the environments' own `state()` gives, (W, n); of environments in this process alone."""
+        if self._own_state is None:
+            return super().global_state()
+        return np.stack([self._own_state.read(self._pool.environment(w)) for w in range(self.num_worlds)])
 
     def draw(self, canvas: Canvas, world: int) -> None:
         """A table of the agents, and the environment's own `render` where it was made with ``render_mode="rgb_array"`` in this process.

@@ -173,6 +173,8 @@ def idle(space: spaces.Space[Any]) -> Any:
     """Some point of the space: the action of agents whose action nobody reads, the sight of those who see nothing."""
     if isinstance(space, spaces.Dict):
         return {key: idle(part) for key, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(idle(part) for part in space.spaces)
     if isinstance(space, spaces.Box):
         return np.asarray(np.clip(np.zeros(space.shape, space.dtype), space.low, space.high))
     start = getattr(space, "start", 0)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.connect.flat import FlatActions
 from interplay.core.copying import CopiedWhole
 from interplay.core.errors import MissingExtraError, UserError
 from interplay.core.spaces import action_choices
@@ -41,6 +42,9 @@ class SB3VecEnv(CopiedWhole, VecEnv):
     next life, or the world's end, is not counted as an episode. Lengths count from the first time that the slot acted: for who died
     before that (a villager of werewolf in the first night) 0.
 
+    Choices are counted from 0 on one axis, in observations and actions, as SB3 makes one-hot rows of them and draws them so: with a
+    start, on two axes, as MultiBinary and as whole-number Boxes they are offered as a Discrete or MultiDiscrete.
+
     Where slots live more than once, each life is an episode; it has no observation after its end (``terminal_observation`` is
     blank where the slot lives again). SB3 would learn from empty slots as from living agents, so there none may be empty.
 
@@ -48,7 +52,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         world: any batch whose agents are of one kind.
 
     Raises:
-        UserError: if agents differ in kind, or the action space is one that SB3 does not know; from `reset` and `step`, if the
+        UserError: if agents differ in kind, or actions are a Dict, or whole numbers without bounds; from `reset` and `step`, if the
             world has respawns and a slot stands empty.
 
     Example:
@@ -65,6 +69,8 @@ class SB3VecEnv(CopiedWhole, VecEnv):
             )
         if isinstance(world.action_space, spaces.Dict):
             raise UserError(f"{world.id}: SB3 knows no Dict action space; use our trainer")
+        if _is_endless(world.action_space):
+            raise UserError(f"{world.id}: SB3 draws no whole numbers of {world.action_space}; give it bounds")
         self.world = world
         self._shape = (world.num_worlds, len(world.agents))
         self._action: Any = None
@@ -73,9 +79,13 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         self._lengths = np.zeros(self._shape, np.int64)
         self._lived = np.zeros(self._shape, bool)
         self._started = time.monotonic()
-        seen = _with_axes(world.observation_space)
+        seen = spaces.Dict({name: _shown(part) for name, part in world.observation_space.spaces.items()})
         self._seen = {name: part.shape or () for name, part in seen.spaces.items()}
-        super().__init__(self._shape[0] * self._shape[1], seen, world.action_space)
+        starts = {name: getattr(part, "start", 0) for name, part in world.observation_space.spaces.items()}
+        self._starts = {name: np.ravel(start) for name, start in starts.items() if np.any(start)}
+        self._flat = None if _is_known(world.action_space) else FlatActions(world.id, world.action_space)
+        offered = self._flat.space if self._flat else world.action_space
+        super().__init__(self._shape[0] * self._shape[1], seen, offered)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Names the episodes from the next `reset` on; None goes on with the worlds' own streams."""
@@ -102,7 +112,10 @@ class SB3VecEnv(CopiedWhole, VecEnv):
             raise UserError(
                 f"{self.world.id}: actions have shape {given.shape}, expected {(self.num_envs, *one)} (environments, ...)"
             )
-        self._action = given.reshape(*self._shape, *one)
+        given = given.reshape(self.num_envs, *one)
+        if self._flat is not None:
+            given = self._flat.batch(list(given))
+        self._action = given.reshape(*self._shape, *(self.world.action_space.shape or ()))
 
     def step_wait(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Steps all worlds and restarts those that are over."""
@@ -173,9 +186,16 @@ class SB3VecEnv(CopiedWhole, VecEnv):
     def _observe(self, timestep: TimeStep) -> dict[str, np.ndarray]:
         # A copy: SB3 reads the previous observations after the next step.
         return {
-            name: field.reshape(self.num_envs, *self._seen[name]).copy()
+            name: self._rows(name, field, self.num_envs).copy()
             for name, field in timestep.observation.items()
         }
+
+    def _rows(self, name: str, field: np.ndarray, *lead: int) -> np.ndarray:
+        rows = np.reshape(field, (*lead, *self._seen[name]))
+        if name not in self._starts:
+            return rows
+        start = self._starts[name].reshape(self._seen[name])
+        return np.maximum(rows - start, 0).astype(rows.dtype)  # rows of absent agents hold zeros
 
     def _refuse_empty_slots(self, timestep: TimeStep) -> None:
         if not self.world.respawns or timestep.acting.all():
@@ -205,7 +225,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
                 }
 
     def _last_row(self, name: str, row: np.ndarray, blank: bool) -> np.ndarray:
-        shaped = np.asarray(row).reshape(self._seen[name])
+        shaped = self._rows(name, row)
         return np.zeros_like(shaped) if blank else shaped.copy()
 
     def _begin(self, done: np.ndarray) -> None:
@@ -214,13 +234,32 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         self._lived[done] = False
 
 
-def _with_axes(space: spaces.Dict) -> spaces.Dict:
-    """Single numbers as arrays of one: SB3's networks fail on Boxes of shape ()."""
+def _shown(part: Any) -> Any:
+    """A space of observations for SB3, which fails on Boxes of shape () and makes one-hot rows of choices from 0 on one axis."""
+    if isinstance(part, spaces.Box) and part.shape == ():
+        dtype: Any = part.dtype
+        return spaces.Box(part.low.reshape(1), part.high.reshape(1), (1,), dtype)
+    if isinstance(part, spaces.Discrete):
+        return spaces.Discrete(part.n, dtype=part.dtype)  # type: ignore[arg-type]
+    if isinstance(part, spaces.MultiDiscrete):
+        return spaces.MultiDiscrete(part.nvec.ravel(), dtype=part.dtype)  # type: ignore[arg-type]
+    if isinstance(part, spaces.MultiBinary):
+        return spaces.MultiBinary(int(np.prod(part.shape)))
+    return part
 
-    def widened(part: Any) -> Any:
-        if isinstance(part, spaces.Box) and part.shape == ():
-            dtype: Any = part.dtype
-            return spaces.Box(part.low.reshape(1), part.high.reshape(1), (1,), dtype)
-        return part
 
-    return spaces.Dict({name: widened(part) for name, part in space.spaces.items()})
+def _is_endless(space: spaces.Space[Any]) -> bool:
+    """Whether actions are whole numbers without bounds."""
+    return (
+        isinstance(space, spaces.Box) and np.dtype(space.dtype).kind != "f" and not space.is_bounded("both")
+    )
+
+
+def _is_known(space: spaces.Space[Any]) -> bool:
+    """Whether SB3's actions are the space's: real numbers, or choices from 0 on one axis."""
+    if isinstance(space, spaces.Box):
+        return np.dtype(space.dtype).kind == "f"
+    flat = isinstance(space, spaces.Discrete) or (
+        isinstance(space, spaces.MultiDiscrete) and space.nvec.ndim == 1
+    )
+    return flat and not np.any(space.start)  # type: ignore[attr-defined]

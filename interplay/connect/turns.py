@@ -1,35 +1,60 @@
-"""Somebody else's environments in the form of a PettingZoo parallel environment: those that take turns, and those of one agent."""
+"""Environments in turns, and of one agent, in the form of a PettingZoo parallel environment."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import gymnasium
 from pettingzoo.utils.env import AECEnv
 
+from interplay.connect.turn_rewards import TurnRewards
+from interplay.core.errors import UserError
+from interplay.sim.batch import answers
+from interplay.sim.batch.answers import require_seed
 from interplay.sim.batch.managed import as_environment
+from interplay.sim.managers import DynamicOrderManager
 
-ALONE = "agent"  # who plays a Gymnasium environment
+ALONE = "agent"  # of a Gymnasium environment
+MASK, MASKS = "action_mask", "action_masks"
+ATTRIBUTES = (
+    "agents",
+    "agent_selection",
+    "rewards",
+    "_cumulative_rewards",
+    "terminations",
+    "truncations",
+    "infos",
+)
 
 Step = tuple[dict[Any, Any], dict[Any, float], dict[Any, bool], dict[Any, bool], dict[Any, Any]]
 
 
 class TurnsEnv:
-    """An `AECEnv` in which everybody is listed and one acts at a time, as infos say by ``acting``.
+    """An `AECEnv` in which all agents are listed and one acts at a time, as infos say by ``acting``.
 
-    One step is one turn. Who has finished is stepped with None as PettingZoo asks for, without a step of its own.
+    One step is one turn. An agent that has finished stays listed until PettingZoo's loop would step it with None, which
+    takes no step of its own: until then it may still be paid. Rewards are those that ``last()`` pays
+    (`interplay.connect.turn_rewards`).
 
     Args:
-        env: whose agents are known beforehand.
+        env: the environment.
+
+    Raises:
+        UserError: if its agents are not known beforehand, or its `reset` takes no seed.
     """
 
     def __init__(self, env: AECEnv[Any, Any, Any]) -> None:
+        if not getattr(env, "possible_agents", None):
+            raise UserError(f"{name_of(env)} has no possible_agents; set them in the constructor")
+        require_seed("a PettingZoo AECEnv", env.reset)
         self.env = env
         self.metadata = env.metadata
         self.render_mode = getattr(env, "render_mode", None)
         self.possible_agents = list(env.possible_agents)
         self.agents: list[Any] = []
+        self.state_space = getattr(env, "state_space", None)
+        self._rewards = TurnRewards(env)
 
     def observation_space(self, agent: Any) -> Any:
         """Of one agent."""
@@ -42,23 +67,55 @@ class TurnsEnv:
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Starts an episode: what everybody sees, and infos."""
+        """Starts an episode: observations and infos of all agents.
+
+        Raises:
+            UserError: for an environment that lacks one of an AECEnv's attributes afterwards.
+        """
         self.env.reset(seed=seed, options=options)
+        for name in ATTRIBUTES:
+            if not hasattr(self.env, name):
+                raise UserError(
+                    f"{name_of(self.env)} has no {name} after reset(); an AECEnv sets {', '.join(ATTRIBUTES)}"
+                )
         self.agents = list(self.env.agents)
-        return self._seen(self.agents), self._told(self.agents)
+        self._rewards.reset()
+        return self._observe(self.agents), self._infos(self.agents)
 
     def step(self, actions: Mapping[Any, Any]) -> Step:
-        """Goes on with the action of whose turn it is."""
-        before = list(self.agents)
-        self.env.step(actions[self.env.agent_selection])
-        rewards = {name: float(self.env.rewards.get(name, 0.0)) for name in before}
-        terminated = {name: bool(self.env.terminations.get(name, False)) for name in before}
-        truncated = {name: bool(self.env.truncations.get(name, False)) for name in before}
-        seen, infos = self._seen(before), {name: dict(self.env.infos.get(name, {})) for name in before}
-        while self.env.agents and self._finished(self.env.agent_selection):
+        """Goes on with the action of the agent whose turn it is."""
+        before, turn = list(self.agents), self.env.agent_selection
+        self._rewards.take_turn(turn)
+        self.env.step(actions[turn])
+        names = dict.fromkeys((*before, *self.env.agents))
+        rewards = self._rewards.credit_turn(turn, names)
+        terminated = {name: bool(self.env.terminations.get(name, False)) for name in names}
+        truncated = {name: bool(self.env.truncations.get(name, False)) for name in names}
+        seen, infos = self._observe(names), self._infos(names)
+        if self._step_finished(rewards):
+            infos |= self._infos(self.env.agents)
+        self.agents = list(self.env.agents)
+        for name in self.agents:
+            terminated[name] = truncated[name] = False  # told when it has been stepped with None
+        return seen, rewards, terminated, truncated, infos
+
+    def _step_finished(self, rewards: dict[Any, float]) -> bool:
+        """Steps agents that have finished with None, while it is their turn; whether there was one."""
+        stepped = False
+        while self.env.agents and self._finished(name := self.env.agent_selection):
+            stepped = True
+            rewards[name] += self._rewards.credit(name)
             self.env.step(None)
-        self.agents = [name for name in self.env.agents if not self._finished(name)]
-        return seen, rewards, terminated, truncated, infos | self._told(self.agents)
+            if name in self.env.agents:
+                raise UserError(
+                    f"{name} has finished, and step(None) at its turn does not take it out of agents; "
+                    "begin step() with: if it is terminated or truncated, return self._was_dead_step(action)"
+                )
+        return stepped
+
+    def state(self) -> Any:
+        """As the environment does."""
+        return self.env.state()
 
     def render(self) -> Any:
         """As the environment does."""
@@ -71,10 +128,10 @@ class TurnsEnv:
     def _finished(self, name: Any) -> bool:
         return bool(self.env.terminations.get(name, False) or self.env.truncations.get(name, False))
 
-    def _seen(self, names: list[Any]) -> dict[Any, Any]:
+    def _observe(self, names: Iterable[Any]) -> dict[Any, Any]:
         return {name: self.env.observe(name) for name in names}
 
-    def _told(self, names: list[Any]) -> dict[Any, Any]:
+    def _infos(self, names: Iterable[Any]) -> dict[Any, Any]:
         turn = self.env.agent_selection
         return {name: {**self.env.infos.get(name, {}), "acting": name == turn} for name in names}
 
@@ -82,16 +139,23 @@ class TurnsEnv:
 class AloneEnv:
     """A `gymnasium.Env` with one agent, called ``"agent"``.
 
+    An ``action_masks()`` of the environment, as sb3-contrib asks for, becomes its info's ``"action_mask"``.
+
     Args:
-        env: whose spaces become the agent's.
+        env: its spaces become the agent's.
+
+    Raises:
+        UserError: if its `reset` takes no seed; from `reset` and `step`, for what is not of Gymnasium's form.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        require_seed(answers.ALONE.name, env.reset)
         self.env = env
         self.metadata = {**(env.metadata or {}), "name": name_of(env)}
         self.render_mode = env.render_mode
         self.possible_agents = [ALONE]
         self.agents: list[str] = []
+        self._masks = env.get_wrapper_attr(MASKS) if env.has_wrapper_attr(MASKS) else None
 
     def observation_space(self, agent: str) -> Any:
         """Of the environment."""
@@ -105,17 +169,21 @@ class AloneEnv:
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Starts an episode."""
-        seen, info = self.env.reset(seed=seed, options=options)
+        seen, info = answers.of_reset(self.env.reset(seed=seed, options=options), answers.ALONE)
         self.agents = [ALONE]
-        return {ALONE: seen}, {ALONE: info}
+        return {ALONE: seen}, {ALONE: self._masked(info)}
 
     def step(self, actions: Mapping[str, Any]) -> Step:
         """Goes on with the agent's action."""
-        seen, reward, terminated, truncated, info = self.env.step(actions[ALONE])
+        given = answers.of_step(self.env.step(actions[ALONE]), answers.ALONE)
+        seen, reward, terminated, truncated, info = given
         if terminated or truncated:
             self.agents = []
         ends = {ALONE: bool(terminated)}, {ALONE: bool(truncated)}
-        return {ALONE: seen}, {ALONE: float(reward)}, *ends, {ALONE: info}
+        return {ALONE: seen}, {ALONE: float(reward)}, *ends, {ALONE: self._masked(info)}
+
+    def _masked(self, info: dict[str, Any]) -> dict[str, Any]:
+        return info if self._masks is None or MASK in info else {**info, MASK: self._masks()}
 
     def render(self) -> Any:
         """As the environment does."""
@@ -127,10 +195,19 @@ class AloneEnv:
 
 
 def as_parallel(made: Any) -> Any:
-    """What a factory made in the form of a parallel environment: those that take turns, of one agent, and managers; others as they are."""
+    """What a factory made, in turns, of one agent, RLlib's, or a manager, as a parallel environment; others as they are."""
+    if _is_rllib(made):
+        from interplay.connect.rllib.simulation import multi_agent_to_simulation
+
+        return as_environment(DynamicOrderManager(multi_agent_to_simulation(made)))
     if isinstance(made, gymnasium.Env):
         return AloneEnv(made)
     return TurnsEnv(made) if isinstance(made, AECEnv) else as_environment(made)
+
+
+def _is_rllib(made: Any) -> bool:
+    """Whether an environment is a `MultiAgentEnv`, without an import of ray."""
+    return any(c.__name__ == "MultiAgentEnv" and c.__module__.startswith("ray.") for c in type(made).__mro__)
 
 
 def name_of(env: Any) -> str:

@@ -8,12 +8,15 @@ array in which 0 and 1 are forced and 2 is free, Dict a dictionary with None for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core.spaces import action_choices
+
+if TYPE_CHECKING:
+    from interplay.core.world import TimeStep, World
 
 
 def length(space: spaces.Space[Any]) -> int:
@@ -26,6 +29,22 @@ def length(space: spaces.Space[Any]) -> int:
     if isinstance(space, spaces.Dict):
         return sum(map(length, space.spaces.values()))
     return 0 if isinstance(space, spaces.Box) else sum(action_choices(space))
+
+
+def masked_heads(world: World, timestep: TimeStep) -> str:
+    """Which parts of the action have masks, kind by kind, in one line.
+
+    Args:
+        world: its kinds are named.
+        timestep: one of its time steps, as all have the same masks.
+    """
+    legal = world.by_kind(timestep.action_mask)
+    found = {kind.name: list(legal[kind.name] or ()) for kind in world.kinds}
+    if not any(found.values()):
+        return "action masks: none, every choice is legal"
+    return "action masks: " + "; ".join(
+        f"{name}: {', '.join(heads) or 'none'}" for name, heads in found.items()
+    )
 
 
 def rows_of(space: spaces.Space[Any], mask: Mapping[str, Any], agents: int) -> np.ndarray:
@@ -85,15 +104,34 @@ def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
     Raises:
         ValueError: if the mask does not fit the space.
     """
-    if isinstance(space, spaces.MultiBinary):
+    counts = action_choices(space)
+    if isinstance(space, spaces.MultiBinary) and np.size(mask) != sum(counts):
         flat = np.asarray(mask).reshape(-1)
+        if flat.size != len(counts) or flat.dtype == bool:
+            raise ValueError(
+                f"an action mask of {space} has {len(counts)} entries: 0 forces off, 1 forces on, 2 leaves free; this one has "
+                f"{flat.size} of {flat.dtype}"
+            )
         return np.stack([flat != 1, flat != 0], axis=-1).reshape(-1)
-    parts = mask if isinstance(mask, tuple) else (mask,)
-    row = np.concatenate([np.asarray(part).reshape(-1) for part in parts]).astype(bool)
-    choices = sum(action_choices(space))
-    if row.shape != (choices,):
-        raise ValueError(f"an action mask of {space} has {choices} entries, this one has {row.size}")
-    return row
+    parts = heads(mask)
+    sizes = tuple(part.size for part in parts)
+    if sizes not in ((sum(counts),), counts):
+        raise ValueError(
+            f"an action mask of {space} has {sum(counts)} entries, this one has {' + '.join(map(str, sizes))}"
+        )
+    return np.concatenate(parts).astype(bool)
+
+
+def heads(mask: Any) -> list[np.ndarray]:
+    """The flat arrays of a mask: one of numbers or an array, one of each head of (nested) tuples and lists of these.
+
+    Example:
+        >>> [head.tolist() for head in heads((np.array([1, 0]), [1, 1, 0]))]
+        [[1, 0], [1, 1, 0]]
+    """
+    if isinstance(mask, tuple | list) and mask and np.iterable(mask[0]):
+        return [head for part in mask for head in heads(part)]
+    return [np.asarray(mask).reshape(-1)]
 
 
 def drawable(space: spaces.Space[Any], mask: Any) -> Any:

@@ -35,7 +35,7 @@ class SimulationWorld(EnvironmentBatch):
     Agents that observe and act are the slots, in the simulation's order; those with equal spaces are one kind, named by what their
     names have in common. Observations that are no Dict are called ``"observation"``, nested ones get names with dots. Whose turn it
     is not shows its last observation. `get_action_mask` becomes the time step's mask for each kind of which it says one after the
-    first reset.
+    first reset; a kind's first mask in a later step is refused.
 
     A snapshot is the episode's seed and its actions: `load` resets with the seed and plays them again, so it is exact for every
     simulation that draws from its `rng` alone, and takes as long as the episode took. It is as long as the longest episode

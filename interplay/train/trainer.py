@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.masks import masked_heads
 from interplay.core.settings import build, changed
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
@@ -36,6 +37,7 @@ from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, LostWorker, SingleProcess
 from interplay.train.parallel.workers import check_main, worker_pool
 from interplay.train.play.policy import load_policy, load_population
+from interplay.train.play.stored_world import describe_world
 from interplay.train.run import old_boxes
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import (
@@ -307,6 +309,8 @@ def _lead(
         if not complete(worker, before):
             rollout, slots = worker.learner.algorithm.rollout, len(worker.shards[0].world.agents)
             progress.say(in_updates(settings, rollout, slots))
+            world = worker.shards[0].world
+            progress.say(masked_heads(world, world.timestep))
         verdict = _first_verdict(worker, before, checkpoint, stop)
         worker.agree(verdict)
         if verdict in (SAVE, SAVE_AND_STOP):
@@ -522,6 +526,7 @@ def _save(
             "slot_steps": worker.updates * worker.slot_steps,
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
+            **describe_world(world),
             old_boxes.KEY: old_boxes.UNIT,
             "compute": xla.describe(),
             **worker.learner.describe(),

@@ -104,10 +104,11 @@ def find_view(settings: TrainSettings, world: World, populations: Populations) -
     if critic == "world":
         if world.state_space is None:
             raise UserError(
-                f"network.critic = world: {world.id} has no state to show; use network.critic=team or own"
+                f"network.critic = world: {world.id} has no state to show; give it a state_space and state() (with processes=0), "
+                "or use network.critic=team or own"
             )
         return WorldView(world)
-    teams = _teams(world, populations)
+    teams = _teams(world, populations, settings.population.by == "name")
     if teams is None:
         raise UserError(
             f"network.critic = team: {world.id} has no teams; "
@@ -116,13 +117,13 @@ def find_view(settings: TrainSettings, world: World, populations: Populations) -
     return TeamView(world.kinds, teams)
 
 
-def _teams(world: World, populations: Populations) -> list[list[int]] | None:
+def _teams(world: World, populations: Populations, named_groups: bool) -> list[list[int]] | None:
     """Who belongs together: the world's teams, with those that are in none by themselves, or else populations by name."""
     if world.teams is not None:
         teams = [list(team) for team in world.teams]
         named = {slot for team in teams for slot in team}
         return teams + [[slot] for slot in range(len(world.agents)) if slot not in named]
-    if populations.fixed is None or len(populations.names) == 1:
+    if not named_groups or populations.fixed is None:
         return None
     numbers = range(len(populations.names))
     return [np.flatnonzero(populations.fixed == number).tolist() for number in numbers]

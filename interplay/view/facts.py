@@ -13,12 +13,14 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.loading import load
+from interplay.core.masks import masked_heads
 from interplay.core.settings import Settings
 from interplay.core.settings_text import allowed, show
 from interplay.core.spaces import action_choices
 from interplay.core.spec import WorldSpec
 from interplay.core.world import World
 from interplay.registry import find_world, list_policies, make_world
+from interplay.sim.batch.world import EnvironmentBatch
 
 
 class Leaf(NamedTuple):
@@ -133,7 +135,8 @@ def _traits(world: World) -> tuple[str, ...]:
         (world.ignores_illegal, "what is illegal does nothing"),
         (world.privileged_view is not None, "it hides something, which spectators may see (`--reveal`)"),
     )
-    return tuple(text for holds, text in told if holds)
+    masks = (masked_heads(world, world.shown),) if isinstance(world, EnvironmentBatch) else ()
+    return (*(text for holds, text in told if holds), *masks)
 
 
 def as_data(facts: Facts) -> dict[str, Any]:

@@ -295,7 +295,7 @@ def test_x7_what_it_says_is_what_the_environment_said():
     sim.reset(seed=5)
     assert sim.env.given == (5, None)
     assert (sim.get_obs("0"), sim.get_info("0"), sim.get_reward("0")) == (0, {"began": True}, 0)
-    assert (sim.get_obs("1"), sim.get_info("1")) == ({}, {})
+    assert (sim.get_obs("1"), sim.get_info("1")) == (0, {}), "a point of its space until it is shown one"
     sim.step({"0": 1})
     assert sim.env.heard == [{0: 1}]
     assert (sim.get_obs("1"), sim.get_info("1"), sim.next_agent) == (1, {"t": 1}, ["1"])

@@ -182,3 +182,11 @@ def test_populations_by_name_are_teams_where_the_world_has_none() -> None:
     assert worker.learner.view is not None
     assert worker.learner.view.size == 2 * (2 + 1)
     assert isinstance(worker.shards[0].world, TwoKinds)
+
+
+def test_one_group_of_everybody_is_a_team_of_unlike_agents() -> None:
+    everybody = {"by": "name", "groups": {"all": ["*"]}}
+    worker = worker_of(settings_of("team", population=everybody), make_two_kinds)
+    assert np.isfinite(worker.update()["value_loss"])
+    assert worker.learner.view is not None
+    assert worker.learner.view.size == 3 * (2 + 1)

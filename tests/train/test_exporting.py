@@ -14,8 +14,10 @@ import numpy as np
 import onnxruntime
 import pytest
 from gymnasium import spaces
+from pettingzoo import ParallelEnv
 
 import interplay
+from interplay.connect.handed import hand_over
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train.export import plain
@@ -188,6 +190,56 @@ def test_memory_is_handed_from_call_to_call():
         assert np.abs(said["logits"][0] - look.logits).max() <= CLOSE
         assert said["action"][0] == look.action
     assert np.abs(memory).max() > 0.1
+
+
+WIDE = spaces.Dict(
+    near=spaces.Discrete(5, start=2),
+    far=spaces.Box(-1, 1, (2,), np.float64),
+    view=spaces.Box(0, 255, (2, 2), np.uint8),
+    flags=spaces.MultiBinary(3),
+)
+
+
+class Wide(ParallelEnv):
+    """Leaves of all the dtypes that spaces have, and every sort of action at once."""
+
+    def __init__(self):
+        self.metadata = {"name": "wide"}
+        self.possible_agents = ["a", "b"]
+
+    def observation_space(self, agent):
+        return WIDE
+
+    def action_space(self, agent):
+        return spaces.Dict(
+            go=spaces.Discrete(3, start=-1),
+            push=spaces.Box(-0.2, 0.3, (2,), np.float32),
+            count=spaces.Box(0, 5000, (1,), np.int64),
+        )
+
+    def reset(self, seed=None, options=None):
+        self.agents = list(self.possible_agents)
+        return {agent: WIDE.sample() for agent in self.agents}, {agent: {} for agent in self.agents}
+
+
+def test_files_take_the_space_s_dtypes_and_give_the_policy_s_action(tmp_path):
+    world = hand_over(lambda: Wide()).make(num_worlds=1, seed=0, first_world=0)
+    policy, _ = made("given/wide", {"kind": "mlp"}, world=world)
+    WIDE.seed(3)
+    points = [WIDE.sample() for _ in range(64)]
+    given = {key: np.stack([point[key] for point in points]) for key in WIDE.spaces}
+    onnx, npz = (policy.export(tmp_path / f"p{suffix}") for suffix in (".onnx", ".npz"))
+    session = onnxruntime.InferenceSession(str(onnx))
+    truth = policy.look(given).action
+    rows = np.concatenate([truth["count"], truth["go"][:, None] + 1, truth["push"]], axis=1)
+    assert policy.networks["agent"].distribution.parts[0].key == "count"
+    for said in (session.run(["action"], given)[0], plain.load(npz)(given)["action"]):
+        assert np.allclose(said, rows, atol=1e-4)
+    assert (rows[:, 2:] >= np.float32(-0.2)).all()
+    assert (rows[:, 2:] <= np.float32(0.3)).all()
+    meta = session.get_modelmeta().custom_metadata_map
+    assert "near int64()" in meta["inputs"]
+    assert "far float64(2,)" in meta["inputs"]
 
 
 def test_numbers_of_rows_are_free(tmp_path):

@@ -74,6 +74,10 @@ class GymABS(AgentBasedSimulation):
         """The last info."""
         return self._outputs[3]
 
+    def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
+        """The ``"action_mask"`` of the last info."""
+        return self._outputs[3].get("action_mask")
+
 
 def gym_to_simulation(
     env: gymnasium.Env[Any, Any], null_observation: Any = None, null_action: Any = None

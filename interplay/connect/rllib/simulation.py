@@ -8,8 +8,10 @@ from typing import Any
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from interplay.connect.readers import idle
 from interplay.core.errors import Refused
 from interplay.sim import Agent, DynamicOrderSimulation
+from interplay.sim.agents import is_unset
 from interplay.sim.checks import require
 
 
@@ -17,8 +19,9 @@ class MultiAgentABS(DynamicOrderSimulation):
     """An RLlib environment as a simulation; its agents' ids become text.
 
     An agent's observation and info are the last that the environment gave; its reward is what it earned since it last acted. It is
-    done when the environment has terminated or truncated it. `next_agent` are those whom the environment asks, for a
-    `DynamicOrderManager`; an environment in which all agents act in every step suits the `AllStepManager`.
+    done when the environment has terminated or truncated it. `next_agent` are those of which the environment gives an
+    observation, None is none, for a `DynamicOrderManager`; an environment in which all agents act in every step suits the
+    `AllStepManager`.
 
     Args:
         env: the environment.
@@ -55,11 +58,11 @@ class MultiAgentABS(DynamicOrderSimulation):
     def reset(self, seed: int | None = None, **kwargs: Any) -> None:
         """Starts an episode; the seed reaches the environment."""
         observations, infos = self.env.reset(seed=seed, **kwargs)
-        self._observations = dict(observations)
+        self._observations = _given(observations)
         self._infos = dict(infos)
         self._earned = dict.fromkeys(self._ids.values(), 0)
         self._ended: set[Any] = set()
-        self.next_agent = [str(theirs) for theirs in observations]
+        self.next_agent = [str(theirs) for theirs in self._observations]
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
         """Goes on with the agents' actions."""
@@ -67,23 +70,29 @@ class MultiAgentABS(DynamicOrderSimulation):
             self._earned[self._ids[name]] = 0
         given = {self._ids[name]: chosen for name, chosen in action.items()}
         observations, rewards, terminateds, truncateds, infos = self.env.step(given)
-        self._observations |= observations
+        seen = _given(observations)
+        self._observations |= seen
         self._infos |= infos
         for theirs, reward in rewards.items():
             self._earned[theirs] = self._earned[theirs] + reward
         self._ended |= {theirs for flags in (terminateds, truncateds) for theirs in flags if flags[theirs]}
-        self.next_agent = [str(theirs) for theirs in observations]
+        self.next_agent = [str(theirs) for theirs in seen]
 
     def render(self, **kwargs: Any) -> Any:
         """Has the environment draw itself."""
         return self.env.render()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """The agent's last observation; before its first one its null observation."""
+        """The agent's last observation; before its first one its null observation, or zeros where it has none."""
         theirs = self._ids[agent_id]
         if theirs in self._observations:
             return self._observations[theirs]
-        return self.agents[agent_id].null_observation
+        agent = self.agents[agent_id]
+        return idle(agent.observation_space) if is_unset(agent.null_observation) else agent.null_observation
+
+    def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
+        """The ``"action_mask"`` of the agent's last info."""
+        return (self._infos.get(self._ids[agent_id]) or {}).get("action_mask")
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> Any:
         """What the agent has earned since it last acted."""
@@ -100,6 +109,11 @@ class MultiAgentABS(DynamicOrderSimulation):
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
         """The agent's last info."""
         return self._infos.get(self._ids[agent_id], {})
+
+
+def _given(observations: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Observations that are not None."""
+    return {theirs: seen for theirs, seen in observations.items() if seen is not None}
 
 
 def agents_of(env: MultiAgentEnv) -> list[Any]:

@@ -9,8 +9,11 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, by_parts, mask_of, row_of
+from interplay.sim.batch.answers import ALL, check_all, of_reset, of_step
+from interplay.sim.batch.layout import Buffers, KindLayout, Layout, Leaf, mask_rows, refuse_misspelt
+from interplay.sim.batch.mask_rows import MASK
 
+LOOKED = 3  # steps of an episode in which infos are searched for a misspelt mask
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
 
 
@@ -46,11 +49,15 @@ class EnvSlot:
             kind.kind.name: _rows(kind, "action", kind.action, buffers, w) for kind in layout.kinds
         }
         self._legal = {kind.kind.name: _rows(kind, "mask", kind.masks, buffers, w) for kind in layout.kinds}
+        self._masks = {kind.kind.name: mask_rows(kind.acts, kind.action) for kind in layout.kinds}
+        self._zeros = [*self._row.values(), *(row for rows in self._seeing.values() for _, row in rows)]
+        self._ones = [row for rows in self._legal.values() for _, row in rows]
+        self._keys: set[Any] = set()  # of infos, that were searched
 
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
         self.steps = 0
-        observation, infos = self.env.reset(seed=seed)
+        observation, infos = of_reset(self.env.reset(seed=seed))
         self._clear()
         self._show(observation, infos, self.env.agents)
         self._buffers["over"][self._w] = not self.env.agents
@@ -65,7 +72,7 @@ class EnvSlot:
         self.steps += 1
         before = list(self.env.agents)
         actions = {agent: self._action(agent) for agent in before}
-        observation, rewards, terminations, truncations, infos = self.env.step(actions)
+        observation, rewards, terminations, truncations, infos = of_step(self.env.step(actions))
         self._clear()
         living = set(self.env.agents)
         for agent in before:
@@ -78,35 +85,59 @@ class EnvSlot:
             row["truncated"][slot] = bool(truncations.get(agent)) and not terminated
             if terminations.get(agent) or truncations.get(agent):
                 living.discard(agent)  # some environments list them for one more step
+        if ALL in terminations or ALL in truncations:
+            check_all(terminations, truncations, before, living)
         self._show(observation, infos, living)
         self._buffers["over"][self._w] = not living
 
     def _clear(self) -> None:
-        for row in self._row.values():
+        for row in self._zeros:
             row[:] = 0
-        for rows in self._seeing.values():
-            for _, row in rows:
-                row[:] = 0
-        for _, row in (pair for pairs in self._legal.values() for pair in pairs):
+        for row in self._ones:
             row[:] = True
 
     def _show(self, observation: Mapping[Any, Any], infos: Mapping[Any, Any], living: Any) -> None:
+        place, seeing, act = self._place, self._seeing, self._row["acting"]
+        searched = self.steps > LOOKED
         for agent, seen in observation.items():
-            if agent not in self._place:
+            if agent not in place:
                 continue  # PettingZoo allows keys beside the agents
-            slot, column, kind = self._place[agent]
-            for leaf, row in self._seeing[kind.kind.name]:
-                _write(leaf, row, column, seen, agent)
-            info = infos.get(agent, {})
+            slot, column, kind = place[agent]
+            name = kind.kind.name
+            info = infos.get(agent) or {}
             # An agent that is listed but cannot act may say so in its info, as our own PettingZoo adapter does.
             acting = agent in living and info.get("acting", True)
-            self._row["acting"][slot] = acting
-            if kind.masks and acting:
-                mask = by_parts(self.env, agent, seen[MASK] if kind.mask_in_observation else info.get(MASK))
-                for leaf, row in self._legal[kind.kind.name]:
-                    part = mask_of(leaf, mask)
-                    if part is not None:
-                        row[column] = row_of(leaf, part)
+            if seen is None:
+                if acting:
+                    raise UserError(
+                        f'{agent} acts and its observation is None; give one, or say info["acting"] = False'
+                    )
+                continue
+            for leaf, row in seeing[name]:
+                _write(leaf, row, column, seen, agent)
+            if not acting:
+                continue
+            act[slot] = True
+            mask = seen[MASK] if kind.mask_in_observation else info.get(MASK)
+            if mask is not None:
+                self._write_mask(name, column, agent, mask)
+            elif not searched and info and not self._keys.issuperset(info):
+                refuse_misspelt(info, f"info of {agent}")
+                self._keys.update(info)
+
+    def _write_mask(self, kind: str, column: int, agent: Any, mask: Any) -> None:
+        try:
+            rows = self._masks[kind].read(mask)
+        except ValueError as error:
+            raise UserError(f"action mask of {agent}: {error}") from None
+        legal = {leaf.path: row for leaf, row in self._legal[kind]}
+        for path, row in rows:
+            if path not in legal:
+                raise UserError(
+                    f"action mask of {agent}{''.join(f' {key}' for key in path)}: the first one, and reset() had none; let every reset "
+                    "give one, ones where all is allowed"
+                )
+            legal[path][column] = row
 
     def _action(self, agent: Any) -> Any:
         _, column, kind = self._place[agent]

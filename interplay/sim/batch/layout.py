@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.masks import as_gymnasium, from_gymnasium
 from interplay.core.spaces import action_choices
 from interplay.core.world import Kind
+from interplay.sim.batch.answers import of_reset, require_seed
 from interplay.sim.batch.managed import ManagedSimulation
+from interplay.sim.batch.mask_rows import MASK, MaskRows, misspelt, ones
 
-MASK = "action_mask"
 MOST_CHOICES = 1024  # of one number: a Box with more of them stays a Box
 OBSERVATION = "observation"
 
@@ -40,6 +40,7 @@ class KindLayout(NamedTuple):
 
     Attributes:
         kind: as the world declares it.
+        acts: an agent's own action space.
         observation: leaves of the observation.
         action: leaves of the action; one with an empty path where the space is no Dict.
         masks: leaves of the action that have masks, in info or in the observation.
@@ -47,6 +48,7 @@ class KindLayout(NamedTuple):
     """
 
     kind: Kind
+    acts: spaces.Space[Any]
     observation: tuple[Leaf, ...]
     action: tuple[Leaf, ...]
     masks: tuple[Leaf, ...]
@@ -84,7 +86,8 @@ def read_layout(env: Any) -> Layout:
         raise UserError(
             f"{name}: agents of this environment take turns, and it is no AECEnv; make it a subclass of PettingZoo's AECEnv"
         )
-    infos = env.reset(seed=0)[1]
+    require_seed("a PettingZoo ParallelEnv", env.reset)
+    infos = of_reset(env.reset(seed=0))[1]
     kind_of = getattr(env, "kind_of", lambda agent: "")
     groups: list[tuple[Any, Any, str, list[int]]] = []
     for slot, agent in enumerate(agents):
@@ -98,24 +101,26 @@ def read_layout(env: Any) -> Layout:
     names = _kind_names([[str(agents[slot]) for slot in slots] for *_, slots in groups])
     kinds = []
     for kind_name, (seen, acts, _, slots) in zip(names, groups, strict=True):
-        masks = (_first_mask(env, agents[slot], infos) for slot in slots)
-        mask = next((mask for mask in masks if mask is not None), None)
+        masks = ((agents[slot], _first_mask(env, agents[slot], infos)) for slot in slots)
+        mask = next(((agent, mask) for agent, mask in masks if mask is not None), None)
         kinds.append(_kind_layout(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, mask))
     return Layout(name, agents, tuple(kinds))
 
 
 def _first_mask(env: Any, agent: Any, infos: Mapping[Any, Any]) -> Any:
-    mask = infos.get(agent, {}).get(MASK)
-    if mask is None and isinstance(env, ManagedSimulation):
+    info = infos.get(agent) or {}
+    if (mask := info.get(MASK)) is not None:
+        return mask
+    if isinstance(env, ManagedSimulation):
         return env.action_mask(agent)
-    return by_parts(env, agent, mask)
+    refuse_misspelt(info, f"info of {agent}")
+    return None
 
 
-def by_parts(env: Any, agent: Any, mask: Any) -> Any:
-    """A mask of a Dict that came as one row of all its choices, as our own PettingZoo adapter gives it, in gymnasium's form."""
-    if isinstance(mask, np.ndarray) and isinstance(env.action_space(agent), spaces.Dict):
-        return as_gymnasium(env.action_space(agent), mask.astype(bool))
-    return mask
+def refuse_misspelt(keys: Iterable[Any], owner: str) -> None:
+    """Refuses a key that is ``action_mask`` but for a letter."""
+    if name := misspelt(keys):
+        raise UserError(f"{owner} has {name!r}, which is not read; call it {MASK!r}, or something else")
 
 
 def shapes_of(layout: Layout, num_worlds: int, num_workers: int) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -166,9 +171,11 @@ def _padded(shape: tuple[int, ...], dtype: Any) -> int:
 
 
 def _kind_layout(
-    owner: str, name: str, slots: tuple[int, ...], seen: Any, acts: Any, mask: Any
+    owner: str, name: str, slots: tuple[int, ...], seen: Any, acts: Any, mask: tuple[Any, Any] | None
 ) -> KindLayout:
     in_observation = isinstance(seen, spaces.Dict) and MASK in seen.spaces
+    if isinstance(seen, spaces.Dict) and mask is None:
+        refuse_misspelt(seen.spaces, f"{owner}: the observation space")
     observation = tuple(_leaves(owner, "observation", seen, skip=in_observation))
     if not observation:
         raise UserError(f"{owner}: the observation space {seen} has no arrays; give agents something to see")
@@ -176,12 +183,26 @@ def _kind_layout(
     if isinstance(acts, spaces.Tuple):
         raise UserError(f"{owner}: a Tuple action space is not supported; use a Dict, or flatten or ravel it")
     action = tuple(_leaves(owner, "action", acts))
-    if in_observation and not isinstance(acts, spaces.Dict):
-        mask = True
-    masks = tuple(leaf for leaf in action if _is_masked(leaf, mask))
+    if in_observation:
+        mask = "the observation", ones(seen.spaces[MASK])
+    masks = () if mask is None else _masked(owner, acts, action, *mask)
     return KindLayout(
-        Kind(name, slots, space, choices(acts, action)), observation, action, masks, in_observation
+        Kind(name, slots, space, choices(acts, action)), acts, observation, action, masks, in_observation
     )
+
+
+def _masked(owner: str, acts: Any, action: tuple[Leaf, ...], where: Any, mask: Any) -> tuple[Leaf, ...]:
+    """Leaves of the action that a mask is about."""
+    try:
+        named = {path for path, _ in mask_rows(acts, action).read(mask)}
+    except ValueError as error:
+        raise UserError(f"{owner}: action mask of {where}: {error}") from None
+    return tuple(leaf for leaf in action if leaf.path in named)
+
+
+def mask_rows(acts: spaces.Space[Any], action: tuple[Leaf, ...]) -> MaskRows:
+    """Reads masks of an action space."""
+    return MaskRows(acts, {leaf.path: (leaf.space, _choices(leaf.space)) for leaf in action})
 
 
 def mask_of(leaf: Leaf, mask: Any) -> Any:
@@ -189,19 +210,6 @@ def mask_of(leaf: Leaf, mask: Any) -> Any:
     for key in leaf.path:
         mask = mask.get(key) if isinstance(mask, Mapping) else None
     return mask
-
-
-def _is_masked(leaf: Leaf, mask: Any) -> bool:
-    own, space = mask_of(leaf, mask), _choices(leaf.space)
-    if own is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary):
-        return False
-    # A Box's mask may be of its points, which are no choices of its numbers.
-    return not isinstance(leaf.space, spaces.Box) or np.shape(own) == (sum(action_choices(space)),)
-
-
-def row_of(leaf: Leaf, part: Any) -> np.ndarray:
-    """A leaf's part of gymnasium's mask as a row of bools."""
-    return from_gymnasium(_choices(leaf.space), part)
 
 
 def choices(space: spaces.Space[Any], leaves: tuple[Leaf, ...]) -> spaces.Space[Any]:

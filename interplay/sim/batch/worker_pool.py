@@ -102,7 +102,17 @@ class WorkerPool:
             ours, theirs = context.Pipe()
             process = context.Process(
                 target=_work,
-                args=(theirs, memory, factory, dict(kwargs), num_worlds, len(runs), index, run.tolist()),
+                args=(
+                    theirs,
+                    memory,
+                    factory,
+                    dict(kwargs),
+                    num_worlds,
+                    len(runs),
+                    index,
+                    run.tolist(),
+                    accept,
+                ),
                 daemon=True,
             )
             process.start()
@@ -167,6 +177,7 @@ def _work(
     num_workers: int,
     index: int,
     worlds: Sequence[int],
+    accept: Callable[[Any], Any],
 ) -> None:
     """A worker's life: obeys commands until the pipe closes."""
     # Signals that ask to stop are for the parent, which closes the pipe; programs that are started here can be ended by SIGTERM.
@@ -177,7 +188,7 @@ def _work(
     slots: dict[int, EnvSlot] = {}
     try:
         make = partial(load(factory, users=True), **kwargs)
-        envs = [_made(make, w, as_environment) for w in worlds]
+        envs = [_made(make, w, accept) for w in worlds]
         layout = _named(worlds[0], envs[0], read_layout, envs[0])
         buffers = place(shapes_of(layout, num_worlds, num_workers), memory)
         slots = {w: EnvSlot(env, layout, buffers, w) for w, env in zip(worlds, envs, strict=True)}

@@ -7,13 +7,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.hashing import mix64
 from interplay.core.loading import load
+from interplay.core.spaces import action_choices
 from interplay.core.world import TimeStep, World
-from interplay.sim.batch.layout import KindLayout
+from interplay.sim.batch.layout import KindLayout, Leaf
 from interplay.sim.batch.managed import as_environment
 from interplay.sim.batch.own_pictures import PIXELS, asked_for_pixels
 from interplay.sim.batch.worker_pool import SerialPool, WorkerPool
@@ -73,6 +75,12 @@ class EnvironmentBatch(World):
         self._lengths = np.zeros(num_worlds, np.int64)
         self._returns = np.zeros((num_worlds, len(agents)))
         self._step_of_buffers = self._time_step()
+        self._heads = [(kind, leaf, _starts(kind, leaf)) for kind in layout.kinds for leaf in kind.masks]
+
+    @property
+    def shown(self) -> TimeStep:
+        """The time step that every call shows anew; before the first reset its arrays hold zeros."""
+        return self._step_of_buffers
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
@@ -88,6 +96,7 @@ class EnvironmentBatch(World):
         self._lengths[which] = 0
         self._returns[which] = 0.0
         self._pool.reset()
+        self._refuse_stuck()
         return self._step_of_buffers
 
     def _step(self, action: Any) -> TimeStep:
@@ -104,7 +113,20 @@ class EnvironmentBatch(World):
         self._lengths += ~self._buffers["over"]
         self._buffers["which"][:] = True
         self._pool.step()
+        self._refuse_stuck()
         self._returns += self._buffers["reward"]
+
+    def _refuse_stuck(self) -> None:
+        """Refuses masks that leave an agent nothing to choose; rows of agents that do not act are all True."""
+        for kind, leaf, starts in self._heads:
+            legal = self._buffers[kind.key("mask", leaf)]
+            free = np.logical_or.reduceat(legal, starts, axis=-1).all(axis=-1)
+            if not free.all():
+                w, column = np.argwhere(~free)[0]
+                raise UserError(
+                    f"world {w}, step {self._lengths[w]}: the action mask of {self.agents[kind.kind.slots[column]]} allows no "
+                    f'{leaf.name}; allow a choice, or say info["acting"] = False for an agent that waits'
+                )
 
     def _time_step(self) -> TimeStep:
         seen = {kind.kind.name: self._observation(kind) for kind in self._layouts}
@@ -135,6 +157,13 @@ def environment_seeds(stream: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         mixed = mix64(mix64(stream[:, seeding.SEED]) + stream[:, seeding.EPISODE])
     return (mixed >> np.uint64(33)).astype(np.int64)
+
+
+def _starts(kind: KindLayout, leaf: Leaf) -> np.ndarray:
+    """The first column of each head in a leaf's mask."""
+    space = kind.kind.action_space
+    counts = action_choices(space.spaces[leaf.name] if isinstance(space, spaces.Dict) else space)
+    return np.cumsum([0, *counts[:-1]])
 
 
 def _check_numbers(num_worlds: int, processes: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +109,26 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
         "population": policy.names[population],
         "network": policy.settings.network.kind,
         "action_space": str(kind.action_space),
+        "action": "choices count from 0; numbers of a Box are in its units and within its bounds",
     }
-    return with_whole_choices(trace(policy.name, say, inputs, about), own.distribution)
+    program = with_whole_choices(trace(policy.name, say, inputs, about), own.distribution)
+    return with_space_dtypes(program, leaves)
+
+
+def with_space_dtypes(program: Program, leaves: Mapping[str, spaces.Space[Any]]) -> Program:
+    """The program with inputs in the dtypes of the observation space: 64-bit numbers are narrowed first, as in training."""
+    inputs, casts, narrow = [], [], {}
+    for own in program.inputs:
+        dtype = np.dtype(leaves[own.name].dtype).name if own.name in leaves else own.dtype
+        if dtype != own.dtype:
+            narrow[own.name] = f"{own.name}/narrow"
+            casts.append(Step("cast", (own.name,), own._replace(name=narrow[own.name]), {}))
+        inputs.append(own._replace(dtype=dtype))
+    steps = [step._replace(inputs=tuple(narrow.get(n, n) for n in step.inputs)) for step in program.steps]
+    outputs = {name: narrow.get(own, own) for name, own in program.outputs.items()}
+    shapes = ", ".join(f"{own.name} {own.dtype}{own.shape[1:]}" for own in inputs)
+    about = {**program.about, "inputs": shapes}
+    return program._replace(inputs=tuple(inputs), outputs=outputs, steps=(*casts, *steps), about=about)
 
 
 def with_whole_choices(program: Program, distribution: Distribution) -> Program:

@@ -6,19 +6,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.masks import from_gymnasium
 from interplay.core.world import Kind, TimeStep
-from interplay.train.distributions import Distribution
+from interplay.train.play.forms import (
+    MASK,
+    WHOLE,
+    AskedRows,
+    leading_axes,
+    leaf_of,
+    legal_of,
+    mask_in,
+    point_of,
+)
+from interplay.train.play.further_agents import ONE, FurtherAgents, has_one_network
 from interplay.train.policy_network import MARK, PolicyNetwork
 
 if TYPE_CHECKING:
     from interplay.train.play.trained_policy import TrainedPolicy
-
-MASK, WHOLE = "action_mask", "observation"
-ONE = 8  # rows are filled up to a multiple, so that XLA compiles few shapes
 
 
 class Look(NamedTuple):
@@ -49,6 +54,8 @@ class Look(NamedTuple):
 class ByName:
     """Agents by name for a policy that plays a batch of one.
 
+    An agent that is not in a call keeps its memory. A life ends by `forget`.
+
     Args:
         policy: that was started.
 
@@ -74,97 +81,94 @@ class ByName:
             for kind in world.kinds
             for column, slot in enumerate(kind.slots)
         }
-        self._were: set[str] = set()
-        self._masked = {kind.name for kind in world.kinds if policy.is_masked(kind)}
+        self._ended = np.zeros((1, len(world.agents)), bool)  # lives that were forgotten since the last call
+        self._masked = {kind.name: policy.is_masked(kind) for kind in world.kinds}
+        self._further = FurtherAgents(policy) if has_one_network(policy) else None
 
     def act(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any] | None = None) -> dict[Any, Any]:
-        """Actions of those who are asked.
+        """Actions of the agents in `observations`; arguments and errors as for `TrainedPolicy.act`."""
+        self._refuse_single(observations)
+        infos = infos or {}
+        further = [agent for agent in observations if not self._knows(agent)]
+        actions = self._act_known({a: s for a, s in observations.items() if a not in further}, infos)
+        if self._further is not None and further:
+            actions |= self._further.act({agent: observations[agent] for agent in further}, infos)
+        return {agent: actions[agent] for agent in observations if agent in actions}
 
-        Args:
-            observations: agent -> what it sees.
-            infos: agent -> its info; ``action_mask`` and ``acting`` are read, and masks count where the run had none, too.
+    def forget(self, agent: str) -> None:
+        """The agent's life has ended: its next observation begins another.
 
         Raises:
-            UserError: for an unknown agent, an observation of another form, or a mask that is missing.
+            UserError: for an unknown agent.
         """
-        world, here = self._world, {str(agent) for agent in observations}
-        leaves = {key.partition(".")[0] for kind in world.kinds for key in kind.observation_space.spaces}
-        if here and not here & self._place.keys() and here <= {*leaves, MASK, WHOLE}:
-            raise UserError(
-                f"{self._policy.name}: this is the observation of one agent; hand over those of all by the agents' names, "
-                f"policy.act({{{world.agents[0]!r}: observation}}), or ask policy.look(observation)"
-            )
-        ended = np.zeros((1, len(world.agents)), bool)
-        for agent in self._were - here:
-            ended[0, self._place[agent][2]] = True
-        timestep = self._timestep(observations, infos or {}, ended)
-        self._were = here
-        actions = world.by_kind(self._policy.act(timestep))
+        if self._knows(agent):
+            self._ended[0, self._place[agent][2]] = True
+        elif self._further is not None:
+            self._further.forget(agent)
+
+    def _act_known(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> dict[Any, Any]:
+        world, rows = self._world, self._rows(observations, infos)
+        acting = np.zeros(self._ended.shape, bool)
+        for own in rows.values():
+            acting[:, list(own.kind.slots)] = own.acting
+        actions = world.by_kind(self._policy.act(self._timestep(rows, acting)))
+        self._ended[:] = False
         found = {}
         for agent in observations:
-            kind, column, slot = self._find(agent)
-            if timestep.acting[0, slot]:
+            kind, column, slot = self._place[str(agent)]
+            if acting[0, slot]:
                 found[agent] = point_of(kind.action_space, actions[kind.name], (0, column))
         return found
 
-    def _timestep(
-        self, observations: Mapping[Any, Any], infos: Mapping[Any, Any], ended: np.ndarray
-    ) -> TimeStep:
-        """What a batch of one world would say to those who are asked; `ended` (1, A) bool, whose lives have ended."""
-        kinds = self._world.kinds
-        seen = {
-            kind.name: {
-                key: np.zeros((1, len(kind.slots), *(part.shape or ())), part.dtype)
-                for key, part in kind.observation_space.spaces.items()
-            }
-            for kind in kinds
+    def _rows(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> dict[str, AskedRows]:
+        rows = {
+            kind.name: AskedRows(kind, len(kind.slots), self._masked[kind.name]) for kind in self._world.kinds
         }
-        heads = {kind.name: Distribution(kind.action_space) for kind in kinds}
-        legal = {kind.name: np.ones((1, len(kind.slots), heads[kind.name].choices), bool) for kind in kinds}
-        acting, masked = np.zeros(ended.shape, bool), set(self._masked)
         for agent, given in observations.items():
-            kind, column, slot = self._find(agent)
-            info = infos.get(agent) or {}
-            for key, part in kind.observation_space.spaces.items():
-                seen[kind.name][key][0, column] = leaf_of(given, key, part, f"{self._policy.name}: {agent}")
-            mask = self._mask(agent, kind, given, info)
-            if mask is not None:
-                legal[kind.name][0, column] = mask
-                masked.add(kind.name)
-            acting[0, slot] = info.get("acting", True)
-        masks = {name: parted(heads[name], rows) for name, rows in legal.items() if name in masked}
-        several, only = len(kinds) > 1, kinds[0].name
+            kind, column, _ = self._place[str(agent)]
+            rows[kind.name].put(column, f"{self._policy.name}: {agent}", given, infos.get(agent) or {})
+        return rows
+
+    def _timestep(self, rows: Mapping[str, AskedRows], acting: np.ndarray) -> TimeStep:
+        """What a batch of one world would say to the agents that are asked."""
+        masks = {name: own.mask for name, own in rows.items()}
+        several, only = len(rows) > 1, next(iter(rows))
         return TimeStep(
-            observation=seen if several else seen[only],
-            reward=np.zeros(ended.shape, np.float32),
+            observation={name: own.seen for name, own in rows.items()} if several else rows[only].seen,
+            reward=np.zeros(acting.shape, np.float32),
             acting=acting,
-            terminated=ended,
-            truncated=np.zeros(ended.shape, bool),
+            terminated=self._ended.copy(),
+            truncated=np.zeros(acting.shape, bool),
             over=np.zeros(1, bool),
-            action_mask=({name: masks.get(name) for name in seen} if several else masks[only])
-            if masks
-            else None,
+            action_mask=(masks if any(masks.values()) else None) if several else masks[only],
         )
 
-    def _find(self, agent: Any) -> tuple[Kind, int, int]:
-        if str(agent) not in self._place:
-            raise UserError(
-                f"{self._policy.name}: unknown agent {agent!r}; it was trained for {', '.join(list(self._place)[:8])}"
-            )
-        return self._place[str(agent)]
+    def _knows(self, agent: Any) -> bool:
+        """Whether an agent is one of the world's; False: it is moved by the only network.
 
-    def _mask(self, agent: Any, kind: Kind, given: Any, info: Mapping[str, Any]) -> np.ndarray | None:
-        """What is legal for an agent; None: everything."""
-        mask = mask_in(given, kind, kind.name in self._masked)
-        mask = info.get(MASK) if mask is None else mask
-        if mask is not None:
-            return legal_of(kind.action_space, mask, f"{self._policy.name}: {agent}")
-        if kind.name in self._masked and info.get("acting", True):
+        Raises:
+            UserError: if it is not, and there are several networks.
+        """
+        if str(agent) in self._place:
+            return True
+        if self._further is None:
             raise UserError(
-                f"{self._policy.name}: {agent} has illegal actions, and no mask says which; hand over the infos too, "
-                "policy.act(observations, infos)"
+                f"{self._policy.name}: unknown agent {agent!r}; it was trained for {', '.join(list(self._place)[:8])} with networks of "
+                f"their own, so say which one moves it: policy.look(observation, agent={next(iter(self._place))!r})"
             )
-        return None
+        return False
+
+    def _refuse_single(self, observations: Mapping[Any, Any]) -> None:
+        """Refuses the observation of one agent, whose leaves look like names."""
+        here = {str(agent) for agent in observations}
+        leaves = {
+            key.partition(".")[0] for kind in self._world.kinds for key in kind.observation_space.spaces
+        }
+        if here and not here & self._place.keys() and here <= {*leaves, MASK, WHOLE}:
+            raise UserError(
+                f"{self._policy.name}: this is the observation of one agent; hand over those of all by the agents' names, "
+                f"policy.act({{{self._world.agents[0]!r}: observation}}), or ask policy.look(observation)"
+            )
 
 
 def look(
@@ -179,11 +183,10 @@ def look(
     kind, mover = whose(policy, agent, population)
     network: PolicyNetwork = policy.networks[kind.name]
     parts = kind.observation_space.spaces
-    key, part = next(iter(parts.items()))
-    lead = np.ndim(_walk(observation, key)) - len(part.shape or ())
+    lead = leading_axes(observation, *next(iter(parts.items())))
     owner = f"{policy.name}: the observation"
     rows = {key: np.asarray(leaf_of(observation, key, part, owner, lead)) for key, part in parts.items()}
-    count = len(rows[key]) if lead else 1
+    count = len(next(iter(rows.values()))) if lead else 1
     if (mark := mark_of(policy, kind, agent)) is not None:
         rows[MARK] = np.tile(mark, (count, 1))
     whole = -(-count // ONE) * ONE
@@ -215,134 +218,6 @@ def look(
         network.attended,
         told.get("memory"),
     )
-
-
-def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int = 0) -> Any:
-    """A leaf of what somebody sees, by the world's name for it.
-
-    Args:
-        given: nested mappings and tuples, or the leaf itself.
-        key: the world's name, with dots where spaces are nested.
-        part: its space.
-        owner: is named in errors.
-        lead: how many axes stand before the leaf's own.
-
-    Raises:
-        UserError: if it is not there, has another shape, or is not of finite numbers.
-    """
-    leaf, shape = _walk(given, key), tuple(part.shape or ())
-    if leaf is None:
-        raise UserError(f"{owner} sees no {key!r}; hand over observations of the form that it was trained on")
-    own = np.shape(leaf)[lead:]
-    if own != shape and (own, shape) != ((), (1,)):
-        raise UserError(
-            f"{owner} sees {key!r} of shape {own}, it was trained on {shape}; hand over such observations"
-        )
-    numbers = np.asarray(leaf)
-    if numbers.dtype.kind not in "biuf" or not np.isfinite(numbers).all():
-        raise UserError(f"{owner} sees {key!r} with what is no finite number; hand over finite numbers")
-    return leaf
-
-
-def mask_in(given: Any, kind: Kind, masked: bool) -> Any:
-    """The mask beside an observation; None where there is none, or a leaf has that name and the world has no masks."""
-    if not isinstance(given, Mapping) or (MASK in kind.observation_space.spaces and not masked):
-        return None
-    return given.get(MASK)
-
-
-def legal_of(space: spaces.Space[Any], mask: Any, owner: str, rows: int | None = None) -> np.ndarray:
-    """A mask as bools, the choices of all heads one after another.
-
-    Args:
-        space: of the action.
-        mask: of one agent in any of its forms; or (rows, choices), or one array like that for each head.
-        owner: is named in errors.
-        rows: N observations that it is for; None: a single one.
-
-    Returns:
-        (choices,), or (rows, choices) for as many.
-
-    Raises:
-        UserError: for a mask of another form.
-    """
-    try:
-        if rows is None:
-            return row_of(space, mask)
-        legal = np.asarray(np.concatenate(mask, axis=-1) if isinstance(mask, tuple) else mask)
-        choices = Distribution(space).choices
-        if legal.dtype.kind in "biuf" and legal.shape in ((choices,), (rows, choices)):
-            return legal.astype(bool)
-        form = f"a mask of shape ({rows}, {choices}) or ({choices},)"
-        told = f"shape {legal.shape}" if legal.dtype.kind in "biuf" else f"type {type(mask).__name__}"
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
-        form, told = "a mask as the environment gives it", str(error).partition("\n")[0]
-    raise UserError(f"{owner} has a mask that does not fit ({told}); hand over {form}")
-
-
-def _walk(given: Any, key: str) -> Any:
-    """The leaf under a name with dots; None where there is none."""
-    if isinstance(given, Mapping) and key not in given and isinstance(given.get(WHOLE), Mapping):
-        given = given[WHOLE]  # beside a mask
-    if not isinstance(given, Mapping | tuple):
-        return given if key == WHOLE else None
-    if isinstance(given, Mapping) and key in given:
-        return given[key]
-    first, _, rest = key.partition(".")
-    keys: tuple[Any, ...] = (first, int(first)) if first.isdecimal() else (first,)
-    for own in keys:
-        try:
-            return _walk(given[own], rest) if rest else given[own]
-        except (KeyError, IndexError, TypeError):
-            continue
-    return None
-
-
-def row_of(space: spaces.Space[Any], mask: Any) -> np.ndarray:
-    """A mask in any of its forms as a row of bools, the choices of all heads one after another."""
-    if isinstance(mask, Mapping) and isinstance(space, spaces.Dict):
-        rows = []
-        for key, part in space.spaces.items():
-            if isinstance(part, spaces.Box):
-                continue
-            own = mask
-            for step in (key,) if key in mask else key.split("."):
-                own = own.get(step) if isinstance(own, Mapping) else None  # type: ignore[assignment]
-            rows.append(
-                np.ones(Distribution(part).choices, bool) if own is None else from_gymnasium(part, own)
-            )
-        return np.concatenate(rows)
-    if isinstance(mask, np.ndarray | list) and np.ndim(mask) == 1:
-        row = np.asarray(mask, bool)
-        if len(row) == Distribution(space).choices:
-            return row
-    return from_gymnasium(space, mask)
-
-
-def parted(distribution: Distribution, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Rows of legal choices (..., choices) in the form of `TimeStep.action_mask`."""
-    found, at = {}, 0
-    for part in distribution.parts:
-        width = sum(part.choices)
-        if width:
-            found[part.key] = rows[..., at : at + width]
-        at += width
-    return found
-
-
-def point_of(space: spaces.Space[Any], value: Any, at: tuple[int, ...]) -> Any:
-    """One agent's action, nested as names with dots say; numbers of Discrete spaces as plain ints."""
-    if isinstance(space, spaces.Dict):
-        point: dict[str, Any] = {}
-        for key, part in space.spaces.items():
-            *path, last = key.split(".")
-            inner = point
-            for step in path:
-                inner = inner.setdefault(step, {})
-            inner[last] = point_of(part, value[key], at)
-        return point
-    own = value[at]
-    return int(own) if isinstance(space, spaces.Discrete) and np.ndim(own) == 0 else np.array(own)
 
 
 def mark_of(policy: TrainedPolicy, kind: Kind, agent: str | None) -> np.ndarray | None:
@@ -379,6 +254,8 @@ def whose(policy: TrainedPolicy, agent: str | None, population: int | None = Non
             raise UserError(
                 f"{policy.name}: it has {len(policy.names)} networks; say whose is asked, e.g. agent={world.agents[0]!r}"
             )
+        return world.kinds[0], 0
+    if agent not in world.agents and has_one_network(policy):
         return world.kinds[0], 0
     if agent not in world.agents:
         raise UserError(f"{policy.name}: unknown agent {agent!r}; there are {', '.join(world.agents[:8])}")

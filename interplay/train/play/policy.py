@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.loading import is_folder, split_player
+from interplay.core.loading import is_folder, origin, split_player
 from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
+from interplay.core.world import World
 from interplay.train.interfaced import SeenPolicy, seen
 from interplay.train.learner import policy_stem
+from interplay.train.play.stored_world import KEY
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import find_checkpoint, read_part
 from interplay.train.run.manifest import damaged, read_manifest
@@ -52,7 +55,8 @@ def _load(
 ) -> TrainedPolicy | SeenPolicy:
     folder, player = split_player(str(run))
     path = find_checkpoint(folder)
-    settings = settings_of(path, trust)
+    stored = read_part(path, [])[0].get(KEY)
+    settings, make = _settings(path, trust, stored)
     if populations is None and settings.league.learners:
         populations = [player or next(iter(settings.league.learners))]
     elif player is not None:
@@ -68,9 +72,34 @@ def _load(
     policy = TrainedPolicy(settings, names, tensors, greedy, name, others)
     policy.words = words_of_checkpoint(path, player or "")
     policy.absent = () if beside else tuple(foreign)
+    policy.stored, policy.make_world = stored, make
     if populations is None or len(populations) == 1:
         policy.checkpoint = "@".join((manifest["checksum"], *(populations or ())))
     return seen(policy)
+
+
+def _settings(
+    path: Path, trust: bool, stored: Mapping[str, Any] | None
+) -> tuple[TrainSettings, Callable[..., World] | None]:
+    """The settings of a checkpoint's run, and how its world is made; None: by them.
+
+    Where the module of the world is not found the policy plays by the spaces in the checkpoint, and makes no world.
+
+    Raises:
+        UserError: as `settings_of`, if the checkpoint holds no spaces or the settings name another program.
+    """
+    try:
+        return settings_of(path, trust), None
+    except Untrusted as error:
+        settings, refusal = settings_of(path, acts=False), error
+    names = [(key, value) for key, value in settings.code_names() if isinstance(value, str)]
+    if stored is None or names != [("world.id", settings.world.id)] or origin(settings.world.id):
+        raise refusal
+
+    def make(**_: Any) -> World:
+        raise refusal
+
+    return settings, make
 
 
 def words_of_checkpoint(checkpoint: Path, player: str = "") -> str:

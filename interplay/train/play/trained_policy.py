@@ -17,6 +17,7 @@ from interplay.train.factored.teams import find_marks
 from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
 from interplay.train.play.by_name import ByName, Look, look
+from interplay.train.play.stored_world import StoredWorld
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
 from interplay.train.run.restoring import restore
@@ -49,12 +50,15 @@ class TrainedPolicy(Policy):
         words: the run and its agent-steps; empty: of no run.
         also: players of the training that it plays itself here; empty: none.
         absent: populations of the world that others play who are not here, in a lineup.
+        stored: what the checkpoint keeps of its world (`interplay.train.play.stored_world`); None: nothing.
     """
 
     checkpoint: str = ""
     words: str = ""
     also: str = ""
     absent: tuple[str, ...] = ()
+
+    stored: Mapping[str, Any] | None = None
 
     # How its world is made where nobody has started it; None: by the run's settings.
     make_world: Callable[..., World] | None = None
@@ -66,6 +70,7 @@ class TrainedPolicy(Policy):
         "words",
         "also",
         "absent",
+        "stored",
         "make_world",
         "networks",
         "inference",
@@ -161,9 +166,16 @@ class TrainedPolicy(Policy):
         }
         self._rows: dict[tuple[str, int], Rows] = {}
 
-    def forget(self, which: np.ndarray | None = None) -> None:
-        """The worlds in the (W,) bool mask `which`, or all, were restarted; what was remembered of them is past."""
+    def forget(self, which: np.ndarray | str | None = None) -> None:
+        """Drops memory where lives ended: in the worlds of a (W,) bool mask, of the agent of that name, or everywhere.
+
+        Raises:
+            UserError: for an unknown agent.
+        """
         if not hasattr(self, "world"):
+            return
+        if isinstance(which, str):
+            self._names().forget(which)
             return
         which = np.ones(self.world.num_worlds, bool) if which is None else which
         self._by_name = None
@@ -194,8 +206,8 @@ class TrainedPolicy(Policy):
         """Actions for every slot of a batch; or, by name, for the agents of one PettingZoo environment.
 
         Args:
-            timestep: of the batch; or agent -> its observation, as the environment's `reset` and `step` give it. Then call `forget`
-                after each reset where the networks remember.
+            timestep: of the batch; or agent -> its observation, of all agents or of one whose turn it is. Agents that are left out keep
+                their memory: call `forget` after each reset, and ``forget(agent)`` where an agent begins another life in an episode.
             infos: of the environment, where it has action masks in them. Masks may stand in the observations as well.
 
         Returns:
@@ -206,8 +218,7 @@ class TrainedPolicy(Policy):
         """
         if isinstance(timestep, Mapping):
             self.settle()
-            self._by_name = self._by_name or ByName(self)
-            return self._by_name.act(timestep, infos)
+            return self._names().act(timestep, infos)
         if not isinstance(timestep, TimeStep):
             raise UserError(
                 f"{self.name}: it was asked about {type(timestep).__name__}; hand over {{agent: observation}}, "
@@ -222,27 +233,55 @@ class TrainedPolicy(Policy):
         population = self._populations.of(self.world)
         acting = timestep.acting & self._ours[population]
         self._forget_the_dead(timestep)
-        key = jax.random.key(int(self.rng.integers(2**32)))
-        actions = {}
+        key, actions = self.next_key(), {}
         for number, (name, network) in enumerate(self.networks.items()):
             slots = list(network.kind.slots)
-            shape = (self.world.num_worlds, len(slots))
-            mask = network.distribution.flat_mask(masks[name], shape)
             index = np.flatnonzero(acting[:, slots])
-            outputs = self._ask(
+            actions[name] = self.choose(
                 name,
                 network.told(observations[name], self.world.num_worlds),
+                masks[name],
                 index,
                 self._moved_by[population[:, slots].reshape(-1)[index]],
-                None if mask is None else mask.reshape(shape[0] * shape[1], -1),
                 jax.random.fold_in(key, number),
                 self._memory.get(name),
             )
-            flat = np.zeros((shape[0] * shape[1], network.distribution.columns), np.float32)
-            flat[index] = outputs[:, :-2]
-            actions[name] = network.distribution.to_world(flat.reshape(*shape, -1))
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         return self._opponents.act(ours, timestep, population)
+
+    def next_key(self) -> jax.Array:
+        """A key of the policy's random stream, which every call of `act` draws."""
+        return jax.random.key(int(self.rng.integers(2**32)))
+
+    def choose(
+        self,
+        name: str,
+        observation: Mapping[str, np.ndarray],
+        masks: Any,
+        index: np.ndarray,
+        moved_by: np.ndarray,
+        key: jax.Array,
+        memory: np.ndarray | None,
+    ) -> Any:
+        """Actions of one kind's agents, in the form `World.step` takes; arbitrary where an agent is not in `index`.
+
+        Args:
+            name: of the kind.
+            observation: key -> (W, A, ...).
+            masks: as `TimeStep.action_mask`, or None.
+            index: (n,) places among the W A agents.
+            moved_by: (n,) number of the network.
+            key: of the draws.
+            memory: W A rows that go on, or None.
+        """
+        network = self.networks[name]
+        shape = _lead(observation, network)
+        mask = network.distribution.flat_mask(masks, shape)
+        flat_mask = None if mask is None else mask.reshape(shape[0] * shape[1], -1)
+        outputs = self._ask(name, observation, index, moved_by, flat_mask, key, memory)
+        flat = np.zeros((shape[0] * shape[1], network.distribution.columns), np.float32)
+        flat[index] = outputs[:, :-2]
+        return network.distribution.to_world(flat.reshape(*shape, -1))
 
     def look(
         self,
@@ -299,8 +338,14 @@ class TrainedPolicy(Policy):
         return to_plain(self, agent)
 
     def settle(self) -> None:
-        """Starts with a world of its own, if nobody has started it: to be asked by names needs no batch."""
+        """Starts with a world of its own, if nobody has started it: to be asked by names needs no batch.
+
+        The spaces in the checkpoint do for that, except where others play who look at the world itself.
+        """
         if hasattr(self, "world"):
+            return
+        if self.stored is not None and not self._others:
+            self.start(StoredWorld(self.stored, self.name))
             return
         from interplay.registry import make_world
 
@@ -309,6 +354,10 @@ class TrainedPolicy(Policy):
         world = make(num_worlds=1, seed=0, first_world=0)
         world.reset()
         self.start(world)
+
+    def _names(self) -> ByName:
+        self._by_name = self._by_name or ByName(self)
+        return self._by_name
 
     def is_masked(self, kind: Kind) -> bool:
         """Whether the world that is played says which choices of a kind's agents are legal."""
@@ -494,7 +543,7 @@ class TrainedPolicy(Policy):
         """
         network, count = self.networks[name], len(self.names)
         out = np.zeros((len(index), network.distribution.columns + 2), np.float32)
-        most = min(AT_ONCE, _agents(observation, network))
+        most = min(AT_ONCE, int(np.prod(_lead(observation, network))))
         block = min(network.block, most)
         pieces = network.most_blocks(most, block)
         whole = most + (block if pieces > 1 else 0)
@@ -555,9 +604,8 @@ def pad_rows(mask: np.ndarray, rows: int) -> np.ndarray:
     return padded
 
 
-def _agents(observation: Mapping[str, np.ndarray], network: PolicyNetwork) -> int:
-    """How many agents an observation is of."""
+def _lead(observation: Mapping[str, np.ndarray], network: PolicyNetwork) -> tuple[int, ...]:
+    """The axes of an observation before those of its leaves: (W, A), or (N,)."""
     key, space = next(iter(network.kind.observation_space.spaces.items()))
     axes = len(space.shape or ())
-    lead = np.shape(observation[key])[: np.ndim(observation[key]) - axes]
-    return int(np.prod(lead))
+    return tuple(np.shape(observation[key])[: np.ndim(observation[key]) - axes])

@@ -107,6 +107,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "episodes": (is_count, "a count"),
     "seconds": (lambda value: is_number(value) and value >= 0, "a number of seconds"),
     "spaces": (_are_spaces, "what kinds of agents see and do"),
+    "world": (lambda value: isinstance(value, Mapping), "the agents and spaces of a world"),
     "populations": (_are_names, "a list of names"),
     "best": (_is_best, "a metric and its value"),
     "alternate": (_is_alternation, "whose turn it is"),

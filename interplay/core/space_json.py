@@ -1,0 +1,77 @@
+"""Spaces as JSON: what a file keeps of an environment, so that a policy is played without it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.pointing import Pointing
+
+
+def to_json(space: spaces.Space[Any]) -> dict[str, Any]:
+    """A space as JSON values.
+
+    Raises:
+        TypeError: for a space that is no array, nor a Dict of arrays.
+
+    Example:
+        >>> to_json(spaces.Box(0, np.inf, (2,)))
+        {'box': [[0.0], ['inf']], 'shape': [2], 'dtype': 'float32'}
+    """
+    if isinstance(space, spaces.Dict):
+        return {"dict": [[key, to_json(part)] for key, part in space.spaces.items()]}
+    if isinstance(space, spaces.Box):
+        bounds = [_numbers(space.low), _numbers(space.high)]
+        return {"box": bounds, "shape": list(space.shape), "dtype": np.dtype(space.dtype).name}
+    if isinstance(space, spaces.Discrete):
+        return {"discrete": int(space.n), "start": int(space.start), "dtype": np.dtype(space.dtype).name}
+    if isinstance(space, Pointing):
+        tables = [[head, key] for head, key in space.tables.items()]
+        return {"pointing": space.nvec.tolist(), "tables": tables, "nobody": space.nobody}
+    if isinstance(space, spaces.MultiDiscrete):
+        dtype = np.dtype(space.dtype).name
+        return {"multidiscrete": space.nvec.tolist(), "start": space.start.tolist(), "dtype": dtype}
+    if isinstance(space, spaces.MultiBinary):
+        return {"multibinary": space.shape[0] if len(space.shape) == 1 else list(space.shape)}
+    raise TypeError(f"{type(space).__name__} has no form in JSON")
+
+
+def from_json(told: Mapping[str, Any]) -> spaces.Space[Any]:
+    """The inverse of `to_json`.
+
+    Raises:
+        TypeError, ValueError, KeyError, AssertionError: for values that `to_json` does not give.
+    """
+    if "dict" in told:
+        return spaces.Dict([(key, from_json(part)) for key, part in told["dict"]])
+    if "box" in told:
+        shape, dtype = tuple(told["shape"]), np.dtype(told["dtype"])
+        low, high = (_array(bound, shape, dtype) for bound in told["box"])
+        return spaces.Box(low, high, shape, dtype.type)
+    if "discrete" in told:
+        dtype = np.dtype(told["dtype"]).type
+        return spaces.Discrete(told["discrete"], start=told["start"], dtype=dtype)
+    if "pointing" in told:
+        return Pointing(told["pointing"], dict(told["tables"]), told["nobody"])
+    if "multidiscrete" in told:
+        dtype = np.dtype(told["dtype"]).type
+        return spaces.MultiDiscrete(np.array(told["multidiscrete"]), dtype, start=np.array(told["start"]))
+    return spaces.MultiBinary(told["multibinary"])
+
+
+def _numbers(bound: np.ndarray) -> list[Any]:
+    """The numbers of a bound; one where all are the same; infinite ones as text."""
+    flat = bound.ravel()
+    flat = flat[:1] if (flat == flat[:1]).all() else flat
+    return [value if math.isfinite(value) else str(value) for value in flat.tolist()]
+
+
+def _array(numbers: list[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    if dtype.kind == "f":
+        numbers = [float(number) for number in numbers]
+    flat = np.array(numbers, dtype)
+    return np.full(shape, flat[0]) if flat.size == 1 else flat.reshape(shape)

@@ -1,0 +1,221 @@
+"""Observations, masks and actions of one agent in the forms of its environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.masks import from_gymnasium
+from interplay.core.world import Kind
+from interplay.train.distributions import Distribution
+
+MASK, WHOLE = "action_mask", "observation"
+
+
+class AskedRows:
+    """Rows of agents of one kind, as a batch of one world shows them.
+
+    Args:
+        kind: of agent.
+        rows: how many.
+        masked: every agent that acts needs a mask.
+
+    Attributes:
+        seen: leaf -> (1, rows, ...).
+        legal: (1, rows, choices) bool.
+        acting: (1, rows) bool.
+        masked: as given; or a mask was given.
+    """
+
+    def __init__(self, kind: Kind, rows: int, masked: bool) -> None:
+        self.kind, self._needs, self.masked = kind, masked, masked
+        self._distribution = Distribution(kind.action_space)
+        self.seen = {
+            key: np.zeros((1, rows, *(part.shape or ())), part.dtype)
+            for key, part in kind.observation_space.spaces.items()
+        }
+        self.legal = np.ones((1, rows, self._distribution.choices), bool)
+        self.acting = np.zeros((1, rows), bool)
+
+    @property
+    def mask(self) -> dict[str, np.ndarray] | None:
+        """In the form of `TimeStep.action_mask`; None where everything is legal."""
+        return parted(self._distribution, self.legal) if self.masked else None
+
+    def put(self, row: int, owner: str, given: Any, info: Mapping[str, Any]) -> None:
+        """Fills a row with an agent's observation and what its info says.
+
+        Raises:
+            UserError: for an observation or a mask of another form, or a mask that is missing.
+        """
+        for key, part in self.kind.observation_space.spaces.items():
+            self.seen[key][0, row] = leaf_of(given, key, part, owner)
+        self.acting[0, row] = info.get("acting", True)
+        mask = mask_in(given, self.kind, self._needs)
+        mask = info.get(MASK) if mask is None else mask
+        if mask is not None:
+            self.legal[0, row] = legal_of(self.kind.action_space, mask, owner)
+            self.masked = True
+        elif self._needs and self.acting[0, row]:
+            raise UserError(
+                f"{owner} has illegal actions, and no mask says which; hand over the infos too, policy.act(observations, infos)"
+            )
+
+
+def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int = 0) -> Any:
+    """A leaf of what somebody sees, by the world's name for it.
+
+    Args:
+        given: nested mappings and tuples, or the leaf itself.
+        key: the world's name, with dots where spaces are nested.
+        part: its space.
+        owner: is named in errors.
+        lead: how many axes stand before the leaf's own.
+
+    Raises:
+        UserError: if it is not there, has another shape, or is not of finite numbers.
+    """
+    leaf, shape = _walk(given, key), tuple(part.shape or ())
+    if leaf is None:
+        raise UserError(f"{owner} sees no {key!r}; hand over observations of the form that it was trained on")
+    own = np.shape(leaf)[lead:]
+    if own != shape and (own, shape) != ((), (1,)):
+        raise UserError(
+            f"{owner} sees {key!r} of shape {own}, it was trained on {shape}; hand over such observations"
+        )
+    numbers = np.asarray(leaf)
+    if numbers.dtype.kind not in "biuf" or not np.isfinite(numbers).all():
+        raise UserError(f"{owner} sees {key!r} with what is no finite number; hand over finite numbers")
+    if not _fits(numbers, np.dtype(part.dtype)):
+        raise UserError(
+            f"{owner} sees {key!r} with {numbers.dtype} numbers that its {part} cannot hold; hand over {part.dtype} numbers"
+        )
+    return leaf
+
+
+def _fits(numbers: np.ndarray, dtype: np.dtype[Any]) -> bool:
+    """Whether numbers stay what they are in a dtype, up to the precision of its floats."""
+    if numbers.dtype == dtype:
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        cast = numbers.astype(dtype)
+    return bool(np.isfinite(cast).all() if dtype.kind == "f" else np.array_equal(cast, numbers))
+
+
+def mask_in(given: Any, kind: Kind, masked: bool) -> Any:
+    """The mask beside an observation; None where there is none, or a leaf has that name and the world has no masks."""
+    if not isinstance(given, Mapping) or (MASK in kind.observation_space.spaces and not masked):
+        return None
+    return given.get(MASK)
+
+
+def legal_of(space: spaces.Space[Any], mask: Any, owner: str, rows: int | None = None) -> np.ndarray:
+    """A mask as bools, the choices of all heads one after another.
+
+    Args:
+        space: of the action.
+        mask: of one agent in any of its forms; or (rows, choices), or one array like that for each head.
+        owner: is named in errors.
+        rows: N observations that it is for; None: a single one.
+
+    Returns:
+        (choices,), or (rows, choices) for as many.
+
+    Raises:
+        UserError: for a mask of another form.
+    """
+    try:
+        if rows is None:
+            return row_of(space, mask)
+        legal = np.asarray(np.concatenate(mask, axis=-1) if isinstance(mask, tuple) else mask)
+        choices = Distribution(space).choices
+        if legal.dtype.kind in "biuf" and legal.shape in ((choices,), (rows, choices)):
+            return legal.astype(bool)
+        form = f"a mask of shape ({rows}, {choices}) or ({choices},)"
+        told = f"shape {legal.shape}" if legal.dtype.kind in "biuf" else f"type {type(mask).__name__}"
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        form, told = "a mask as the environment gives it", str(error).partition("\n")[0]
+    raise UserError(f"{owner} has a mask that does not fit ({told}); hand over {form}")
+
+
+def leading_axes(given: Any, key: str, part: spaces.Space[Any]) -> int:
+    """How many axes a leaf has before its own: 1 of N observations at once."""
+    return np.ndim(_walk(given, key)) - len(part.shape or ())
+
+
+def _walk(given: Any, key: str) -> Any:
+    """The leaf under a name with dots, also where the observation stands beside a mask; None where there is none."""
+    found = _below(given, key)
+    if found is None and isinstance(given, Mapping):
+        return _below(given.get(WHOLE), key)
+    return given if found is None and key == WHOLE else found
+
+
+def _below(given: Any, key: str) -> Any:
+    """The leaf under a name with dots; keys may hold dots themselves."""
+    if not isinstance(given, Mapping | tuple | list):
+        return None
+    parts = key.split(".")
+    for end in range(len(parts), 0, -1):
+        first, rest = ".".join(parts[:end]), ".".join(parts[end:])
+        keys: tuple[Any, ...] = (first, int(first)) if first.isdecimal() else (first,)
+        for own in keys:
+            try:
+                inner = given[own]
+            except (KeyError, IndexError, TypeError):
+                continue
+            found = _below(inner, rest) if rest else inner
+            if found is not None:
+                return found
+    return None
+
+
+def row_of(space: spaces.Space[Any], mask: Any) -> np.ndarray:
+    """A mask in any of its forms as a row of bools, the choices of all heads one after another."""
+    if isinstance(mask, Mapping) and isinstance(space, spaces.Dict):
+        rows = []
+        for key, part in space.spaces.items():
+            if isinstance(part, spaces.Box):
+                continue
+            own = mask
+            for step in (key,) if key in mask else key.split("."):
+                own = own.get(step) if isinstance(own, Mapping) else None  # type: ignore[assignment]
+            rows.append(
+                np.ones(Distribution(part).choices, bool) if own is None else from_gymnasium(part, own)
+            )
+        return np.concatenate(rows)
+    if isinstance(mask, np.ndarray | list) and np.ndim(mask) == 1:
+        row = np.asarray(mask, bool)
+        if len(row) == Distribution(space).choices:
+            return row
+    return from_gymnasium(space, mask)
+
+
+def parted(distribution: Distribution, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Rows of legal choices (..., choices) in the form of `TimeStep.action_mask`."""
+    found, at = {}, 0
+    for part in distribution.parts:
+        width = sum(part.choices)
+        if width:
+            found[part.key] = rows[..., at : at + width]
+        at += width
+    return found
+
+
+def point_of(space: spaces.Space[Any], value: Any, at: tuple[int, ...]) -> Any:
+    """One agent's action, nested as names with dots say; numbers of Discrete spaces as plain ints."""
+    if isinstance(space, spaces.Dict):
+        point: dict[str, Any] = {}
+        for key, part in space.spaces.items():
+            *path, last = key.split(".")
+            inner = point
+            for step in path:
+                inner = inner.setdefault(step, {})
+            inner[last] = point_of(part, value[key], at)
+        return point
+    own = value[at]
+    return int(own) if isinstance(space, spaces.Discrete) and np.ndim(own) == 0 else np.array(own)

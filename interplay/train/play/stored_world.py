@@ -1,0 +1,108 @@
+"""The agents and spaces of a run's world, out of its checkpoint: a policy is asked by name where its environment is not at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.space_json import from_json, to_json
+from interplay.core.world import Kind, TimeStep, World
+from interplay.train.distributions import Distribution
+
+KEY = "world"  # of a checkpoint's record
+
+
+def describe_world(world: World) -> dict[str, Any]:
+    """What a checkpoint's record keeps of a world that was reset; nothing where a space has no form in JSON."""
+    masks = world.by_kind(world.timestep.action_mask)
+    try:
+        kinds = [
+            {
+                "name": kind.name,
+                "slots": list(kind.slots),
+                "observation": to_json(kind.observation_space),
+                "action": to_json(kind.action_space),
+                "masks": list(masks[kind.name] or ()),
+            }
+            for kind in world.kinds
+        ]
+    except TypeError:
+        return {}
+    told = {
+        "id": world.id,
+        "agents": list(world.agents),
+        "kinds": kinds,
+        "teams": None if world.teams is None else [list(team) for team in world.teams],
+        "respawns": world.respawns,
+        "num_populations": world.num_populations,
+        "population_names": None if world.population_names is None else list(world.population_names),
+    }
+    return {KEY: told}
+
+
+class StoredWorld(World):
+    """A batch of one that shows its spaces and is never stepped.
+
+    Args:
+        told: as `describe_world` keeps it.
+        owner: the checkpoint, named in errors.
+
+    Raises:
+        UserError: for a record that `describe_world` does not give.
+    """
+
+    def __init__(self, told: Mapping[str, Any], owner: str) -> None:
+        try:
+            kinds = [
+                Kind(k["name"], tuple(k["slots"]), from_json(k["observation"]), from_json(k["action"]))  # type: ignore[arg-type]
+                for k in told["kinds"]
+            ]
+            self.id, self.respawns = str(told["id"]), bool(told["respawns"])
+            self.num_populations = int(told["num_populations"])
+            teams, names = told["teams"], told["population_names"]
+            self.teams = None if teams is None else tuple(map(tuple, teams))
+            self.population_names = None if names is None else tuple(names)
+            self._masked = {k["name"]: tuple(k["masks"]) for k in told["kinds"]}
+            super().__init__(1, told["agents"], kinds)
+        except (KeyError, TypeError, ValueError, AssertionError, IndexError) as error:
+            raise UserError(
+                f"{owner}: record.json: {KEY} is no world ({error}); choose an earlier checkpoint"
+            ) from error
+        self.reset()
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        shape = (1, len(self.agents))
+        nothing = np.zeros(shape, bool)
+        seen = {kind.name: self._blank(kind) for kind in self.kinds}
+        legal = {kind.name: self._all_legal(kind) for kind in self.kinds}
+        only = self.kinds[0].name if len(self.kinds) == 1 else ""
+        return TimeStep(
+            seen[only] if only else seen,
+            np.zeros(shape, np.float32),
+            ~nothing,
+            nothing,
+            nothing,
+            np.zeros(1, bool),
+            (legal[only] or None if only else legal) if any(legal.values()) else None,
+        )
+
+    def _blank(self, kind: Kind) -> dict[str, np.ndarray]:
+        parts = kind.observation_space.spaces
+        return {key: np.zeros((1, len(kind.slots), *(p.shape or ())), p.dtype) for key, p in parts.items()}
+
+    def _all_legal(self, kind: Kind) -> dict[str, np.ndarray]:
+        choices = {part.key: sum(part.choices) for part in Distribution(kind.action_space).parts}
+        shape = (1, len(kind.slots))
+        return {key: np.ones((*shape, choices[key]), bool) for key in self._masked[kind.name]}
+
+    def _step(self, action: Any) -> TimeStep:
+        raise UserError(f"{self.id}: a checkpoint holds its spaces, and no world to step; make the world")
+
+    def save(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
+        return self.reset()

@@ -1,0 +1,76 @@
+"""RLlib's environments in turns: observations of the agent that acts alone, or None of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from interplay.connect.handed import hand_over
+from interplay.core.policy import RandomPolicy
+from interplay.sim.adapt import SimulationWorld
+from interplay.sim.managers import DynamicOrderManager
+
+pytest.importorskip("ray.rllib", reason="the extra rllib is not installed")
+
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from interplay.connect.rllib import multi_agent_to_simulation
+
+
+class Turns(MultiAgentEnv):
+    """Six turns of two players; each turn allows one choice, its number modulo 3. Both are paid in every turn."""
+
+    def __init__(self, others="absent", where="observation"):
+        super().__init__()
+        self.others, self.where = others, where
+        self.possible_agents = self.agents = ["x", "o"]
+        board = {"board": spaces.Box(0, 20, (2,), np.float32)}
+        if where == "observation":
+            board["action_mask"] = spaces.Box(0, 1, (3,), np.int8)
+        self.observation_spaces = dict.fromkeys(self.agents, spaces.Dict(board))
+        self.action_spaces = dict.fromkeys(self.agents, spaces.Discrete(3))
+
+    def reset(self, *, seed=None, options=None):
+        self.turn = 0
+        return self._out()
+
+    def step(self, action_dict):
+        assert action_dict == {self.agents[self.turn % 2]: self.turn % 3}
+        self.turn += 1
+        seen, infos = self._out()
+        over = self.turn == 6
+        return seen, {"x": 1.0, "o": -1.0}, {"__all__": over}, {"__all__": False}, infos
+
+    def _out(self):
+        acts, waits = self.agents[self.turn % 2], self.agents[1 - self.turn % 2]
+        mask = (np.arange(3) == self.turn % 3).astype(np.int8)
+        seen = {acts: {"board": np.array([self.turn, 1], np.float32)}}
+        if self.where == "observation":
+            seen[acts]["action_mask"] = mask
+        if self.others == "None":
+            seen[waits] = None
+        return seen, {acts: {"action_mask": mask}} if self.where == "info" else {}
+
+
+def managed(**options):
+    return SimulationWorld(lambda: DynamicOrderManager(multi_agent_to_simulation(Turns(**options))), 1)
+
+
+def handed(**options):
+    return hand_over(lambda: Turns(**options)).make(num_worlds=1)
+
+
+@pytest.mark.parametrize("where", ["observation", "info"])
+@pytest.mark.parametrize("others", ["absent", "None"])
+@pytest.mark.parametrize("make", [managed, handed])
+def test_one_acts_at_a_time_by_its_mask(make, others, where):
+    world, player = make(others=others, where=where), RandomPolicy()
+    step = world.reset()
+    player.start(world, seed=0)
+    for turn in range(6):
+        assert step.acting[0].tolist() == [turn % 2 == 0, turn % 2 == 1]
+        assert step.observation["board"][0, turn % 2].tolist() == [turn, 1]
+        step = world.step(player.act(step))
+    assert step.over.all()
+    assert world.metrics["episode_return"].tolist() == [[6.0, -6.0]]
