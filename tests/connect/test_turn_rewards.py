@@ -51,6 +51,17 @@ def test_an_agent_that_waits_to_be_stepped_out_goes_on_earning():
         assert world.metrics["episode_return"][0, 1] == 3 * (2 if book == "tidy" else 4)
 
 
+def test_turns_are_played_in_worker_processes_too():
+    world = ParallelEnvWorld("tests.connect.turn_games:Rounds", 1, processes=1)
+    try:
+        world.reset()
+        for _ in range(3):
+            step = world.step(np.full((1, 3), 3))
+        assert step.reward.tolist() == [[-1.0, 3.0, 0.25]]
+    finally:
+        world.close()
+
+
 def test_a_parallel_environment_in_turns_pays_the_same():
     def make():
         return parallel_to_aec(Leaving(terminated=True, listed=False))
