@@ -87,13 +87,26 @@ def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
     """
     if isinstance(space, spaces.MultiBinary):
         flat = np.asarray(mask).reshape(-1)
+        _check_flags(flat, 2)
         return np.stack([flat != 1, flat != 0], axis=-1).reshape(-1)
     parts = mask if isinstance(mask, tuple) else (mask,)
-    row = np.concatenate([np.asarray(part).reshape(-1) for part in parts]).astype(bool)
+    flags = np.concatenate([np.asarray(part).reshape(-1) for part in parts])
+    _check_flags(flags, 1)
+    row = flags.astype(bool)
     choices = sum(action_choices(space))
     if row.shape != (choices,):
         raise ValueError(f"an action mask of {space} has {choices} entries, this one has {row.size}")
     return row
+
+
+def _check_flags(flags: np.ndarray, most: int) -> None:
+    """Refuses masks of logits, 0 and -inf, of which the opposite would be read."""
+    if flags.dtype.kind in "biu":
+        return
+    if flags.dtype.kind != "f" or not all(flag in range(most + 1) for flag in flags.tolist()):
+        raise ValueError(
+            f"an action mask holds {flags.tolist()[:8]}; give 1 for what is legal and 0 for what is not"
+        )
 
 
 def drawable(space: spaces.Space[Any], mask: Any) -> Any:

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.errors import UserError
 from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, by_parts, mask_of, row_of
+from interplay.sim.batch.leaf_column import LeafColumn
+from interplay.sim.batch.scalars import end_of, reward_of
 
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
+
+Columns = Mapping[str, list[LeafColumn]]  # kind name -> what its agents see
 
 
 class EnvSlot:
@@ -22,14 +25,16 @@ class EnvSlot:
         layout: of the environment.
         buffers: of the whole batch.
         w: the row.
+        columns: what agents see, in the worlds of this process.
+        at: which of these worlds it is.
 
     Attributes:
         steps: of the episode under way, the one that is being taken included; 0 while it is reset.
     """
 
-    def __init__(self, env: Any, layout: Layout, buffers: Buffers, w: int) -> None:
+    def __init__(self, env: Any, layout: Layout, buffers: Buffers, w: int, columns: Columns, at: int) -> None:
         self.env, self.steps = env, 0
-        self._layout = layout
+        self._columns, self._at = columns, at
         self._buffers = buffers
         self._w = w
         self._place = {
@@ -39,9 +44,6 @@ class EnvSlot:
         }
         # Views of this world's rows: buffers are looked up once, not for every agent and step.
         self._row = {name: buffers[name][w] for name in _OUTPUTS}
-        self._seeing = {
-            kind.kind.name: _rows(kind, "observation", kind.observation, buffers, w) for kind in layout.kinds
-        }
         self._doing = {
             kind.kind.name: _rows(kind, "action", kind.action, buffers, w) for kind in layout.kinds
         }
@@ -70,13 +72,18 @@ class EnvSlot:
         living = set(self.env.agents)
         for agent in before:
             slot = self._place[agent][0]
+            ended, cut = terminations.get(agent), truncations.get(agent)
+            if type(ended) is not bool or type(cut) is not bool:
+                ended, cut = end_of(ended, agent), end_of(cut, agent)
             # Who leaves without a word has left by the rules.
-            left = agent not in living and not truncations.get(agent)
-            terminated = bool(terminations.get(agent)) or left
-            row["reward"][slot] = rewards.get(agent, 0.0)
+            terminated = ended or (agent not in living and not cut)
+            try:
+                row["reward"][slot] = rewards.get(agent, 0.0)
+            except (TypeError, ValueError):
+                row["reward"][slot] = reward_of(rewards[agent], agent)
             row["terminated"][slot] = terminated
-            row["truncated"][slot] = bool(truncations.get(agent)) and not terminated
-            if terminations.get(agent) or truncations.get(agent):
+            row["truncated"][slot] = cut and not terminated
+            if ended or cut:
                 living.discard(agent)  # some environments list them for one more step
         self._show(observation, infos, living)
         self._buffers["over"][self._w] = not living
@@ -84,9 +91,9 @@ class EnvSlot:
     def _clear(self) -> None:
         for row in self._row.values():
             row[:] = 0
-        for rows in self._seeing.values():
-            for _, row in rows:
-                row[:] = 0
+        for columns in self._columns.values():
+            for seen in columns:
+                seen.rows[self._at] = 0
         for _, row in (pair for pairs in self._legal.values() for pair in pairs):
             row[:] = True
 
@@ -95,8 +102,8 @@ class EnvSlot:
             if agent not in self._place:
                 continue  # PettingZoo allows keys beside the agents
             slot, column, kind = self._place[agent]
-            for leaf, row in self._seeing[kind.kind.name]:
-                _write(leaf, row, column, seen, agent)
+            for part in self._columns[kind.kind.name]:
+                part.write(self._at, column, seen)
             info = infos.get(agent, {})
             # An agent that is listed but cannot act may say so in its info, as our own PettingZoo adapter does.
             acting = agent in living and info.get("acting", True)
@@ -104,9 +111,9 @@ class EnvSlot:
             if kind.masks and acting:
                 mask = by_parts(self.env, agent, seen[MASK] if kind.mask_in_observation else info.get(MASK))
                 for leaf, row in self._legal[kind.kind.name]:
-                    part = mask_of(leaf, mask)
-                    if part is not None:
-                        row[column] = row_of(leaf, part)
+                    legal = mask_of(leaf, mask)
+                    if legal is not None:
+                        row[column] = row_of(leaf, legal)
 
     def _action(self, agent: Any) -> Any:
         _, column, kind = self._place[agent]
@@ -114,21 +121,30 @@ class EnvSlot:
         return _nest(rows)
 
 
+def columns_of(layout: Layout, buffers: Buffers, worlds: slice) -> Columns:
+    """What agents see in some worlds of a batch, for the slots of these worlds."""
+    return {kind.kind.name: _columns_of_kind(kind, layout, buffers, worlds) for kind in layout.kinds}
+
+
+def _columns_of_kind(kind: KindLayout, layout: Layout, buffers: Buffers, worlds: slice) -> list[LeafColumn]:
+    slots = list(kind.kind.slots)
+    agents = [layout.agents[slot] for slot in slots]
+    acting, truncated = buffers["acting"][worlds], buffers["truncated"][worlds]
+
+    def read() -> np.ndarray:
+        rows: np.ndarray = (acting | truncated)[:, slots]
+        return rows
+
+    return [
+        LeafColumn(leaf, agents, buffers[kind.key("observation", leaf)][worlds], read)
+        for leaf in kind.observation
+    ]
+
+
 def _rows(
     kind: KindLayout, part: str, leaves: tuple[Leaf, ...], buffers: Buffers, w: int
 ) -> list[tuple[Leaf, np.ndarray]]:
     return [(leaf, buffers[kind.key(part, leaf)][w]) for leaf in leaves]
-
-
-def _write(leaf: Leaf, row: np.ndarray, column: int, seen: Any, agent: Any) -> None:
-    for key in leaf.path:
-        seen = seen[key]
-    shape, given = row.shape[1:], np.shape(seen)
-    if given != shape and (given, shape) != ((), (1,)):  # a bare number is a point of a box with one element
-        raise UserError(
-            f"observation{f' {leaf.name}' if leaf.path else ''} of {agent} has shape {given}, its space says {shape}; mend either"
-        )
-    row[column] = seen
 
 
 def _plain(space: spaces.Space[Any], row: np.ndarray) -> Any:
