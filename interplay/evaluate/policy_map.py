@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.errors import UserError
+from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.policy import Policy
+from interplay.core.user_code import where
 from interplay.core.world import TimeStep, World
 
+T = TypeVar("T")
+
 Others = Policy | Callable[[str], Policy]
+
+
+def of_player(policy: Policy, method: Callable[..., T], *args: Any) -> T:
+    """What a player's method gives; an error of it, or of code of the user's own in it, names the player."""
+    try:
+        return method(*args)
+    except USER_ERRORS as error:
+        raise UserError(f"player {policy.name}: {error}") from error
+    except Exception as error:
+        if place := where(error):
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise UserError(f"player {policy.name}: {what} ({place})") from error
+        raise
 
 
 class SharedPlay(Policy):
@@ -53,7 +69,7 @@ class SharedPlay(Policy):
     def act(self, timestep: TimeStep) -> Any:
         player = self.players()
         actions = [
-            policy.act(timestep._replace(acting=timestep.acting & (player == index)))
+            of_player(policy, policy.act, timestep._replace(acting=timestep.acting & (player == index)))
             for index, policy in enumerate(self._players)
         ]
         return merge_actions(self.world, actions, player)
