@@ -13,7 +13,7 @@ from interplay.connect.turns import as_parallel
 from interplay.core.errors import CannotSave
 from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
-from interplay.sim.batch.own_pictures import draws_unasked, own_picture
+from interplay.sim.batch.own_pictures import PIXELS, draws_unasked, own_picture
 from interplay.sim.batch.world import EnvironmentBatch
 
 
@@ -69,8 +69,7 @@ class ParallelEnvWorld(EnvironmentBatch):
         elif draws_unasked(environment) and not self._hinted:
             self._hinted = True
             warnings.warn(
-                f"{self.id}: its own pictures are not shown, as it was made without render_mode; give its factory a render_mode and "
-                "hand it on",
+                f'{self.id}: its own pictures are not shown; make it with render_mode="{PIXELS}"',
                 stacklevel=2,
             )
 

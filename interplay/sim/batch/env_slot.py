@@ -14,7 +14,7 @@ from interplay.sim.batch.scalars import end_of, reward_of
 
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
 
-Columns = Mapping[str, list[LeafColumn]]  # kind name -> what its agents see
+LeafColumns = Mapping[str, list[LeafColumn]]  # kind name -> what its agents see
 
 
 class EnvSlot:
@@ -25,16 +25,18 @@ class EnvSlot:
         layout: of the environment.
         buffers: of the whole batch.
         w: the row.
-        columns: what agents see, in the worlds of this process.
+        leaves: what agents see, in the worlds of this process.
         at: which of these worlds it is.
 
     Attributes:
         steps: of the episode under way, the one that is being taken included; 0 while it is reset.
     """
 
-    def __init__(self, env: Any, layout: Layout, buffers: Buffers, w: int, columns: Columns, at: int) -> None:
+    def __init__(
+        self, env: Any, layout: Layout, buffers: Buffers, w: int, leaves: LeafColumns, at: int
+    ) -> None:
         self.env, self.steps = env, 0
-        self._columns, self._at = columns, at
+        self._leaves, self._at = leaves, at
         self._buffers = buffers
         self._w = w
         self._place = {
@@ -91,8 +93,8 @@ class EnvSlot:
     def _clear(self) -> None:
         for row in self._row.values():
             row[:] = 0
-        for columns in self._columns.values():
-            for seen in columns:
+        for leaves in self._leaves.values():
+            for seen in leaves:
                 seen.rows[self._at] = 0
         for _, row in (pair for pairs in self._legal.values() for pair in pairs):
             row[:] = True
@@ -102,7 +104,7 @@ class EnvSlot:
             if agent not in self._place:
                 continue  # PettingZoo allows keys beside the agents
             slot, column, kind = self._place[agent]
-            for part in self._columns[kind.kind.name]:
+            for part in self._leaves[kind.kind.name]:
                 part.write(self._at, column, seen)
             info = infos.get(agent, {})
             # An agent that is listed but cannot act may say so in its info, as our own PettingZoo adapter does.
@@ -121,12 +123,12 @@ class EnvSlot:
         return _nest(rows)
 
 
-def columns_of(layout: Layout, buffers: Buffers, worlds: slice) -> Columns:
+def leaves_of(layout: Layout, buffers: Buffers, worlds: slice) -> LeafColumns:
     """What agents see in some worlds of a batch, for the slots of these worlds."""
-    return {kind.kind.name: _columns_of_kind(kind, layout, buffers, worlds) for kind in layout.kinds}
+    return {kind.kind.name: _leaves_of_kind(kind, layout, buffers, worlds) for kind in layout.kinds}
 
 
-def _columns_of_kind(kind: KindLayout, layout: Layout, buffers: Buffers, worlds: slice) -> list[LeafColumn]:
+def _leaves_of_kind(kind: KindLayout, layout: Layout, buffers: Buffers, worlds: slice) -> list[LeafColumn]:
     slots = list(kind.kind.slots)
     agents = [layout.agents[slot] for slot in slots]
     acting, truncated = buffers["acting"][worlds], buffers["truncated"][worlds]

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.overdue import OVERDUE
 from interplay.core.user_code import where
-from interplay.sim.batch.env_slot import EnvSlot, columns_of
+from interplay.sim.batch.env_slot import EnvSlot, leaves_of
 from interplay.sim.batch.layout import Buffers, Layout
 from interplay.sim.batch.leaf_column import are_finite
 from interplay.sim.batch.managed import ManagedSimulation
@@ -34,7 +34,7 @@ class SlotGroup:
         self, envs: Sequence[Any], layout: Layout, buffers: Buffers, first: int = 0, index: int | None = None
     ) -> None:
         worlds = slice(first, first + len(envs))
-        columns = columns_of(layout, buffers, worlds)
+        columns = leaves_of(layout, buffers, worlds)
         self.slots = [EnvSlot(env, layout, buffers, first + i, columns, i) for i, env in enumerate(envs)]
         self._columns = [column for kind in columns.values() for column in kind]
         self._agents, self._rewards = layout.agents, buffers["reward"][worlds]
