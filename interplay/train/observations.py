@@ -140,7 +140,7 @@ class ObservationRows:
 
 def _narrow(part: spaces.Space[Any]) -> str:
     """The dtype in which a leaf is kept: what JAX would make of it, and float32 for whole numbers that 32 bits do not hold."""
-    name = np.dtype(part.dtype or np.float32).name  # type: ignore[call-overload]
+    name = np.dtype(part.dtype or np.float32).name
     narrow = {"float64": "float32", "int64": "int32", "uint64": "uint32"}.get(name, name)
     if narrow != name and narrow != "float32":
         low, high = _sides(part)
