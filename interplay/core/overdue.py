@@ -115,7 +115,8 @@ class Overdue:
             for stepping, clock in list(self._clocks.items()):
                 lasted = clock.look(stepping)
                 late = lasted > self.limit + (_GRACE if stepping.silent else 0.0)
-                if clock.given_up or not (late or (self.hurried and clock.line)):
+                main = stepping.thread == threading.main_thread().ident  # only this one can be interrupted
+                if clock.given_up or not main or not (late or (self.hurried and clock.line)):
                     continue
                 clock.given_up = True
                 if self.hurried:
