@@ -19,7 +19,10 @@ from interplay.checker.streams import check_streams
 from interplay.checker.wild import check_declared, check_wild_snapshots
 from interplay.core.errors import CannotSave, UserError
 from interplay.core.masks import masked_heads
+from interplay.core.overdue import OVERDUE
 from interplay.core.world import Array, World
+
+BLOCKED = 120.0  # seconds after which a step that does not come back is a finding
 
 __all__ = ["LAWS", "Finding", "Report", "check_world"]
 
@@ -66,7 +69,8 @@ def check_world(
     report = Report("world", ignore=frozenset(ignore))
     bench = Bench(make, steps, seed, num_worlds, report, alive)
     try:
-        _check(bench)
+        with OVERDUE.limited(BLOCKED):
+            _check(bench)
     finally:
         for name in bench.generators.touched():
             bench.note("global-random", f"the world used the global generator of {name}", field=name)

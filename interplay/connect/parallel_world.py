@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from interplay.connect.turns import as_parallel
 from interplay.core.errors import CannotSave
 from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
-from interplay.sim.batch.own_pictures import own_picture
+from interplay.sim.batch.own_pictures import PIXELS, draws_unasked, own_picture
 from interplay.sim.batch.world import EnvironmentBatch
 
 
@@ -57,6 +58,7 @@ class ParallelEnvWorld(EnvironmentBatch):
     ) -> None:
         super().__init__(factory, num_worlds, seed, processes, first_world, kwargs, as_parallel)
         self._own_state = None
+        self._hinted = False
         if not processes:
             self.tick_seconds = _tick_seconds(self._pool.environment(0))
             self._own_state = find_own_state(self.id, self._pool.environment(0))
@@ -75,8 +77,15 @@ class ParallelEnvWorld(EnvironmentBatch):
         A single environment that can draw itself is made so.
         """
         super().draw(canvas, world)
-        if (picture := own_picture(self._pool.environment(world))) is not None:
+        environment = self._pool.environment(world)
+        if (picture := own_picture(environment)) is not None:
             canvas.picture(picture)
+        elif draws_unasked(environment) and not self._hinted:
+            self._hinted = True
+            warnings.warn(
+                f'{self.id}: its own pictures are not shown; make it with render_mode="{PIXELS}"',
+                stacklevel=2,
+            )
 
     def save(self) -> dict[str, np.ndarray]:
         """Refused: nobody can look into somebody else's environment.

@@ -112,6 +112,7 @@ def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
                 f"an action mask of {space} has {len(counts)} entries: 0 forces off, 1 forces on, 2 leaves free; this one has "
                 f"{flat.size} of {flat.dtype}"
             )
+        _check_flags(flat, 2)
         return np.stack([flat != 1, flat != 0], axis=-1).reshape(-1)
     parts = heads(mask)
     sizes = tuple(part.size for part in parts)
@@ -119,7 +120,9 @@ def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
         raise ValueError(
             f"an action mask of {space} has {sum(counts)} entries, this one has {' + '.join(map(str, sizes))}"
         )
-    return np.concatenate(parts).astype(bool)
+    flags = np.concatenate(parts)
+    _check_flags(flags, 1)
+    return flags.astype(bool)
 
 
 def heads(mask: Any) -> list[np.ndarray]:
@@ -132,6 +135,16 @@ def heads(mask: Any) -> list[np.ndarray]:
     if isinstance(mask, tuple | list) and mask and np.iterable(mask[0]):
         return [head for part in mask for head in heads(part)]
     return [np.asarray(mask).reshape(-1)]
+
+
+def _check_flags(flags: np.ndarray, most: int) -> None:
+    """Refuses masks of logits, 0 and -inf, of which the opposite would be read."""
+    if flags.dtype.kind in "biu":
+        return
+    if flags.dtype.kind != "f" or not all(flag in range(most + 1) for flag in flags.tolist()):
+        raise ValueError(
+            f"an action mask holds {flags.tolist()[:8]}; give 1 for what is legal and 0 for what is not"
+        )
 
 
 def drawable(space: spaces.Space[Any], mask: Any) -> Any:

@@ -15,6 +15,8 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
+from interplay.core.overdue import OVERDUE
+
 SAME = 0.5  # seconds: `timeout` tells a process and then its group, a closing terminal is told by shell and kernel
 _POLITE = tuple(number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)))
 
@@ -54,12 +56,15 @@ class Stop:
             KeyboardInterrupt: if nothing can be saved, or at the second signal.
         """
         now = time.monotonic()
+        if OVERDUE.error:
+            raise KeyboardInterrupt
         if self.number is None:
             self.number, self._when = number, now
-            if self.gentle:
+            if self.gentle and not OVERDUE.found:
+                OVERDUE.hurried = True
                 _tell(_asked(number))
                 return
-        elif self.gentle and now - self._when < SAME:
+        elif self.gentle and now - self._when < SAME and not OVERDUE.found:
             return
         raise KeyboardInterrupt if number == signal.SIGINT else Stopped(number)
 
@@ -96,7 +101,7 @@ def finishing() -> Iterator[Stop]:
         try:
             yield stop
         finally:
-            stop.gentle = False
+            stop.gentle = OVERDUE.hurried = False
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from collections.abc import Collection
 from pathlib import Path
@@ -33,6 +34,18 @@ def where(error: BaseException, agents: Collection[Any] = ()) -> str:
     found = f"{_short(frame.f_code.co_filename)}, line {line}"
     agent = next((one for inner, _ in reversed(own) for one in _agents(inner, agents)), None)
     return found if agent is None else f"{found}, agent {agent}"
+
+
+def place_of(thread: int) -> str:
+    """Where a thread is in code that ours called, e.g. ``" (my_env.py, line 31)"``; the user's own before that of other packages."""
+    frame = sys._current_frames().get(thread)
+    entered = None  # the outermost frame of code that is not ours
+    while frame is not None and not Path(frame.f_code.co_filename).is_relative_to(_OURS):
+        entered = frame
+        if _is_users(frame):
+            break
+        frame = frame.f_back
+    return "" if entered is None else f" ({_short(entered.f_code.co_filename)}, line {entered.f_lineno})"
 
 
 def _is_users(frame: FrameType) -> bool:

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.errors import UserError
+from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.policy import Policy
+from interplay.core.spaces import check_action
+from interplay.core.user_code import where
 from interplay.core.world import TimeStep, World
 
+T = TypeVar("T")
+
 Others = Policy | Callable[[str], Policy]
+
+
+def of_player(policy: Policy, method: Callable[..., T], *args: Any) -> T:
+    """What a player's method gives; an error of it, or of code of the user's own in it, names the player."""
+    try:
+        return method(*args)
+    except USER_ERRORS as error:
+        raise UserError(f"player {policy.name}: {error}") from error
+    except Exception as error:
+        if place := where(error):
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise UserError(f"player {policy.name}: {what} ({place})") from error
+        raise
 
 
 class SharedPlay(Policy):
@@ -53,10 +70,15 @@ class SharedPlay(Policy):
     def act(self, timestep: TimeStep) -> Any:
         player = self.players()
         actions = [
-            policy.act(timestep._replace(acting=timestep.acting & (player == index)))
+            of_player(policy, policy.act, timestep._replace(acting=timestep.acting & (player == index)))
             for index, policy in enumerate(self._players)
         ]
-        return merge_actions(self.world, actions, player)
+        try:
+            return merge_actions(self.world, actions, player)
+        except (LookupError, TypeError, ValueError):
+            for policy, action in zip(self._players, actions, strict=True):
+                of_player(policy, _check_actions, self.world, action)
+            raise
 
 
 class PolicyMap(SharedPlay):
@@ -175,11 +197,17 @@ def merge_actions(world: World, actions: Sequence[Any], player: np.ndarray) -> A
     return merged if len(world.kinds) > 1 else merged[world.kinds[0].name]
 
 
+def _check_actions(world: World, action: Any) -> None:
+    given = world.by_kind(action)
+    for kind in world.kinds:
+        check_action(world.id, kind.action_space, given[kind.name], world.num_worlds, len(kind.slots))
+
+
 def _merge(actions: list[Any], player: np.ndarray) -> Any:
     """As `merge_actions` for one kind, leaf by leaf; `actions` are (W, A, ...) arrays or mappings of such."""
     if isinstance(actions[0], Mapping):
         return {key: _merge([a[key] for a in actions], player) for key in actions[0]}
-    merged = np.array(actions[0])
+    merged = np.array(actions[0], np.result_type(*actions))
     player = np.broadcast_to(player, merged.shape[:2])
     for index, action in enumerate(actions[1:], 1):
         own = player == index

@@ -15,6 +15,7 @@ from interplay.experiment.policy_world import PolicyWorld
 from interplay.experiment.simulations import Maker
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.batch.layout import KindLayout, read_layout
+from interplay.sim.batch.leaf_column import fitted
 from interplay.sim.batch.managed import ManagedSimulation
 
 FROM_FILE = "interplay.experiment.worlds:from_file"
@@ -65,13 +66,8 @@ class Reader(NamedTuple):
 
     def leaves(self, observation: Any) -> dict[str, np.ndarray]:
         """An agent's observation as leaf name -> array."""
-        found = {}
-        for leaf in self.foreign.observation:
-            value = observation
-            for key in leaf.path:
-                value = value[key]
-            found[leaf.name] = np.asarray(value, leaf.space.dtype)
-        return found
+        agent = f"an agent of {self.kind.name}"
+        return {leaf.name: fitted(leaf, observation, agent) for leaf in self.foreign.observation}
 
 
 def read(experiment: Experiment) -> tuple[dict[str, Reader], dict[str, str]]:

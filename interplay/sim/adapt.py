@@ -24,7 +24,6 @@ from interplay.sim.batch.own_pictures import own_picture
 from interplay.sim.batch.world import EnvironmentBatch, environment_seeds
 from interplay.sim.managers import SimulationManager
 
-LONGEST = 100_000  # steps of an episode without a limit that are played again: a few minutes
 _OUTPUTS = ("over", "acting", "terminated", "truncated", "reward")
 _LAWS = (Law("stood", "though its world is not over", lambda given: given["stood"] & ~given["over"]),)
 
@@ -196,12 +195,6 @@ class SimulationWorld(EnvironmentBatch):
                 )
         check_state(self.id, {name: saved[name] for name in mine}, self._ranges(), _LAWS)
         self._history.check(self.id, saved, saved["episode_length"])
-        longest = int(saved["episode_length"].max())
-        if longest > LONGEST and not self._limit():
-            raise CannotRestore(
-                f"{self.id}: an episode of {longest} steps would have to be played again, the most is {LONGEST}; "
-                "give the manager a time_limit, or begin new episodes"
-            )
 
     def _limit(self) -> int:
         """Steps after which an episode is cut; 0 where there is none, or another process knows it."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any, NoReturn
 
 import numpy as np
 
+from interplay.core.agent_names import fits_pattern
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
@@ -162,6 +162,8 @@ def _patterns(settings: TrainSettings) -> Patterns:
 
 def _slots(world: World, patterns: Patterns) -> dict[str, list[int]]:
     return {
-        name: [slot for slot, agent in enumerate(world.agents) if any(fnmatchcase(agent, one) for one in own)]
+        name: [
+            slot for slot, agent in enumerate(world.agents) if any(fits_pattern(agent, one) for one in own)
+        ]
         for name, own in patterns.items()
     }

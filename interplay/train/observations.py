@@ -41,7 +41,7 @@ class ObservationRows:
     """Lays the leaves of an observation space side by side, those of one dtype in one array.
 
     Leaves keep their own dtypes (a map of bytes is a quarter of the same in float32), but for 64-bit ones, which become 32-bit
-    as JAX would make them.
+    as JAX would make them: whole numbers whose bounds are beyond 32 bits become float32.
 
     Args:
         space: of one agent; a Dict of array leaves.
@@ -75,7 +75,7 @@ class ObservationRows:
                 raise UserError(
                     f"observation {key} is a {type(part).__name__}; the trainer reads array leaves, flatten it into Box leaves"
                 )
-            dtype, size = _narrow(part.dtype), math.prod(part.shape)
+            dtype, size = _narrow(part), math.prod(part.shape)
             at = self.widths.get(dtype, 0)
             self._places[key] = _Place(dtype, slice(at, at + size), part.shape)
             self.widths[dtype] = at + size
@@ -191,10 +191,16 @@ def _offset(part: np.ndarray, varies: np.ndarray) -> np.ndarray:
     return np.where(varies & (np.abs(mean) > 1), np.abs(mean) / np.maximum(deviation, 1e-30), 0.0)
 
 
-def _narrow(dtype: object) -> str:
-    """The dtype in which a leaf is kept: what JAX would make of it."""
-    name = np.dtype(dtype or np.float32).name  # type: ignore[call-overload]
-    return {"float64": "float32", "int64": "int32", "uint64": "uint32"}.get(name, name)
+def _narrow(part: spaces.Space[Any]) -> str:
+    """The dtype in which a leaf is kept: what JAX would make of it, and float32 for whole numbers that 32 bits do not hold."""
+    name = np.dtype(part.dtype or np.float32).name
+    narrow = {"float64": "float32", "int64": "int32", "uint64": "uint32"}.get(name, name)
+    if narrow != name and narrow != "float32":
+        low, high = _sides(part)
+        held = np.iinfo(narrow)
+        if low.min(initial=0) < held.min or high.max(initial=0) > held.max:
+            return "float32"
+    return narrow
 
 
 def _bounds(part: Any) -> tuple[np.ndarray, np.ndarray]:

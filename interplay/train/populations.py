@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import numpy as np
 
+from interplay.core.agent_names import fits_pattern
 from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.train.settings import NAME, PopulationGroup
@@ -94,7 +94,7 @@ def group_by_name(key: str, groups: Mapping[str, Sequence[str]], world: World) -
         )
     for index, (name, patterns) in enumerate(groups.items()):
         for pattern in patterns:
-            hits = [slot for slot, agent in enumerate(world.agents) if fnmatchcase(agent, pattern)]
+            hits = [slot for slot, agent in enumerate(world.agents) if fits_pattern(agent, pattern)]
             if not hits:
                 raise UserError(
                     f"{key}: {name} = {pattern!r} fits no agent of {world.id}; "

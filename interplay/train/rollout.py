@@ -19,6 +19,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
+from interplay.train.bad_numbers import refuse_bad_observations
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_alone, cut_blocks, sort_rows
 from interplay.train.run.episodes import EpisodeStatistics
@@ -372,7 +373,11 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
         )
         acted = time.perf_counter()
         for shard, own in zip(shards, answers, strict=True):
-            shard.step(t, own)
+            try:
+                shard.step(t, own)
+            except UserError:  # of an action that came from what is no number
+                refuse_bad_observations(shard, update)
+                raise
         cuts = [shard.cut() for shard in shards]
         if any(cut.any() for cut in cuts):
             for shard, values in zip(shards, ask_values(shards, parameters, cuts, staged), strict=True):
@@ -464,27 +469,3 @@ def _call(
         block=first.block[name],
     )
     return np.asarray(outputs)
-
-
-def refuse_bad_numbers(collector: Collector, update: int) -> None:
-    """Stops training before NaN or infinite numbers reach the parameters.
-
-    Raises:
-        UserError: naming the tensor and the update.
-    """
-    buffer = collector.buffer
-    values = (buffer.value[buffer.earlier :], buffer.last_value)
-    for name, pending in collector.pending.items():
-        new = slice(pending.kept, pending.count)
-        bad = collector.networks[name].layout.name_bad(pending.seen.rows, new)
-        if bad is None and not np.isfinite(pending.log_prob[new]).all():
-            bad = "log_prob of the network"
-        if bad is None and not all(np.isfinite(value).all() for value in values):
-            bad = "value of the network"
-        if bad is not None:
-            whose = f" of {name}" if len(collector.networks) > 1 else ""
-            raise UserError(
-                f"update {update}: {bad}{whose} is not finite; check the world, or lower the learning rate"
-            )
-    if not np.isfinite(buffer.reward[buffer.earlier :]).all():
-        raise UserError(f"update {update}: reward is not finite; check the world")

@@ -17,9 +17,10 @@ from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.advantage import estimate
+from interplay.train.bad_numbers import refuse_bad_numbers
 from interplay.train.learner import Learner
 from interplay.train.policy_network import Batch
-from interplay.train.rollout import Collector, InferenceParameters, collect, refuse_bad_numbers
+from interplay.train.rollout import Collector, InferenceParameters, collect
 from interplay.train.run.restoring import restore
 from interplay.train.run.windows import BEGINS
 from interplay.train.samples import ReadySamples, Seen, cut_sequences

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.masks import masked_heads
+from interplay.core.overdue import OVERDUE
 from interplay.core.settings import build, changed
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
@@ -263,7 +264,8 @@ def _train(
     settings = folder.settings
     source = checkpoint.path if checkpoint else None
     job = (settings.model_dump_json(), make, folder.path, source)
-    with worker_pool(settings.train.workers, learner.size, _follow, job) as exchange:
+    limited = OVERDUE.limited(settings.train.step_limit)
+    with limited, worker_pool(settings.train.workers, learner.size, _follow, job) as exchange:
         worker = make_worker(settings, make, learner, exchange)
         with contextlib.closing(worker):
             if checkpoint is not None:
@@ -476,6 +478,7 @@ def _follow(
 ) -> None:
     """Another worker's loop: the same updates and saves, in the same order, told by the first."""
     settings = TrainSettings.model_validate_json(settings_json)
+    OVERDUE.limit = settings.train.step_limit or math.inf
     learner = make_learner(settings, make, source is None, say=str, first=False)
     worker = make_worker(settings, make, learner, exchange)
     if source is not None:

@@ -58,7 +58,7 @@ class Run:
 
     @says_near_miss
     def __init__(self, folder: str | Path, world: object = None, *, trust: bool = False) -> None:
-        self.folder, self.trust = Path(folder), trust
+        self.folder, self.trust = Path(folder).absolute(), trust
         if not (self.folder / "settings.toml").is_file():
             raise UserError(
                 f"{self.folder} holds no run: settings.toml is missing; name a run folder, interplay.train(world, out) makes one"

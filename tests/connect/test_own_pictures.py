@@ -62,6 +62,14 @@ def test_many_are_not_made_for_pictures_and_one_only_where_nobody_said_how():
         assert "left" in str(world.describe(0))
 
 
+def test_an_environment_made_without_a_render_mode_says_once_where_its_pictures_are():
+    world = ParallelEnvWorld(lambda: Painter())
+    world.reset()
+    with pytest.warns(UserWarning, match="render_mode") as told:
+        [scene_of(world) for _ in range(3)]
+    assert len(told) == 1
+
+
 def test_what_is_no_picture_is_refused():
     world = ParallelEnvWorld(Painter, kwargs={"fail": "paint"})
     world.reset()

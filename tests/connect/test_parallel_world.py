@@ -361,6 +361,6 @@ def test_pettingzoos_own_environments(path):
 def test_options_reach_the_factory():
     world = interplay.make_world(HERE + "Market", num_worlds=2, silent=True, processes=0)
     assert world.id == HERE + "Market"
-    assert world._pool._slots[0].env.silent
+    assert world._pool.environment(0).silent
     with pytest.raises(UserError, match="unknown option 'slient'; did you mean 'silent'"):
         interplay.make_world(HERE + "Market", slient=True)

@@ -8,7 +8,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import PolicyMap, play
-from interplay.evaluate.policy_map import PopulationView
+from interplay.evaluate.policy_map import PopulationView, merge_actions
 from interplay.registry import make_world
 from interplay.worlds.werewolf.policies import POLICIES
 from tests.connect.toys import Hunt, Line
@@ -194,3 +194,10 @@ def test_an_unknown_population_is_refused() -> None:
         PolicyMap({"xyz": POLICIES["random"]()}, POLICIES["random"](), by="population").start(
             make_world("werewolf/9")
         )
+
+
+def test_merged_actions_are_as_wide_as_the_widest_of_the_players():
+    world = Line(2)
+    whole, real = np.zeros((2, 3, 2), np.int64), np.full((2, 3, 2), 2.5)
+    merged = merge_actions(world, [whole, real], np.array([0, 1, 0]))
+    assert merged[0, :, 0].tolist() == [0.0, 2.5, 0.0]

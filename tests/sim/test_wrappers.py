@@ -369,3 +369,22 @@ def test_multi_corridor_refuses_what_is_no_action(action):
         AssertionError, match=r"agent agent0: action .* is outside Discrete\(3\) of MultiCorridor"
     ):
         manager.step({"agent0": action})
+
+
+BYTES = spaces.Box(0, 255, (2,), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("function", "space", "point"),
+    [
+        (flatten, BYTES, np.array([0.7, 0.0])),
+        (flatten, BYTES, np.array([300, 0])),
+        (flatten, spaces.Dict(x=spaces.Discrete(4), y=spaces.Discrete(2)), {"x": 2.7, "y": 1}),
+        (ravel, spaces.Discrete(4), 2.7),
+        (ravel, spaces.MultiDiscrete([4, 3]), [1, 3]),
+        (ravel, spaces.MultiDiscrete([4, 3]), [-1, 2]),
+    ],
+)
+def test_a_point_that_its_space_does_not_hold_is_no_number(function, space, point):
+    with pytest.raises(AssertionError, match="mend either"):
+        function(space, point)

@@ -10,8 +10,9 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.train.bad_numbers import refuse_bad_numbers
 from interplay.train.learner import Learner
-from interplay.train.rollout import IDLE_EVERY, Collector, collect, refuse_bad_numbers
+from interplay.train.rollout import IDLE_EVERY, Collector, collect
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.side_sums import Balance
 from interplay.train.selfplay.matchups import with_opponents
@@ -165,7 +166,7 @@ def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
     def refused(array: np.ndarray, at: Any, says: str) -> None:
         was = array[at].copy()
         array[at] = np.inf
-        with pytest.raises(UserError, match=rf"update 7: {says} is not finite"):
+        with pytest.raises(UserError, match=f"update 7: {says}"):
             refuse_bad_numbers(collector, 7)
         array[at] = was
 
@@ -175,6 +176,18 @@ def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
     refused(buffer.last_value, (0, 0), "value of the network")
     refused(buffer.reward, (0, 0, 0), "reward")
     refuse_bad_numbers(collector, 7)
+    agent, world = collector.world.agents[-1], collector.world.num_worlds - 1
+    refused(
+        buffer.reward, (2, -1, -1), rf"reward is not finite \(inf, agent {agent}, world {world}, step 3 of"
+    )
+    last = pending.count - 1
+    w, a = divmod(int(pending.slot[last]), len(collector.world.agents))
+    place = f"agent {collector.world.agents[a]}, world {w}, step {pending.step[last] + 1} of"
+    refused(
+        pending.seen.rows["float32"],
+        (last, PLACE),
+        rf'observation\["place"\] is not finite in float32, {place}',
+    )
     pending.seen.rows["float32"][pending.count] = np.nan  # nobody reads it
 
 
@@ -230,3 +243,18 @@ def test_an_episode_without_a_case_does_not_count_for_that_metric() -> None:
     assert logged["share"] == logged["speed"] == pytest.approx(1 / LIMIT)
     assert math.isnan(logged["luck"])
     assert logged["by_agent"]["speed"] == [pytest.approx(1 / LIMIT), pytest.approx(math.nan, nan_ok=True)]
+
+
+def test_an_action_that_the_world_refuses_is_blamed_on_the_observation_behind_it(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector = make_shard(0, make_corridor, learner, settings_of()).collector
+    collector.world.timestep.observation["place"][1, 0] = np.nan
+
+    def refuse(action: Any) -> None:
+        raise UserError("action nan is no number; mend the policy")
+
+    monkeypatch.setattr(collector.world, "step", refuse)
+    agent = collector.world.agents[0]
+    with pytest.raises(UserError, match=rf'observation\["place"\] .*agent {agent}, world 1, step 1 of'):
+        collect([collector], learner.inference_parameters(), 3)

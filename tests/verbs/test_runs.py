@@ -75,6 +75,15 @@ def test_a_run_is_opened_anew_by_its_folder(run, tmp_path):
         interplay.Run(tmp_path)
 
 
+def test_a_run_of_a_relative_path_stays_open_in_another_working_folder(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(run.folder.parent)
+    again = interplay.Run(run.folder.name)
+    monkeypatch.chdir(tmp_path)
+    assert again.settings == run.settings
+    assert again.metrics["agent_steps"].tolist() == run.metrics["agent_steps"].tolist()
+    assert again.policy().name == run.policy().name
+
+
 def test_run_folder_and_policy_are_the_same_player(run):
     by_run = run.evaluate(episodes=6, seed=2)
     by_folder = interplay.evaluate(run.folder, episodes=6, seed=2)

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.world import World
+from interplay.core.world import TimeStep, World
 from interplay.evaluate.results import OUTCOME, Results, has_outcome, limit_ended, results
 from interplay.evaluate.tournaments.match_recordings import BlockRecorder, RecordingPlan
 from interplay.evaluate.tournaments.matchups import Matchup, MatchupPolicy, sides
@@ -115,7 +115,7 @@ def play_block(
             going = ~timestep.over
             steps += going
             action = table.act(timestep)
-            timestep = world.step(action)
+            timestep = _step(world, action, table.name)
             returns += timestep.reward
             truncated |= going & limit_ended(timestep.truncated, timestep.over)
             if recorder is not None:
@@ -138,6 +138,13 @@ def play_block(
         )
         for w, match in enumerate(matches)
     ]
+
+
+def _step(world: World, action: Any, players: str) -> TimeStep:
+    try:
+        return world.step(action)
+    except UserError as error:
+        raise UserError(f"{error} (in a match of {players})") from error
 
 
 def _by_player(values: np.ndarray, seating: np.ndarray, together: int) -> tuple[float, ...]:

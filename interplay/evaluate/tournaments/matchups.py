@@ -12,7 +12,7 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate.policy_map import SharedPlay
+from interplay.evaluate.policy_map import SharedPlay, of_player
 
 
 class Matchup(NamedTuple):
@@ -101,7 +101,7 @@ class MatchupPolicy(SharedPlay):
         """Seats everybody; each policy gets a stream of its own."""
         super().start(world, seed)
         for policy, own in zip(self._players, seeding.world_seeds(seed, len(self._players)), strict=True):
-            policy.start(world, int(own))
+            of_player(policy, policy.start, world, int(own))
 
     def players(self) -> np.ndarray:
         return self.seating

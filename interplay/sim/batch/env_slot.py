@@ -11,10 +11,14 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.sim.batch.answers import ALL, check_all, of_reset, of_step
 from interplay.sim.batch.layout import Buffers, KindLayout, Layout, Leaf, mask_rows, refuse_misspelt
+from interplay.sim.batch.leaf_column import LeafColumn
 from interplay.sim.batch.mask_rows import MASK
+from interplay.sim.batch.scalars import end_of, reward_of
 
 LOOKED = 3  # steps of an episode in which infos are searched for a misspelt mask
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
+
+LeafColumns = Mapping[str, list[LeafColumn]]  # kind name -> what its agents see
 
 
 class EnvSlot:
@@ -25,14 +29,18 @@ class EnvSlot:
         layout: of the environment.
         buffers: of the whole batch.
         w: the row.
+        leaves: what agents see, in the worlds of this process.
+        at: which of these worlds it is.
 
     Attributes:
         steps: of the episode under way, the one that is being taken included; 0 while it is reset.
     """
 
-    def __init__(self, env: Any, layout: Layout, buffers: Buffers, w: int) -> None:
+    def __init__(
+        self, env: Any, layout: Layout, buffers: Buffers, w: int, leaves: LeafColumns, at: int
+    ) -> None:
         self.env, self.steps = env, 0
-        self._layout = layout
+        self._leaves, self._at = leaves, at
         self._buffers = buffers
         self._w = w
         self._place = {
@@ -42,15 +50,13 @@ class EnvSlot:
         }
         # Views of this world's rows: buffers are looked up once, not for every agent and step.
         self._row = {name: buffers[name][w] for name in _OUTPUTS}
-        self._seeing = {
-            kind.kind.name: _rows(kind, "observation", kind.observation, buffers, w) for kind in layout.kinds
-        }
         self._doing = {
             kind.kind.name: _rows(kind, "action", kind.action, buffers, w) for kind in layout.kinds
         }
         self._legal = {kind.kind.name: _rows(kind, "mask", kind.masks, buffers, w) for kind in layout.kinds}
         self._masks = {kind.kind.name: mask_rows(kind.acts, kind.action) for kind in layout.kinds}
-        self._zeros = [*self._row.values(), *(row for rows in self._seeing.values() for _, row in rows)]
+        self._zeros = list(self._row.values())
+        self._seen = [column for columns in leaves.values() for column in columns]
         self._ones = [row for rows in self._legal.values() for _, row in rows]
         self._keys: set[Any] = set()  # of infos, that were searched
 
@@ -77,13 +83,18 @@ class EnvSlot:
         living = set(self.env.agents)
         for agent in before:
             slot = self._place[agent][0]
+            ended, cut = terminations.get(agent), truncations.get(agent)
+            if type(ended) is not bool or type(cut) is not bool:
+                ended, cut = end_of(ended, agent), end_of(cut, agent)
             # Who leaves without a word has left by the rules.
-            left = agent not in living and not truncations.get(agent)
-            terminated = bool(terminations.get(agent)) or left
-            row["reward"][slot] = rewards.get(agent, 0.0)
+            terminated = ended or (agent not in living and not cut)
+            try:
+                row["reward"][slot] = rewards.get(agent, 0.0)
+            except (TypeError, ValueError):
+                row["reward"][slot] = reward_of(rewards[agent], agent)
             row["terminated"][slot] = terminated
-            row["truncated"][slot] = bool(truncations.get(agent)) and not terminated
-            if terminations.get(agent) or truncations.get(agent):
+            row["truncated"][slot] = cut and not terminated
+            if ended or cut:
                 living.discard(agent)  # some environments list them for one more step
         if ALL in terminations or ALL in truncations:
             check_all(terminations, truncations, before, living)
@@ -93,11 +104,13 @@ class EnvSlot:
     def _clear(self) -> None:
         for row in self._zeros:
             row[:] = 0
+        for rows in self._seen:
+            rows.rows[self._at] = 0
         for row in self._ones:
             row[:] = True
 
     def _show(self, observation: Mapping[Any, Any], infos: Mapping[Any, Any], living: Any) -> None:
-        place, seeing, act = self._place, self._seeing, self._row["acting"]
+        place, seeing, act = self._place, self._leaves, self._row["acting"]
         searched = self.steps > LOOKED
         for agent, seen in observation.items():
             if agent not in place:
@@ -113,8 +126,8 @@ class EnvSlot:
                         f'{agent} acts and its observation is None; give one, or say info["acting"] = False'
                     )
                 continue
-            for leaf, row in seeing[name]:
-                _write(leaf, row, column, seen, agent)
+            for part in seeing[name]:
+                part.write(self._at, column, seen)
             if not acting:
                 continue
             act[slot] = True
@@ -145,21 +158,30 @@ class EnvSlot:
         return _nest(rows)
 
 
+def leaves_of(layout: Layout, buffers: Buffers, worlds: slice) -> LeafColumns:
+    """What agents see in some worlds of a batch, for the slots of these worlds."""
+    return {kind.kind.name: _leaves_of_kind(kind, layout, buffers, worlds) for kind in layout.kinds}
+
+
+def _leaves_of_kind(kind: KindLayout, layout: Layout, buffers: Buffers, worlds: slice) -> list[LeafColumn]:
+    slots = list(kind.kind.slots)
+    agents = [layout.agents[slot] for slot in slots]
+    acting, truncated = buffers["acting"][worlds], buffers["truncated"][worlds]
+
+    def read() -> np.ndarray:
+        rows: np.ndarray = (acting | truncated)[:, slots]
+        return rows
+
+    return [
+        LeafColumn(leaf, agents, buffers[kind.key("observation", leaf)][worlds], read)
+        for leaf in kind.observation
+    ]
+
+
 def _rows(
     kind: KindLayout, part: str, leaves: tuple[Leaf, ...], buffers: Buffers, w: int
 ) -> list[tuple[Leaf, np.ndarray]]:
     return [(leaf, buffers[kind.key(part, leaf)][w]) for leaf in leaves]
-
-
-def _write(leaf: Leaf, row: np.ndarray, column: int, seen: Any, agent: Any) -> None:
-    for key in leaf.path:
-        seen = seen[key]
-    shape, given = row.shape[1:], np.shape(seen)
-    if given != shape and (given, shape) != ((), (1,)):  # a bare number is a point of a box with one element
-        raise UserError(
-            f"observation{f' {leaf.name}' if leaf.path else ''} of {agent} has shape {given}, its space says {shape}; mend either"
-        )
-    row[column] = seen
 
 
 def _plain(space: spaces.Space[Any], row: np.ndarray) -> Any:

@@ -176,13 +176,13 @@ def _kind_layout(
     in_observation = isinstance(seen, spaces.Dict) and MASK in seen.spaces
     if isinstance(seen, spaces.Dict) and mask is None:
         refuse_misspelt(seen.spaces, f"{owner}: the observation space")
-    observation = tuple(_leaves(owner, "observation", seen, skip=in_observation))
+    observation = _distinct(owner, _leaves(owner, "observation", seen, skip=in_observation))
     if not observation:
         raise UserError(f"{owner}: the observation space {seen} has no arrays; give agents something to see")
     space = spaces.Dict({leaf.name: leaf.space for leaf in observation})
     if isinstance(acts, spaces.Tuple):
         raise UserError(f"{owner}: a Tuple action space is not supported; use a Dict, or flatten or ravel it")
-    action = tuple(_leaves(owner, "action", acts))
+    action = _distinct(owner, _leaves(owner, "action", acts))
     if in_observation:
         mask = "the observation", ones(seen.spaces[MASK])
     masks = () if mask is None else _masked(owner, acts, action, *mask)
@@ -252,6 +252,18 @@ def _leaves(
             f"{owner}: {type(space).__name__} in the {part} space has no fixed array form; use Box, Discrete, "
             "MultiDiscrete, MultiBinary, or Dict and Tuple of those"
         )
+
+
+def _distinct(owner: str, leaves: Iterator[Leaf]) -> tuple[Leaf, ...]:
+    """The leaves, each with a name of its own."""
+    found: dict[str, Leaf] = {}
+    for leaf in leaves:
+        if leaf.name in found:
+            raise UserError(
+                f"{owner}: the keys {found[leaf.name].path} and {leaf.path} are both called {leaf.name!r}, with dots; rename one"
+            )
+        found[leaf.name] = leaf
+    return tuple(found.values())
 
 
 def _kind_names(groups: list[list[str]]) -> list[str]:

@@ -31,6 +31,12 @@ def own_picture(env: Any) -> np.ndarray | None:
     return np.ascontiguousarray(picture[..., :3])
 
 
+def draws_unasked(env: Any) -> bool:
+    """Whether an environment can draw itself and was made without a render mode."""
+    modes = (getattr(env, "metadata", None) or {}).get("render_modes") or ()
+    return PIXELS in modes and getattr(env, "render_mode", None) is None
+
+
 def asked_for_pixels(make: Callable[..., Any], made: Any, options: Mapping[str, Any]) -> bool:
     """Whether an environment would draw itself if it were made with ``render_mode="rgb_array"``, of which nobody said anything.
 
@@ -39,8 +45,7 @@ def asked_for_pixels(make: Callable[..., Any], made: Any, options: Mapping[str, 
         made: the environment.
         options: that `make` was called with.
     """
-    modes = getattr(made, "metadata", {}).get("render_modes") or ()
-    if "render_mode" in options or getattr(made, "render_mode", None) is not None or PIXELS not in modes:
+    if "render_mode" in options or not draws_unasked(made):
         return False
     try:
         parameters = inspect.signature(make).parameters

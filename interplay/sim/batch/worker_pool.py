@@ -8,23 +8,23 @@ action is ever pickled.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from interplay.core.errors import USER_ERRORS, UserError
+from interplay.core.errors import UserError
 from interplay.core.loading import load
-from interplay.core.user_code import where
-from interplay.sim.batch.env_slot import EnvSlot
-from interplay.sim.batch.layout import Buffers, place, read_layout, shapes_of, size_of
-from interplay.sim.batch.managed import ManagedSimulation, as_environment
-
-T = TypeVar("T")
+from interplay.core.overdue import OVERDUE
+from interplay.sim.batch.layout import place, read_layout, shapes_of, size_of
+from interplay.sim.batch.managed import as_environment
+from interplay.sim.batch.slot_group import SlotGroup, made, named, refuse_overdue
 
 RESET, STEP, CLOSE = b"reset", b"step", b"close"
 
@@ -41,32 +41,26 @@ class SerialPool:
     def __init__(
         self, make: Callable[[], Any], num_worlds: int, accept: Callable[[Any], Any] = as_environment
     ) -> None:
-        envs = [_made(make, w, accept) for w in range(num_worlds)]
-        self.layout = _named(0, envs[0], read_layout, envs[0])
+        envs = [made(make, w, accept) for w in range(num_worlds)]
+        self.layout = named(0, envs[0], read_layout, envs[0])
         shapes = shapes_of(self.layout, num_worlds, 1)
         self.buffers = place(shapes, bytearray(size_of(shapes)))
-        self._slots = [EnvSlot(env, self.layout, self.buffers, w) for w, env in enumerate(envs)]
+        self._group = SlotGroup(envs, self.layout, self.buffers)
 
     def reset(self) -> None:
         """Restarts the worlds of ``buffers["which"]`` with the seeds of ``buffers["seed"]``."""
-        for w, slot in enumerate(self._slots):
-            if self.buffers["which"][w]:
-                _in_slot(w, slot, slot.reset, int(self.buffers["seed"][w]))
+        self._group.reset()
 
     def step(self) -> None:
         """Steps the worlds of ``buffers["which"]`` that are not over; those that are stand still."""
-        for w, slot in enumerate(self._slots):
-            if self.buffers["which"][w]:
-                _in_slot(w, slot, slot.step)
+        self._group.step()
 
     def environment(self, w: int) -> Any:
         """World w's environment; None where it is in another process."""
-        return self._slots[w].env
+        return self._group.slots[w].env
 
     def close(self) -> None:
-        for slot in self._slots:
-            slot.env.close()
-        self._slots = []
+        self._group.close()
 
 
 class WorkerPool:
@@ -88,8 +82,8 @@ class WorkerPool:
         processes: int,
         accept: Callable[[Any], Any] = as_environment,
     ) -> None:
-        probe = _made(partial(load(factory, users=True), **kwargs), 0, accept)
-        self.layout = _named(0, probe, read_layout, probe)
+        probe = made(partial(load(factory, users=True), **kwargs), 0, accept)
+        self.layout = named(0, probe, read_layout, probe)
         probe.close()
         runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
         context = multiprocessing.get_context("spawn")
@@ -112,6 +106,7 @@ class WorkerPool:
                     index,
                     run.tolist(),
                     accept,
+                    OVERDUE.limit,
                 ),
                 daemon=True,
             )
@@ -120,6 +115,13 @@ class WorkerPool:
             self._pipes.append(ours)
             self._processes.append(process)
         self._stop = weakref.finalize(self, _stop, self._pipes, self._processes)
+        self.calls, self.thread, self.silent, self._waits_for = (
+            0,
+            0,
+            True,
+            -1,
+        )  # a worker that is overdue gives the line
+        OVERDUE.watch(self)
         self._gather()
 
     def reset(self) -> None:
@@ -133,6 +135,12 @@ class WorkerPool:
     def step(self) -> None:
         """As `SerialPool.step`."""
         self._send(STEP)
+
+    def busy(self) -> str:
+        """As `interplay.core.overdue.Stepping` has it."""
+        if self._waits_for < 0:
+            return ""
+        return f"world {self.buffers['at'][self._waits_for]} has not come back from its process"
 
     def close(self) -> None:
         self._stop()
@@ -154,18 +162,27 @@ class WorkerPool:
             UserError: naming the world, if its environment failed or its process died; all are stopped then.
         """
         problem = ""
-        for index, (pipe, process) in enumerate(zip(self._pipes, self._processes, strict=True)):
-            try:
-                problem = problem or pipe.recv_bytes().decode()
-            except (EOFError, OSError):
-                process.join(5)
-                world = self.buffers["at"][index]
-                problem = problem or (
-                    f"world {world}: its process died (exit code {process.exitcode}); run with processes=0 to see why"
-                )
+        self.calls, self.thread = self.calls + 1, threading.get_ident()
+        try:
+            for index, pipe in enumerate(self._pipes):
+                self._waits_for = index
+                problem = problem or self._answer(index, pipe)
+        except KeyboardInterrupt:
+            refuse_overdue()
+            raise
+        finally:
+            self._waits_for = -1
         if problem:
             self._stop()
             raise UserError(problem)
+
+    def _answer(self, index: int, pipe: Connection) -> str:
+        try:
+            return pipe.recv_bytes().decode()
+        except (EOFError, OSError):
+            process, world = self._processes[index], self.buffers["at"][index]
+            process.join(5)
+            return f"world {world}: its process died (exit code {process.exitcode}); run with processes=0 to see why"
 
 
 def _work(
@@ -178,6 +195,7 @@ def _work(
     index: int,
     worlds: Sequence[int],
     accept: Callable[[Any], Any],
+    limit: float,
 ) -> None:
     """A worker's life: obeys commands until the pipe closes."""
     # Signals that ask to stop are for the parent, which closes the pipe; programs that are started here can be ended by SIGTERM.
@@ -185,14 +203,15 @@ def _work(
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: None)
-    slots: dict[int, EnvSlot] = {}
+    OVERDUE.limit, OVERDUE.give_up = limit, partial(_give_up, pipe)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         make = partial(load(factory, users=True), **kwargs)
-        envs = [_made(make, w, accept) for w in worlds]
-        layout = _named(worlds[0], envs[0], read_layout, envs[0])
+        envs = [made(make, w, accept) for w in worlds]
+        layout = named(worlds[0], envs[0], read_layout, envs[0])
         buffers = place(shapes_of(layout, num_worlds, num_workers), memory)
-        slots = {w: EnvSlot(env, layout, buffers, w) for w, env in zip(worlds, envs, strict=True)}
         buffers["at"][index] = worlds[0]
+        group = SlotGroup(envs, layout, buffers, worlds[0], index)
     except Exception as error:
         pipe.send_bytes(str(error).encode())
         return
@@ -204,62 +223,33 @@ def _work(
             command = CLOSE
         if command == CLOSE:
             break
-        pipe.send_bytes(_run(command, slots, buffers, index).encode())
-    for slot in slots.values():
-        slot.env.close()
+        pipe.send_bytes(_run(command, group).encode())
+    group.close()
 
 
-def _run(command: bytes, slots: Mapping[int, EnvSlot], buffers: Buffers, index: int) -> str:
+def _run(command: bytes, group: SlotGroup) -> str:
     """Runs one command over a worker's worlds; the problem in one line, or nothing."""
     try:
-        for w, slot in slots.items():
-            if not buffers["which"][w]:
-                continue
-            buffers["at"][index] = w
-            if command == STEP:
-                _in_slot(w, slot, slot.step)
-            else:
-                _in_slot(w, slot, slot.reset, int(buffers["seed"][w]))
+        group.step() if command == STEP else group.reset()
     except UserError as error:
         return str(error)
     return ""
 
 
-def _in_slot(w: int, slot: EnvSlot, function: Callable[..., T], *args: Any) -> T:
-    """Does it; what goes wrong is one line that names the world, the step, and file, line and agent in somebody else's code."""
+def _give_up(pipe: Connection, line: str) -> None:
+    """Ends a worker of which an environment is overdue."""
     try:
-        return function(*args)
-    except Exception as error:
-        at = f"world {w}, {f'step {slot.steps}' if slot.steps else 'reset'}"
-        raise UserError(_one_line(at, error, _mend(slot.env), slot.env.possible_agents)) from error
+        pipe.send_bytes(line.encode())
+    finally:
+        os._exit(1)
 
 
-def _named(w: int, env: Any, function: Callable[..., T], *args: Any) -> T:
-    """As `_in_slot`, before there is an episode."""
-    try:
-        return function(*args)
-    except Exception as error:
-        raise UserError(_one_line(f"world {w}", error, _mend(env))) from error
-
-
-def _mend(env: Any) -> str:
-    return f"mend the {'simulation' if isinstance(env, ManagedSimulation) else 'environment'}"
-
-
-def _made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:
-    try:
-        made = make()
-    except Exception as error:
-        raise UserError(_one_line(f"world {w}", error, "mend the function that makes it")) from error
-    return accept(made)
-
-
-def _one_line(at: str, error: Exception, cure: str, agents: Sequence[Any] = ()) -> str:
-    what = " ".join(str(error).split())
-    if isinstance(error, USER_ERRORS):
-        return f"{at}: {what}"  # which says itself what to do
-    place = where(error, agents)
-    return f"{at}: {type(error).__name__}: {what}{f' ({place})' if place else ''}; {cure}"
+def _end_with_parent() -> None:
+    """An environment that blocks would outlive the batch."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _stop(pipes: Sequence[Connection], processes: Sequence[Any]) -> None:

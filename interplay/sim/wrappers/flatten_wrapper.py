@@ -15,7 +15,7 @@ from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import refuse
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import Box
-from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, pair_masks, point_of, walk
+from interplay.sim.wrappers.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.wrappers.wrapper import SARWrapper
 
 
@@ -48,7 +48,7 @@ def flatten_space(space: spaces.Space) -> Box:
 def flatten(space: spaces.Space, point: Any) -> np.ndarray:
     """A point as a flat array, parts in the order of the space."""
     parts = [numbers(value) for _, value in pair(space, point)]
-    return np.concatenate(parts or [np.zeros(0)]).astype(_dtype(space))
+    return cast(np.concatenate(parts or [np.zeros(0)]), _dtype(space), space)
 
 
 def unflatten(space: spaces.Space, flat: np.ndarray) -> Any:

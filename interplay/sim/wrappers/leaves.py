@@ -50,6 +50,21 @@ def pair_masks(space: spaces.Space, mask: Any) -> Iterator[tuple[spaces.Space, A
         yield space, mask
 
 
+def cast(flat: np.ndarray, dtype: Any, space: spaces.Space) -> np.ndarray:
+    """Numbers of a point in a dtype of its space.
+
+    Raises:
+        AssertionError: if a whole-number dtype does not hold them.
+    """
+    found = flat.astype(dtype)
+    if found.dtype.kind != "f" and not np.can_cast(flat.dtype, dtype, "safe"):
+        require(
+            np.array_equal(found, flat),
+            f"{flat.tolist()[:8]} holds numbers that {found.dtype} of {space} does not; mend either",
+        )
+    return found
+
+
 def build(space: spaces.Space, take: Callable[[spaces.Space], Any]) -> Any:
     """A point of a space from what `take` gives for its leaves, one after another."""
     if isinstance(space, spaces.Dict):

@@ -18,7 +18,7 @@ from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import refuse, require
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import in_space
-from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, pair_masks, point_of, walk
+from interplay.sim.wrappers.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.wrappers.wrapper import SARWrapper
 
 MOST = 2**63 - 1  # points of a Discrete space
@@ -59,8 +59,10 @@ def ravel(space: spaces.Space, point: Any) -> int:
     """
     number = 0
     for leaf, value in pair(space, point):
-        digits = (numbers(value).astype(np.int64) - bounds(leaf)[0]).tolist()
+        digits = (cast(numbers(value), np.int64, leaf) - bounds(leaf)[0]).tolist()
         for digit, base in zip(digits, _bases(leaf), strict=True):
+            if not 0 <= digit < base:
+                refuse(f"{value!r} is no point of {leaf}; mend either")
             number = number * base + digit
     return number
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.overdue import AFTER, OVERDUE, SLOWER
 from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
 
@@ -79,6 +80,8 @@ class Watch:
             self._silent_since[at] = now
         least = HEARTBEAT_TIMEOUT if line[HEART] else START_TIMEOUT
         silent = now - self._silent_since[at]
+        if OVERDUE.hurried and silent > max(AFTER, SLOWER * self._longest):
+            raise KeyboardInterrupt  # a worker that does not come back cannot finish its update
         if silent > max(least, 10 * self._longest):
             raise LostWorker(f"{who} has been silent for {silent:.0f} s")
 

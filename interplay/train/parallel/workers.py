@@ -8,6 +8,7 @@ ended; what becomes of the run then is for `recovery` to say.
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import signal
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
+from interplay.core.overdue import OVERDUE
 from interplay.core.waiting import WAITING
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, SharedMemory, SingleProcess, create_block
@@ -136,6 +138,7 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
     _leave_signals_to_the_first()
     die_with_parent(link.parent)
     WAITING.hushed = True  # the first worker waits for the same, and tells
+    OVERDUE.give_up = functools.partial(_give_up, link.pipe)
     exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
     heart = Heart(exchange.signs[link.rank], compilation())
     try:
@@ -150,6 +153,14 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
     finally:
         heart.stop()
         exchange.close()
+
+
+def _give_up(pipe: Any, line: str) -> None:
+    """Ends a worker of which an environment does not come back."""
+    try:
+        pipe.send(("user", line))
+    finally:
+        os._exit(2)
 
 
 def _leave_signals_to_the_first() -> None:

@@ -28,6 +28,7 @@ _TRAIN = (
     "max_updates",
     "max_episodes",
     "max_seconds",
+    "step_limit",
     "checkpoint_seconds",
     "checkpoint_updates",
     "checkpoint_at_end",

@@ -77,6 +77,11 @@ class TrainGroup(Settings):
     max_updates: int | None = Field(None, ge=1, description="The run ends after so many updates.")
     max_episodes: int | None = Field(None, ge=1, description="The run ends after so many whole episodes.")
     max_seconds: float | None = Field(None, gt=0, description="The run ends after so many seconds.")
+    step_limit: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds after which a step that an environment does not come back from ends the run.",
+    )
     learners: tuple[str, ...] = Field(
         (), description="Kinds of agents, or populations, that learn; empty = all of them."
     )

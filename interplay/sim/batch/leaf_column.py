@@ -1,0 +1,161 @@
+"""What agents see, from whatever arrays an environment gives into the dtype of the space; numbers that do not fit are refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.sim.batch.layout import Leaf
+
+_LARGE = 8192  # numbers
+_NUMBERS = "biuf"  # kinds of dtypes: bools, whole numbers, floats
+
+
+class LeafColumn:
+    """One leaf of the observations of a kind, in the worlds of one process.
+
+    `rows` is the batch's own array while each dtype that comes fits the space's. Otherwise it has a wider dtype, and `settle` copies it
+    into the batch's array, all worlds at once.
+
+    Args:
+        leaf: of the observation.
+        agents: of the kind, in its order.
+        array: (W, A, ...) of the batch, for the worlds of this process.
+        read: gives the rows that somebody reads, (W, A) bool; only there numbers have to be finite.
+    """
+
+    def __init__(
+        self, leaf: Leaf, agents: Sequence[Any], array: np.ndarray, read: Callable[[], np.ndarray]
+    ) -> None:
+        self.leaf, self.rows, self._read, self._path = leaf, array, read, leaf.path
+        self._agents, self._array = agents, array
+        self._dtype, self._shape = array.dtype, array.shape[2:]
+        self._fitting = {array.dtype}
+        self._flat = array.reshape(-1) if array.dtype.kind == "f" else None
+
+    def write(self, w: int, a: int, seen: Any) -> None:
+        """Copies the leaf of one agent's observation into its row.
+
+        Raises:
+            UserError: if the leaf is missing, is no array of numbers, or has another shape than its space.
+        """
+        if self._path or type(seen) is not np.ndarray:
+            seen = array_of(self.leaf, seen, self._agents[a])
+        if seen.dtype is not self._dtype and seen.dtype not in self._fitting:
+            self._admit(seen, self._agents[a])
+        if seen.shape != self._shape:
+            check_shape(self.leaf, seen, self._agents[a])
+        self.rows[w, a] = seen
+
+    def settle(self) -> tuple[int, str] | None:
+        """Brings numbers of a wider dtype into the batch's array, all worlds at once.
+
+        Returns:
+            The first world in which a number does not fit or is not finite, and the line of it.
+        """
+        if self._flat is not None:
+            if not are_finite(self._flat):
+                bad = ~np.isfinite(self._array)
+                read = self._read()
+                return self._first(bad & read.reshape(*read.shape, *[1] * (bad.ndim - 2)), not_finite)
+        elif self.rows is not self._array:
+            with np.errstate(invalid="ignore"):
+                self._array[...] = self.rows
+            if not np.array_equal(self._array, self.rows):
+                return self._first(self._array != self.rows, misfit)
+        return None
+
+    def _first(self, bad: np.ndarray, line: Callable[[Leaf, Any, Any], str]) -> tuple[int, str] | None:
+        if not bad.any():
+            return None
+        at = tuple(int(i) for i in np.argwhere(bad)[0])
+        return at[0], line(self.leaf, self.rows[at], self._agents[at[1]])
+
+    def _admit(self, given: np.ndarray, agent: Any) -> None:
+        check_numbers(self.leaf, given, agent)
+        if not fits(given.dtype, self._dtype):
+            self.rows = self.rows.astype(np.promote_types(self.rows.dtype, given.dtype))
+        self._fitting.add(given.dtype)
+
+
+def array_of(leaf: Leaf, seen: Any, agent: Any) -> np.ndarray:
+    """A leaf of an agent's observation as an array.
+
+    Raises:
+        UserError: if it is missing or no array.
+    """
+    try:
+        for key in leaf.path:
+            seen = seen[key]
+        return np.asarray(seen)
+    except (LookupError, TypeError, ValueError) as error:
+        raise UserError(
+            f"observation{_named(leaf)} of {agent} cannot be read ({type(error).__name__}: {error}); its space is {leaf.space}"
+        ) from error
+
+
+def check_numbers(leaf: Leaf, given: np.ndarray, agent: Any) -> None:
+    """Refuses what is no array of numbers."""
+    if given.dtype.kind not in _NUMBERS:
+        raise UserError(
+            f"observation{_named(leaf)} of {agent} is {str(given)[:60]!r} (dtype {given.dtype}), no numbers; its space is {leaf.space}"
+        )
+
+
+def fitted(leaf: Leaf, seen: Any, agent: Any) -> np.ndarray:
+    """A leaf of an agent's observation in the dtype of its space: one by itself, as `LeafColumn` reads those of a batch.
+
+    Raises:
+        UserError: as `LeafColumn`.
+    """
+    given, dtype = array_of(leaf, seen, agent), np.dtype(leaf.space.dtype)
+    check_numbers(leaf, given, agent)
+    check_shape(leaf, given, agent)
+    with np.errstate(invalid="ignore"):
+        cast = given.astype(dtype)
+    if not fits(given.dtype, dtype) and not np.array_equal(cast, given):
+        raise UserError(misfit(leaf, given[cast != given][0], agent))
+    return cast.reshape(leaf.space.shape)
+
+
+def fits(dtype: np.dtype[Any], into: np.dtype[Any]) -> bool:
+    """Whether numbers of a dtype need no look before they are cast: floats lose digits only, whole numbers whatever they are."""
+    return into.kind == "f" or np.can_cast(dtype, into, "safe")
+
+
+def check_shape(leaf: Leaf, given: np.ndarray, agent: Any) -> None:
+    """Refuses an array of another shape than its space's; a bare number is a point of a box with one element."""
+    shape = leaf.space.shape
+    if given.shape != shape and (given.shape, shape) != ((), (1,)):
+        raise UserError(
+            f"observation{_named(leaf)} of {agent} has shape {given.shape}, its space says {shape}; mend either"
+        )
+
+
+def misfit(leaf: Leaf, value: Any, agent: Any) -> str:
+    """What is wrong with a number that the dtype of its space does not hold."""
+    return (
+        f"observation{_named(leaf)} of {agent} is {value} ({value.dtype}), which {leaf.space.dtype} of its space {leaf.space} does not "
+        "hold; declare the space with the dtype and bounds of what is given, or round and clip before"
+    )
+
+
+def not_finite(leaf: Leaf, value: Any, agent: Any) -> str:
+    """What is wrong with a number that is NaN, infinite, or too large for the dtype of its space."""
+    return f"observation{_named(leaf)} of {agent} is {value} as {leaf.space.dtype}; give finite numbers that it holds"
+
+
+def are_finite(flat: np.ndarray) -> bool:
+    """Whether all numbers are finite, for sure where it says so: a sum of large ones may overflow."""
+    if flat.size > _LARGE:  # which a product would spread over threads
+        with np.errstate(over="ignore", invalid="ignore"):
+            return math.isfinite(np.add.reduce(flat))
+    return math.isfinite(flat.dot(flat))
+
+
+def _named(leaf: Leaf) -> str:
+    return f" {leaf.name}" if leaf.path else ""

@@ -1,0 +1,150 @@
+"""The checker finds what is wrong with somebody's own environment, and the line names it; training and play refuse the same."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import interplay.checker
+from interplay.checker import check_world
+from interplay.connect.parallel_world import ParallelEnvWorld
+from interplay.core.errors import UserError
+from tests.connect.planted import BYTES, FAULTS, REAL, Sound
+
+SILENT = [
+    name
+    for name, (_, words) in FAULTS.items()
+    if words[0] not in ("in-space", "mask", "determinism", "global-random")
+]
+
+
+def report_of(cls):
+    def make(num_worlds, seed):
+        return ParallelEnvWorld(cls, num_worlds, seed)
+
+    return check_world(make, steps=20)
+
+
+def play(cls):
+    world = ParallelEnvWorld(cls, num_worlds=2)
+    space = world.kinds[0].action_space
+    world.reset()
+    for _ in range(6):
+        world.step(np.zeros((2, 2, *space.shape), space.dtype))
+
+
+def test_nothing_is_found_where_nothing_is_wrong():
+    assert report_of(Sound).ok
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_checker_finds_a_planted_fault(name, monkeypatch):
+    monkeypatch.setattr(interplay.checker, "BLOCKED", 1.0)
+    cls, words = FAULTS[name]
+    report = report_of(cls)
+    assert not report.ok
+    assert [word for word in words if word not in str(report)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in SILENT if "blocks" not in name])
+def test_a_fault_that_would_be_cast_away_is_refused_as_it_is_played(name):
+    cls, words = FAULTS[name]
+    with pytest.raises(UserError) as caught:
+        play(cls)
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_a_late_fault_names_the_world_it_is_in(processes):
+    cls = "tests.connect.planted:TooLarge"
+    world = ParallelEnvWorld(cls, num_worlds=3, processes=processes)
+    try:
+        world.reset()
+        for _ in range(2):
+            world.step(np.zeros((3, 2), np.int64))
+        with pytest.raises(UserError, match="world 0, step 3"):
+            world.step(np.zeros((3, 2), np.int64))
+    finally:
+        world.close()
+
+
+class Given(Sound):
+    """Gives one value to each agent, whatever the step."""
+
+    def __init__(self, space, value):
+        self.space, self.value = space, value
+
+    def seen(self, agent):
+        return self.value
+
+
+@pytest.mark.parametrize(
+    ("space", "value", "kept"),
+    [
+        (BYTES, np.array([3, 255]), [3, 255]),
+        (BYTES, [3.0, 4.0], [3, 4]),
+        (BYTES, np.array([True, False]), [1, 0]),
+        (REAL, np.array([1, 2], ">i4"), [1, 2]),
+        (REAL, np.array([0.5, 1.5]), [0.5, 1.5]),
+        (REAL, (0.5, np.float16(1.5)), [0.5, 1.5]),
+    ],
+)
+def test_numbers_of_another_dtype_that_fit_are_taken(space, value, kept):
+    world = ParallelEnvWorld(partial(Given, space, value), num_worlds=2)
+    first = world.reset().observation["observation"]
+    assert first.dtype == space.dtype
+    assert first.tolist() == [[kept, kept]] * 2
+    again = world.step(np.zeros((2, 2), np.int64)).observation["observation"]
+    assert again.tolist() == [[kept, kept]] * 2
+
+
+class Turning(Sound):
+    """Bytes in odd steps, floats in even ones."""
+
+    space = BYTES
+
+    def seen(self, agent):
+        return np.full(2, self.t, np.uint8 if self.t % 2 else np.float64)
+
+
+def test_dtypes_that_change_from_step_to_step_keep_the_rows_of_the_other_worlds():
+    world = ParallelEnvWorld(Turning, num_worlds=2)
+    world.reset()
+    for t in range(1, 4):
+        seen = world.step(np.zeros((2, 2), np.int64)).observation["observation"]
+        assert seen.tolist() == [[[t, t]] * 2] * 2
+    seen = world.reset(np.array([True, False])).observation["observation"]
+    assert seen.tolist() == [[[0, 0]] * 2, [[3, 3]] * 2]
+
+
+@pytest.mark.parametrize("reward", [np.array([1.5]), np.array(1.5), np.float32(1.5), 1.5])
+@pytest.mark.parametrize("flag", [bool, np.bool_, int, np.array])
+def test_rewards_and_ends_of_usual_types_count(reward, flag):
+    class Odd(Sound):
+        def reward(self, agent):
+            return reward
+
+        def end(self, over):
+            return flag(over)
+
+    world = ParallelEnvWorld(Odd)
+    world.reset()
+    for _ in range(6):
+        step = world.step(np.zeros((1, 2), np.int64))
+    assert world.metrics["episode_return"].tolist() == [[9.0, 9.0]]
+    assert step.terminated.all()
+    assert step.over.all()
+
+
+def test_a_dead_agent_may_show_what_is_no_number():
+    class Dead(Sound):
+        def seen(self, agent):
+            return np.full(2, np.nan if self.t == 6 else 1.0, np.float32)
+
+    world = ParallelEnvWorld(Dead)
+    world.reset()
+    for _ in range(6):
+        step = world.step(np.zeros((1, 2), np.int64))
+    assert step.over.all()
