@@ -317,7 +317,10 @@ def _lead(
             rated = evaluation.tell(worker.agent_steps)
             now = time.monotonic()
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
-            best.add(numbers, [*worker.metric_names, *evaluation.metric_names], worker.of_lives)
+            known = [*worker.metric_names, *evaluation.metric_names]
+            if worker.shards[0].world.later_metrics and not numbers["episodes"]:
+                known.append(str(best.metric))  # it may come with the first episodes
+            best.add(numbers, known, worker.of_lives)
             if sides := worker.only_by_side(settings.train.best_by):
                 progress.say_once(
                     f"train.best_by = {settings.train.best_by} sums to zero over the sides of an episode and chooses no checkpoint; "
@@ -331,6 +334,8 @@ def _lead(
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers | names)
                 names = {}
+            if line := worker.later_in_words():
+                progress.say_once(line)
             for line in diagnosis.add(worker.agent_steps, numbers):
                 progress.say(f"update {worker.updates}: {line}")
             if not warned and (warning := stopped_at_once(settings, numbers)):

@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
+from interplay.sim.batch.info_numbers import Columns, EpisodeNumbers
 from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, by_parts, mask_of, row_of
 
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
@@ -22,16 +23,18 @@ class EnvSlot:
         layout: of the environment.
         buffers: of the whole batch.
         w: the row.
+        columns: of the numbers in infos, for all worlds of the process.
 
     Attributes:
         steps: of the episode under way, the one that is being taken included; 0 while it is reset.
     """
 
-    def __init__(self, env: Any, layout: Layout, buffers: Buffers, w: int) -> None:
+    def __init__(self, env: Any, layout: Layout, buffers: Buffers, w: int, columns: Columns) -> None:
         self.env, self.steps = env, 0
         self._layout = layout
         self._buffers = buffers
         self._w = w
+        self._numbers = EpisodeNumbers(columns, w)
         self._place = {
             layout.agents[slot]: (slot, column, kind)
             for kind in layout.kinds
@@ -50,9 +53,11 @@ class EnvSlot:
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
         self.steps = 0
+        self._numbers.begin()
         observation, infos = self.env.reset(seed=seed)
         self._clear()
         self._show(observation, infos, self.env.agents)
+        self._count(infos, self.env.agents)
         self._buffers["over"][self._w] = not self.env.agents
 
     def step(self) -> None:
@@ -79,7 +84,16 @@ class EnvSlot:
             if terminations.get(agent) or truncations.get(agent):
                 living.discard(agent)  # some environments list them for one more step
         self._show(observation, infos, living)
+        self._count(infos, living)
         self._buffers["over"][self._w] = not living
+
+    def _count(self, infos: Mapping[Any, Any], living: Any) -> None:
+        """Reads the numbers of infos, of agents that left too; an info that waits for its agent's turn is read then."""
+        for agent, info in infos.items():
+            if not info or agent not in self._place:
+                continue
+            if info.get("acting", True) or agent not in living:
+                self._numbers.add(self._place[agent][0], agent, info, self.steps > 0)
 
     def _clear(self) -> None:
         for row in self._row.values():

@@ -12,6 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.masks import as_gymnasium, from_gymnasium
 from interplay.core.spaces import action_choices
 from interplay.core.world import Kind
+from interplay.sim.batch.info_numbers import MOST, declared
 from interplay.sim.batch.managed import ManagedSimulation
 
 MASK = "action_mask"
@@ -58,11 +59,16 @@ class KindLayout(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Everything a batch needs to know of an environment."""
+    """Everything a batch needs to know of an environment.
+
+    Attributes:
+        metrics: numbers of infos that it names beforehand, see `interplay.sim.batch.info_numbers`; None: it names none.
+    """
 
     name: str
     agents: tuple[str, ...]
     kinds: tuple[KindLayout, ...]
+    metrics: Mapping[str, str] | None = None
 
 
 def read_layout(env: Any) -> Layout:
@@ -101,7 +107,7 @@ def read_layout(env: Any) -> Layout:
         masks = (_first_mask(env, agents[slot], infos) for slot in slots)
         mask = next((mask for mask in masks if mask is not None), None)
         kinds.append(_kind_layout(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, mask))
-    return Layout(name, agents, tuple(kinds))
+    return Layout(name, agents, tuple(kinds), declared(name, getattr(env, "metadata", None)))
 
 
 def _first_mask(env: Any, agent: Any, infos: Mapping[Any, Any]) -> Any:
@@ -134,6 +140,7 @@ def shapes_of(layout: Layout, num_worlds: int, num_workers: int) -> dict[str, tu
         "acting": (grid, bool),
         "terminated": (grid, bool),
         "truncated": (grid, bool),
+        "numbers": ((MOST if layout.metrics is None else len(layout.metrics), *grid), np.float64),
     }
     for kind in layout.kinds:
         lead = (num_worlds, len(kind.kind.slots))

@@ -7,6 +7,7 @@ action is ever pickled.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import signal
 import weakref
@@ -21,12 +22,14 @@ from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.loading import load
 from interplay.core.user_code import where
 from interplay.sim.batch.env_slot import EnvSlot
+from interplay.sim.batch.info_numbers import Columns
 from interplay.sim.batch.layout import Buffers, place, read_layout, shapes_of, size_of
 from interplay.sim.batch.managed import ManagedSimulation, as_environment
 
 T = TypeVar("T")
 
 RESET, STEP, CLOSE = b"reset", b"step", b"close"
+NAMES = "\0"  # how a reply begins that names new columns of numbers, as JSON
 
 
 class SerialPool:
@@ -45,7 +48,10 @@ class SerialPool:
         self.layout = _named(0, envs[0], read_layout, envs[0])
         shapes = shapes_of(self.layout, num_worlds, 1)
         self.buffers = place(shapes, bytearray(size_of(shapes)))
-        self._slots = [EnvSlot(env, self.layout, self.buffers, w) for w, env in enumerate(envs)]
+        self._columns = Columns(self.layout.metrics, self.buffers["numbers"], range(num_worlds))
+        self._slots = [
+            EnvSlot(env, self.layout, self.buffers, w, self._columns) for w, env in enumerate(envs)
+        ]
 
     def reset(self) -> None:
         """Restarts the worlds of ``buffers["which"]`` with the seeds of ``buffers["seed"]``."""
@@ -58,6 +64,11 @@ class SerialPool:
         for w, slot in enumerate(self._slots):
             if self.buffers["which"][w]:
                 _in_slot(w, slot, slot.step)
+
+    @property
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Numbers of infos by name: (W, A), NaN for agents without one."""
+        return dict(zip(self._columns.new, self.buffers["numbers"], strict=False))
 
     def environment(self, w: int) -> Any:
         """World w's environment; None where it is in another process."""
@@ -92,6 +103,10 @@ class WorkerPool:
         self.layout = _named(0, probe, read_layout, probe)
         probe.close()
         runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
+        self._runs, self._names = (
+            runs,
+            [list[str]() for _ in runs],
+        )  # of each process its worlds, and the names of its columns
         context = multiprocessing.get_context("spawn")
         shapes = shapes_of(self.layout, num_worlds, len(runs))
         memory = context.RawArray("b", size_of(shapes))
@@ -115,6 +130,16 @@ class WorkerPool:
     def reset(self) -> None:
         """As `SerialPool.reset`."""
         self._send(RESET)
+
+    @property
+    def numbers(self) -> dict[str, np.ndarray]:
+        """As `SerialPool.numbers`."""
+        block = self.buffers["numbers"]
+        found = {name: np.full(block.shape[1:], np.nan) for names in self._names for name in names}
+        for run, names in zip(self._runs, self._names, strict=True):
+            for column, name in enumerate(names):
+                found[name][run] = block[column, run]
+        return found
 
     def environment(self, w: int) -> Any:
         """As `SerialPool.environment`."""
@@ -146,7 +171,11 @@ class WorkerPool:
         problem = ""
         for index, (pipe, process) in enumerate(zip(self._pipes, self._processes, strict=True)):
             try:
-                problem = problem or pipe.recv_bytes().decode()
+                reply = pipe.recv_bytes().decode()
+                if reply[:1] == NAMES:
+                    self._names[index] += json.loads(reply[1:])
+                else:
+                    problem = problem or reply
             except (EOFError, OSError):
                 process.join(5)
                 world = self.buffers["at"][index]
@@ -180,12 +209,13 @@ def _work(
         envs = [_made(make, w, as_environment) for w in worlds]
         layout = _named(worlds[0], envs[0], read_layout, envs[0])
         buffers = place(shapes_of(layout, num_worlds, num_workers), memory)
-        slots = {w: EnvSlot(env, layout, buffers, w) for w, env in zip(worlds, envs, strict=True)}
+        columns = Columns(layout.metrics, buffers["numbers"], worlds)
+        slots = {w: EnvSlot(env, layout, buffers, w, columns) for w, env in zip(worlds, envs, strict=True)}
         buffers["at"][index] = worlds[0]
     except Exception as error:
         pipe.send_bytes(str(error).encode())
         return
-    pipe.send_bytes(b"")
+    pipe.send_bytes(_names_since(columns).encode())
     while True:
         try:
             command = pipe.recv_bytes()
@@ -193,9 +223,16 @@ def _work(
             command = CLOSE
         if command == CLOSE:
             break
-        pipe.send_bytes(_run(command, slots, buffers, index).encode())
+        problem = _run(command, slots, buffers, index)
+        pipe.send_bytes((problem or _names_since(columns)).encode())
     for slot in slots.values():
         slot.env.close()
+
+
+def _names_since(columns: Columns) -> str:
+    """A process's reply: the names that are new, or nothing."""
+    new, columns.new = columns.new, []
+    return NAMES + json.dumps(new) if new else ""
 
 
 def _run(command: bytes, slots: Mapping[int, EnvSlot], buffers: Buffers, index: int) -> str:

@@ -110,6 +110,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "populations": (_are_names, "a list of names"),
     "best": (_is_best, "a metric and its value"),
     "alternate": (_is_alternation, "whose turn it is"),
+    "later_metrics": (_are_names, "names of metrics"),
     "balance": (_is_balance, "names of metrics that moved, and of those whose sums were not zero"),
 }
 
