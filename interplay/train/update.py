@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.train.curriculum import Curriculum, check_same_form
 from interplay.train.diagnosis.measures import measure
 from interplay.train.learner import Learner
 from interplay.train.losses import Terms
@@ -58,13 +60,36 @@ class Worker:
         self, settings: TrainSettings, make_world: MakeWorld, learner: Learner, exchange: Exchange
     ) -> None:
         self.settings, self.learner, self.exchange = settings, learner, exchange
+        self._make, self.curriculum = make_world, Curriculum(settings.curriculum)
         self.updates = self.agent_steps = self.episodes = 0
         self._played: dict[str, float] = {}
         self._balance = Balance()
         self._turns = Alternation(settings.alternate, learner.populations.names)
         each = settings.train.shards // exchange.size
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
-        self.shards = [self.make_shard(index, make_world, learner, settings) for index in mine]
+        self.shards = [self._make_shard(index) for index in mine]
+
+    def _make_shard(self, index: int) -> Shard:
+        make = partial(self._make, **self.curriculum.played[1])
+        return self.make_shard(index, make, self.learner, self.settings)
+
+    def make_worlds_anew(self) -> None:
+        """Makes the worlds with the options of `Curriculum.played`: episodes under way are dropped, and the samples that wait for their ends."""
+        for place, old in enumerate(self.shards):
+            new = self.shards[place] = self._make_shard(old.index)
+            check_same_form(old.world, new.world, "options")
+            old.world.close()
+            new.follow(old, self.updates)
+
+    def begin_stage(self, state: Mapping[str, Any] | None) -> None:
+        """A stage begins; every worker calls it at the same time.
+
+        Args:
+            state: of the first worker: the curriculum as `Curriculum.describe` gives it; others give None.
+        """
+        self.curriculum.load(json.loads(self.gather(json.dumps(state))[0]))
+        self.curriculum.begin()
+        self.make_worlds_anew()
 
     # -- an update ------------------------------------------------------------------------------------
 
@@ -341,6 +366,10 @@ class Worker:
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self._turns.load(checkpoint.record)
         self._balance.load(checkpoint.record)
+        before = self.curriculum.played
+        self.curriculum.load(checkpoint.record)
+        if self.curriculum.played != before:
+            self.make_worlds_anew()
         for shard in self.shards:
             shard.collector.episodes.grow(checkpoint.record.get("later_metrics", ()))
         self.learner.load(checkpoint.arrays)
@@ -354,13 +383,16 @@ class Worker:
                     f"{checkpoint.path}: shard {shard.index} is missing; resume with the run's own train.shards"
                 )
             reason = shard.load(arrays, self.updates) or reason
+        if self.curriculum.is_due:
+            self.curriculum.begin()
+            self.make_worlds_anew()
         return reason
 
     def describe(self) -> dict[str, Any]:
         """What a checkpoint's record says of the training beside its counters."""
         later = self.shards[0].collector.episodes.later
         names = {"later_metrics": later} if later else {}
-        return self._turns.describe() | self._balance.describe() | names
+        return self._turns.describe() | self._balance.describe() | self.curriculum.describe() | names
 
     def close(self) -> None:
         """Closes the worlds."""

@@ -191,3 +191,26 @@ def together() -> AllStepManager:
 
 def by_turns() -> TurnBasedManager:
     return TurnBasedManager(Simulation())
+
+
+class Sized(Simulation):
+    """An episode lasts ``size`` steps; `wide` observations have other spaces."""
+
+    def __init__(self, size=3, wide=False):
+        super().__init__()
+        self.size = size
+        for agent in self.agents.values():
+            agent.observation_space = spaces.Discrete(3 if wide else 2)
+
+    def get_done(self, agent_id, **kwargs):
+        return self.t == self.size
+
+    def get_all_done(self, **kwargs):
+        return self.t == self.size
+
+    def get_info(self, agent_id, **kwargs):
+        return {"share": 1 / self.size}
+
+
+def sized(size: int = 3, wide: bool = False) -> AllStepManager:
+    return AllStepManager(Sized(size, wide))
