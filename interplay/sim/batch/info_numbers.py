@@ -110,15 +110,17 @@ class EpisodeNumbers:
 
     def __init__(self, columns: Columns, w: int) -> None:
         self._columns, self._row = columns, columns.block[:, w]
+        # Views of each agent's numbers: an item of them is written in a third of the time that an array's takes.
+        self._cells = [memoryview(row) for row in self._row.T]
         rules = columns.rules or {}
         self._rules = [(key, rule, tuple(key.split("."))) for key, rule in rules.items()]
-        self._cases = np.zeros(self._row.shape if rules else (0,), np.int64)
-        self._sums = np.zeros(self._cases.shape)
+        self.begin()
 
     def begin(self) -> None:
         """An episode begins: no agent has a number."""
         self._row[: len(self._columns.of)] = np.nan
-        self._cases[...] = self._sums[...] = 0
+        self._sums = [[0.0] * len(self._rules) for _ in self._cells]
+        self._cases = [[0] * len(self._rules) for _ in self._cells]
 
     def add(self, slot: int, agent: Any, info: Mapping[Any, Any], stepped: bool) -> None:
         """Reads an agent's info; `stepped`: of a step, not of a reset, which sums and means leave out.
@@ -129,23 +131,25 @@ class EpisodeNumbers:
         if self._columns.rules is not None:
             self._add_declared(slot, agent, info, stepped)
             return
-        of, row = self._columns.of, self._row
+        of, cells = self._columns.of, self._cells[slot]
         for key, value in info.items():
-            if type(value) in _SCALARS or (getattr(value, "shape", None) == () and _is_number(value)):
-                column = of.get(key)
-                if column is None:
-                    column = self._columns.open(key) if isinstance(key, str) else -1
-                if column >= 0:
-                    row[column, slot] = _finite(value)
+            kind = type(value)
+            if kind is not float:
+                if kind not in _SCALARS and not _is_number(value):
+                    continue
+                value = float(value)
+            column = of.get(key)
+            if column is None:
+                column = self._columns.open(key) if isinstance(key, str) else -1
+            if column >= 0:
+                cells[column] = value if value - value == 0.0 else math.nan
 
     def _add_declared(self, slot: int, agent: Any, info: Mapping[Any, Any], stepped: bool) -> None:
         for column, (key, rule, path) in enumerate(self._rules):
             value = info[key] if key in info else _within(info, path)
             if value is None or not (stepped or rule == "last"):
                 continue
-            if type(value) not in _SCALARS and not (
-                getattr(value, "shape", None) == () and _is_number(value)
-            ):
+            if type(value) not in _SCALARS and not _is_number(value):
                 shown = " ".join(repr(value).split())[:60]
                 raise UserError(
                     f'agent {agent}: info {key} = {shown} is no number, and metadata["metrics"] names it; give one number, or None'
@@ -154,12 +158,11 @@ class EpisodeNumbers:
 
     def _count(self, column: int, slot: int, rule: str, value: float) -> None:
         if rule == "last":
-            self._row[column, slot] = value
+            self._cells[slot][column] = value
         elif not math.isnan(value):
-            self._cases[column, slot] += 1
-            self._sums[column, slot] += value
-            total, cases = self._sums[column, slot], self._cases[column, slot]
-            self._row[column, slot] = total / cases if rule == "mean" else total
+            sums, cases = self._sums[slot], self._cases[slot]
+            sums[column], cases[column] = sums[column] + value, cases[column] + 1
+            self._cells[slot][column] = sums[column] / cases[column] if rule == "mean" else sums[column]
 
 
 def _finite(value: Any) -> float:
@@ -168,8 +171,8 @@ def _finite(value: Any) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether an array without axes, of any library, holds a number."""
-    return np.asarray(value).dtype.kind in "biuf"
+    """Whether it is an array without axes, of any library, that holds a number."""
+    return getattr(value, "shape", None) == () and np.asarray(value).dtype.kind in "biuf"
 
 
 def _within(info: Mapping[Any, Any], path: tuple[str, ...]) -> Any:
