@@ -111,7 +111,7 @@ class EpisodeNumbers:
     def __init__(self, columns: Columns, w: int) -> None:
         self._columns, self._row = columns, columns.block[:, w]
         # Views of each agent's numbers: an item of them is written in a third of the time that an array's takes.
-        self._cells = [memoryview(row) for row in self._row.T]
+        self._cells: list[Any] = [memoryview(row) for row in self._row.T]
         rules = columns.rules or {}
         self._rules = [(key, rule, tuple(key.split("."))) for key, rule in rules.items()]
         self.begin()
