@@ -98,7 +98,8 @@ class Lives:
             self._note("asks-nobody", idle, t, "acting", None, "the world goes on and asks nobody")
 
     def _stands_still(self, step: TimeStep, t: int) -> None:
-        if tuple(self.world.metrics) != self.metric_names:
+        names = tuple(self.world.metrics)
+        if names != self.metric_names and not (self.world.later_metrics and {*names} >= {*self.metric_names}):
             self.bench.note("metrics", "the names changed", step=t, field="metrics")
         for name in ("reward", "acting", "terminated", "truncated"):
             array = getattr(step, name)

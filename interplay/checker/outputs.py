@@ -57,7 +57,7 @@ def read_fields(world: World, step: TimeStep, metrics: bool = True) -> dict[str,
         fields[name] = Field(np.asarray(getattr(step, name)), everyone)
     fields["over"] = Field(np.asarray(step.over), None)
     if metrics:
-        for name, values in world.metrics.items():
+        for name, values in world.lasting_metrics.items():
             array = np.asarray(values)
             fields[f"metrics/{name}"] = Field(array, everyone if array.ndim == 2 else None)
     return fields

@@ -21,6 +21,13 @@ from interplay.core.world import World
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import SimulationManager
 
+OURS = (
+    "num_worlds",
+    "seed",
+    "first_world",
+    "threads",
+    "processes",
+)  # arguments of batches; others are options
 WORLDS = (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT)
 
 
@@ -104,7 +111,8 @@ def _made_by(make: Callable[..., Any]) -> Handed:
 
 
 def _batch(make: Callable[..., World], parameters: tuple[str, ...], **given: Any) -> World:
-    return make(**{name: value for name, value in given.items() if name in parameters})
+    """A batch; `OURS` that the function does not take are left out."""
+    return make(**{name: value for name, value in given.items() if name in parameters or name not in OURS})
 
 
 def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
@@ -122,7 +130,10 @@ def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
 
 
 def _batch_of(kind: Callable[..., World], make: Callable[[], Any], **given: Any) -> World:
-    return kind(make, given.pop("num_worlds", 1), **given)
+    """A batch of what a function makes; what is not one of `OURS` is an argument of the function."""
+    ours = {name: value for name, value in given.items() if name in OURS}
+    options = {name: value for name, value in given.items() if name not in OURS}
+    return kind(make, **{"num_worlds": 1, **ours}, kwargs=options)
 
 
 def _copy_of(env: Any) -> Any:
@@ -152,6 +163,8 @@ def _world(world: World) -> Handed:
 
 def _remade(kind: type[World], name: str, arguments: dict[str, Any], **given: Any) -> World:
     parameters = inspect.signature(kind).parameters
+    for key in given.keys() - parameters.keys() - {*OURS}:
+        raise UserError(f"{name}: option {key!r} of a world that was handed over as it is; hand over its id")
     rest = {**arguments, **{key: value for key, value in given.items() if key in parameters}}
     for key, parameter in parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:

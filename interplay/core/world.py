@@ -35,6 +35,11 @@ Array = np.ndarray
 Tree = Mapping[str, Any]
 
 
+NAMED_BEFOREHAND = (
+    'an environment names numbers of its infos beforehand by metadata["metrics"] = {"success": "last"}'
+)
+
+
 class Kind(NamedTuple):
     """Agents of one world that share their spaces.
 
@@ -101,6 +106,7 @@ class World(Remakable, ABC):
         num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
         population_names: what they are called, each once, letters, digits, ``_``, ``-`` and dots; None calls them pop0, pop1, ...
         teams: slots that win and lose together, one tuple per team; None = everybody plays for itself.
+        later_metrics: further per-agent metrics may appear in play: numbers in the infos of an environment that names none beforehand.
         per_team: names of metrics whose value for an agent is that of its whole team.
         team_names: names of `teams`; None calls them team0, team1, ...
         privileged_view: whether `draw` and `describe` show what the public may not know (hidden roles); None = nothing is hidden.
@@ -126,6 +132,7 @@ class World(Remakable, ABC):
     teams: tuple[tuple[int, ...], ...] | None = None
     team_names: tuple[str, ...] | None = None
     per_team: tuple[str, ...] = ()
+    later_metrics: bool = False
     privileged_view: bool | None = None
     state_space: spaces.Box | None = None
     frames_per_step: int = 1
@@ -196,6 +203,11 @@ class World(Remakable, ABC):
         and means leave it out.
         """
         return {}
+
+    @property
+    def lasting_metrics(self) -> Mapping[str, Array]:
+        """`metrics` without those that come in play, see `later_metrics`."""
+        return self.metrics
 
     @property
     def population(self) -> Array:
@@ -344,7 +356,7 @@ class World(Remakable, ABC):
             [name, bool(step.acting[world, a]), float(step.reward[world, a])]
             for a, name in enumerate(self.agents)
         ]
-        for name, values in self.metrics.items():
+        for name, values in self.lasting_metrics.items():
             if np.ndim(values) == 2:
                 columns.append(name)
                 for a, row in enumerate(rows):

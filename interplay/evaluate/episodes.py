@@ -396,8 +396,10 @@ class _Ledger:
     def columns(self) -> dict[str, np.ndarray]:
         rows = [self._rows[episode] for episode in sorted(self._rows)]
         first = ["seed", "steps", "truncated", "return"]
-        names = first + [name for name in rows[0] if name not in first]
-        return {name: np.stack([row[name] for row in rows]) for name in names}
+        most = max(rows, key=len)  # metrics may come in play; episodes that ended before have none of them
+        none = {name: np.full(np.shape(most[name]), np.nan) for name in most}
+        names = first + [name for name in most if name not in first]
+        return {name: np.stack([row.get(name, none[name]) for row in rows]) for name in names}
 
 
 def _differ(outcome: np.ndarray) -> bool:

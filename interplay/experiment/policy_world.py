@@ -19,7 +19,7 @@ from interplay.core.world import Kind, TimeStep, World
 # What a world says of itself, which is the same however its agents are grouped.
 SAID = (
     *("id", "version", "persistent", "respawns", "dead_stay", "ignores_illegal", "teams"),
-    *("frames_per_step", "tick_seconds", "state_space"),
+    *("frames_per_step", "tick_seconds", "state_space", "later_metrics"),
 )
 
 

@@ -39,6 +39,7 @@ SAID = (
         "dead_stay",
         "ignores_illegal",
         "num_populations",
+        "later_metrics",
         "population_names",
         "team_names",
         "per_team",
@@ -367,7 +368,7 @@ class InterfacedWorld(World):
             return array
         if array.dtype == bool:
             return self._any(array)
-        return np.stack([array[:, list(unit)].mean(axis=1) for unit in self._units], axis=1)
+        return np.stack([_mean_known(array[:, list(unit)]) for unit in self._units], axis=1)
 
     def _outer_teams(self) -> tuple[tuple[int, ...], ...] | None:
         inside = self._inner.teams
@@ -484,3 +485,14 @@ def _placed(whole: Any, part: Any, seat: Any, worlds: int) -> Any:
         whole = np.zeros((worlds, seat.size, *part.shape[1:]), part.dtype)
     whole[:, seat.columns] = part.reshape(shape)
     return whole
+
+
+def _mean_known(values: Array) -> Array:
+    """(W,) means over the members that have a number; NaN where none has."""
+    missing = np.isnan(values)
+    if not missing.any():
+        mean: Array = values.mean(axis=1)
+        return mean
+    cases = (~missing).sum(axis=1)
+    sums = np.where(missing, 0.0, values).sum(axis=1)
+    return np.divide(sums, cases, out=np.full(len(values), np.nan), where=cases > 0)

@@ -316,6 +316,11 @@ class Shard:
         self.collector.episodes.windows.load(_below(arrays, "windows/"), owner)
         return None
 
+    def follow(self, old: Shard, update: int) -> None:
+        """Takes the place of a shard with other worlds: new episodes begin."""
+        self.collector.episodes.grow(old.collector.episodes.later)
+        self._begin_anew(update)
+
     def _counters(self) -> dict[str, np.ndarray]:
         collector = self.collector
         return (

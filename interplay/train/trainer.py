@@ -12,7 +12,7 @@ import io
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from interplay.core.stopping import Stop, finishing
 from interplay.core.waiting import WAITING
 from interplay.core.world import World
 from interplay.train.algorithms.ppo import KL_SLACK
+from interplay.train.curriculum import Curriculum, check_stages
 from interplay.train.diagnosis.live import LiveDiagnosis
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.worker import TeamWorker
@@ -88,10 +89,13 @@ from interplay.train.views import find_view
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
+CHANGE = 4  # beside these: the worlds are made anew with other options
 FIRST_UPDATES = 200  # at most, before what learns from replay takes its first gradient step
 TOLD_AGAIN = 5  # updates after which it is said how many the run will have: by then crowds have grown
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
-OnUpdate = Callable[[Path, Mapping[str, Any]], object]  # run folder, numbers of an update -> true: stop
+OnUpdate = Callable[
+    [Path, Mapping[str, Any]], object
+]  # run folder, numbers of an update -> true: stop; a mapping: options
 SHOWN = ("life", "episode_length", "won", "episode_return", "kl", "epochs", "td_error", "epsilon")
 
 
@@ -109,7 +113,7 @@ def train(
         make_world: ``make_world(num_worlds=, seed=, first_world=) -> World``, importable by the workers; None asks the
             registry for ``settings.world``.
         on_update: ``on_update(run folder, numbers)``, called after every update with what the log says of it; where it gives
-            True the run saves and stops.
+            True the run saves and stops; a mapping it gives are options of the world: worlds are made anew with them.
 
     Returns:
         The run folder.
@@ -274,6 +278,7 @@ def _train(
                     tell(f"{reason}; this run goes on with new episodes")
             faults.begin(worker.updates)
             evaluation = Evaluation(settings, make, learner, worker.agent_steps)
+            evaluation.play_with(worker.curriculum.played[1])
             with contextlib.closing(evaluation):
                 _lead(worker, evaluation, folder, checkpoint, stop, faults, on_update)
 
@@ -327,7 +332,11 @@ def _lead(
             rated = evaluation.tell(worker.agent_steps)
             now = time.monotonic()
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
-            best.add(numbers, [*worker.metric_names, *evaluation.metric_names], worker.of_lives)
+            numbers |= worker.curriculum.logged()
+            known = [*worker.metric_names, *evaluation.metric_names]
+            if worker.shards[0].world.later_metrics and not numbers["episodes"]:
+                known += [str(best.metric), worker.curriculum.metric]  # they may come with the first episodes
+            best.add(numbers, known, worker.of_lives)
             if sides := worker.only_by_side(settings.train.best_by):
                 progress.say_once(
                     f"train.best_by = {settings.train.best_by} sums to zero over the sides of an episode and chooses no checkpoint; "
@@ -341,6 +350,8 @@ def _lead(
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers | names)
                 names = {}
+            if line := worker.later_in_words():
+                progress.say_once(line)
             for line in diagnosis.add(worker.agent_steps, numbers):
                 progress.say(f"update {worker.updates}: {line}")
             if not warned and (warning := stopped_at_once(settings, numbers)):
@@ -353,15 +364,25 @@ def _lead(
             better = best.close(worker.agent_steps)
             kept = settings.train.keeps(before_update, worker.agent_steps)
             ends = complete(worker, numbers["time"])
-            told = {"agent_steps": worker.agent_steps, **numbers}
-            enough = on_update is not None and bool(on_update(folder.path, told))
+            answer = (
+                None
+                if on_update is None
+                else on_update(folder.path, {"agent_steps": worker.agent_steps, **numbers})
+            )
+            enough = bool(answer) and not isinstance(answer, Mapping)
+            changes = _changes(worker, numbers, known, answer) and not ends
             if stop or enough:
                 verdict = SAVE_AND_STOP
             elif ends:
                 verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better or kept else STOP
             else:
                 verdict = SAVE if better or kept or _due(worker, now - saved) else CONTINUE
-            _keep_step(worker, verdict)
+            _keep_step(worker, verdict, worker.curriculum.describe() if changes else None)
+            if changes:
+                progress.say(worker.curriculum.in_words())
+                worker.shards[0].collector.tap = tap
+                tap.move(worker.shards[0].world, worker.curriculum.played[1])
+                evaluation.play_with(worker.curriculum.played[1])
             if verdict in (SAVE, SAVE_AND_STOP):
                 save(before + now - began, better, ends)
                 saved = time.monotonic()
@@ -395,6 +416,14 @@ def _end(
         progress.say(
             f"{played.left:,} episodes had not ended {played.steps:,} steps after the end of the run; the log is without them"
         )
+
+
+def _changes(worker: Worker, numbers: Mapping[str, Any], known: Sequence[str], answer: object) -> bool:
+    """Whether the worlds are made anew after an update: a stage is over, or on_update gave other options."""
+    if isinstance(answer, Mapping):
+        worker.curriculum.given = {**worker.curriculum.given, **answer}
+    worker.curriculum.add(numbers, known, worker.share, worker.agent_steps)
+    return worker.curriculum.is_due
 
 
 def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None, stop: Stop) -> int:
@@ -461,6 +490,7 @@ def _tap(worker: Worker, folder: RunFolder[TrainSettings], progress: Progress) -
     """What records the run's first world, which is the first worker's."""
     shard = worker.shards[0]
     shard.collector.tap = Tap(folder.path, shard.world, worker.settings, progress.say)
+    shard.collector.tap.move(shard.world, worker.curriculum.played[1])
     return contextlib.closing(shard.collector.tap)
 
 
@@ -498,9 +528,12 @@ def _follow(
             verdict = _keep_step(worker, CONTINUE)
 
 
-def _keep_step(worker: Worker, verdict: int) -> int:
-    """Tells all workers the verdict; compares parameters now and then."""
-    verdict = worker.agree(verdict)
+def _keep_step(worker: Worker, verdict: int, state: Mapping[str, Any] | None = None) -> int:
+    """Tells all workers the verdict, and the curriculum's state where it changed; compares parameters now and then."""
+    code = worker.agree(verdict + (CHANGE if state is not None else 0))
+    verdict = code % CHANGE
+    if code >= CHANGE:
+        worker.begin_stage(state)
     if verdict != CONTINUE or worker.updates % DIGEST_EVERY == 0:
         worker.compare_digests()
     return verdict
@@ -560,8 +593,11 @@ def make_learner(
         say: told one line for each kind that `train.start_from` does not have.
         first: whether this is the first worker, who sees that memory will do for all.
     """
-    world = make(num_worlds=1, seed=settings.seed, first_world=0)
+    begin = Curriculum(settings.curriculum).options
+    world = make(num_worlds=1, seed=settings.seed, first_world=0, **begin)
     try:
+        if first:
+            check_stages(settings, make, world)
         populations = with_opponents(settings, world)
         check_populations_read(settings, populations)
         check_opponents(settings, world, populations)

@@ -6,15 +6,18 @@ the shards found is added up over all workers (`exchange.all_reduce`) before any
 
 from __future__ import annotations
 
+import json
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.train.curriculum import Curriculum, check_same_form
 from interplay.train.diagnosis.measures import measure
 from interplay.train.learner import Learner
 from interplay.train.losses import Terms
@@ -57,13 +60,36 @@ class Worker:
         self, settings: TrainSettings, make_world: MakeWorld, learner: Learner, exchange: Exchange
     ) -> None:
         self.settings, self.learner, self.exchange = settings, learner, exchange
+        self._make, self.curriculum = make_world, Curriculum(settings.curriculum)
         self.updates = self.agent_steps = self.episodes = 0
         self._played: dict[str, float] = {}
         self._balance = Balance()
         self._turns = Alternation(settings.alternate, learner.populations.names)
         each = settings.train.shards // exchange.size
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
-        self.shards = [self.make_shard(index, make_world, learner, settings) for index in mine]
+        self.shards = [self._make_shard(index) for index in mine]
+
+    def _make_shard(self, index: int) -> Shard:
+        make = partial(self._make, **self.curriculum.played[1])
+        return self.make_shard(index, make, self.learner, self.settings)
+
+    def make_worlds_anew(self) -> None:
+        """Makes the worlds with the options of `Curriculum.played`: episodes under way are dropped, and the samples that wait for their ends."""
+        for place, old in enumerate(self.shards):
+            new = self.shards[place] = self._make_shard(old.index)
+            check_same_form(old.world, new.world, "options")
+            old.world.close()
+            new.follow(old, self.updates)
+
+    def begin_stage(self, state: Mapping[str, Any] | None) -> None:
+        """A stage begins; every worker calls it at the same time.
+
+        Args:
+            state: of the first worker: the curriculum as `Curriculum.describe` gives it; others give None.
+        """
+        self.curriculum.load(json.loads(self.gather(json.dumps(state))[0]))
+        self.curriculum.begin()
+        self.make_worlds_anew()
 
     # -- an update ------------------------------------------------------------------------------------
 
@@ -138,6 +164,7 @@ class Worker:
 
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, and the lives and episodes that can be told, over all shards."""
+        self._share_names()
         total, outcomes = self._add_up([self._told(shard) for shard in self.shards]), {}
         if isinstance(self.learner.pool, League):
             players = self.learner.pool.players
@@ -163,6 +190,15 @@ class Worker:
             numbers |= {"episodes_began": float(episodes[0] / count), "of_episodes": known}
         learner = first.membership.logged.learner
         return numbers | told | ({} if learner is None else {"learner": list(learner)})
+
+    def _share_names(self) -> None:
+        """Metrics that came in play become those of all shards, so that their columns are the same everywhere."""
+        if not self.shards[0].world.later_metrics:
+            return
+        own = {name for shard in self.shards for name in shard.collector.episodes.later}
+        every = {name for texts in self.gather(json.dumps(sorted(own))) for name in json.loads(texts)}
+        for shard in self.shards:
+            shard.collector.episodes.grow(every)
 
     def _told(self, shard: Shard) -> np.ndarray:
         """What a shard tells of an update."""
@@ -218,6 +254,12 @@ class Worker:
         names = self.learner.populations.names
         outcomes = [f"outcome[{name}]" for name in names] if isinstance(self.learner.pool, League) else []
         return [*self._of_lives, *self.shards[0].collector.episodes.logged, *outcomes]
+
+    def later_in_words(self) -> str:
+        """The numbers of infos that came in play, in a line; "" where none did."""
+        later = self.shards[0].collector.episodes.later
+        how = "is its last value in an episode" if len(later) == 1 else "are the last values in an episode"
+        return f'infos: {", ".join(later)} {how}; other rules: metadata["metrics"]' if later else ""
 
     def only_by_side(self, metric: str | None) -> list[str]:
         """The names under which a metric is logged by side alone; none of one that has a mean."""
@@ -281,6 +323,17 @@ class Worker:
         mine = value if self.exchange.rank == 0 else 0
         return int(self.exchange.all_reduce(np.array([mine], np.float64))[0])
 
+    def gather(self, text: str) -> list[str]:
+        """Every worker's text, in their order."""
+        own, rank, size = np.frombuffer(text.encode(), np.uint8), self.exchange.rank, self.exchange.size
+        lengths = np.zeros(size)
+        lengths[rank] = len(own)
+        counts = self.exchange.all_reduce(lengths).astype(int)
+        letters = np.zeros((size, max(counts)), np.uint8)
+        letters[rank, : len(own)] = own
+        all_letters = self.exchange.all_reduce(letters.ravel()).reshape(letters.shape)
+        return [row[:count].tobytes().decode() for row, count in zip(all_letters, counts, strict=True)]
+
     def compare_digests(self) -> None:
         """Raises `UserError` if the workers' parameters are not the same bits."""
         digests = np.zeros(self.exchange.size)
@@ -325,6 +378,12 @@ class Worker:
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self._turns.load(checkpoint.record)
         self._balance.load(checkpoint.record)
+        before = self.curriculum.played
+        self.curriculum.load(checkpoint.record)
+        if self.curriculum.played != before:
+            self.make_worlds_anew()
+        for shard in self.shards:
+            shard.collector.episodes.grow(checkpoint.record.get("later_metrics", ()))
         self.learner.load(checkpoint.arrays)
         if isinstance(self.learner.pool, League):
             self.learner.pool.go_on(self.agent_steps)
@@ -336,11 +395,16 @@ class Worker:
                     f"{checkpoint.path}: shard {shard.index} is missing; resume with the run's own train.shards"
                 )
             reason = shard.load(arrays, self.updates) or reason
+        if self.curriculum.is_due:
+            self.curriculum.begin()
+            self.make_worlds_anew()
         return reason
 
     def describe(self) -> dict[str, Any]:
         """What a checkpoint's record says of the training beside its counters."""
-        return self._turns.describe() | self._balance.describe()
+        later = self.shards[0].collector.episodes.later
+        names = {"later_metrics": later} if later else {}
+        return self._turns.describe() | self._balance.describe() | self.curriculum.describe() | names
 
     def close(self) -> None:
         """Closes the worlds."""

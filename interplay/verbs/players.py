@@ -111,7 +111,12 @@ def seat(
     if make is None or is_folder(str(player)):
         found = find_player(str(player), name, options, greedy, roles=list(roles), trust=trust)
         # What the run's settings say of options is true of the world that was handed over, too.
-        return found if make is None else found._replace(make=make, options=dict(options or {}))
+        if make is None:
+            return found
+        from interplay.train.play.policy import stage_options
+
+        make = partial(make, **stage_options(str(player)))
+        return found._replace(make=make, options=dict(options or {}))
     if handed is not None and handed.like:
         from interplay.registry import make_policy
 

@@ -34,6 +34,7 @@ class Groups(TypedDict, total=False):
     interfaces: Group
     opponents: Group
     alternate: Group
+    curriculum: Group
     pool: Group
     belief: Group
     network: Group
@@ -71,7 +72,8 @@ def train(
         start_from: a run, or one of its checkpoints, whose weights it begins with.
         league: self-play in a league, by a preset's name, a file with the keys of ``[league]``, or these keys.
         preset: published settings, below yours: docs/presets.md.
-        on_update: called after every update with the run and its numbers; where it returns True the run saves and stops.
+        on_update: called after every update with the run and its numbers; where it returns True the run saves and stops;
+            a mapping that it returns are options with which the worlds are made anew.
         trust: a settings file may name programs of its own.
         **settings: every other setting, by groups (``ppo={"clip": 0.1}``), or by dotted names (``**{"ppo.clip": 0.1}``), which no type
             checker can know.

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.world import TimeStep, World
+from interplay.core.world import NAMED_BEFOREHAND, TimeStep, World
 from interplay.evaluate.results import OUTCOME, Results, has_outcome, limit_ended, results
 from interplay.evaluate.tournaments.match_recordings import BlockRecorder, RecordingPlan
 from interplay.evaluate.tournaments.matchups import Matchup, MatchupPolicy, sides
@@ -185,6 +185,6 @@ def agent_scores(world: World, score: str, returns: np.ndarray | None = None) ->
     fitting = [key for key, values in metrics.items() if np.shape(values)[1:] == (slots,)]
     if score not in fitting:
         raise UserError(
-            f"{world.id}: no score {score!r}; there are {', '.join([RETURN, *fitting])} (one value per agent)"
+            f"{world.id}: no score {score!r}; there are {', '.join([RETURN, *fitting])} (one value per agent); {NAMED_BEFOREHAND}"
         )
     return np.asarray(metrics[score], np.float64)

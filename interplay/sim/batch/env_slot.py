@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.sim.batch.answers import ALL, check_all, of_reset, of_step
+from interplay.sim.batch.info_numbers import Columns, EpisodeNumbers
 from interplay.sim.batch.layout import Buffers, KindLayout, Layout, Leaf, mask_rows, refuse_misspelt
 from interplay.sim.batch.leaf_column import LeafColumn
 from interplay.sim.batch.mask_rows import MASK
@@ -30,6 +31,7 @@ class EnvSlot:
         buffers: of the whole batch.
         w: the row.
         leaves: what agents see, in the worlds of this process.
+        numbers: of infos, for all worlds of the process.
         at: which of these worlds it is.
 
     Attributes:
@@ -37,12 +39,20 @@ class EnvSlot:
     """
 
     def __init__(
-        self, env: Any, layout: Layout, buffers: Buffers, w: int, leaves: LeafColumns, at: int
+        self,
+        env: Any,
+        layout: Layout,
+        buffers: Buffers,
+        w: int,
+        leaves: LeafColumns,
+        numbers: Columns,
+        at: int,
     ) -> None:
         self.env, self.steps = env, 0
         self._leaves, self._at = leaves, at
         self._buffers = buffers
         self._w = w
+        self._numbers = EpisodeNumbers(numbers, w)
         self._place = {
             layout.agents[slot]: (slot, column, kind)
             for kind in layout.kinds
@@ -63,9 +73,11 @@ class EnvSlot:
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
         self.steps = 0
+        self._numbers.begin()
         observation, infos = of_reset(self.env.reset(seed=seed))
         self._clear()
         self._show(observation, infos, self.env.agents)
+        self._count(infos, self.env.agents)
         self._buffers["over"][self._w] = not self.env.agents
 
     def step(self) -> None:
@@ -99,7 +111,16 @@ class EnvSlot:
         if ALL in terminations or ALL in truncations:
             check_all(terminations, truncations, before, living)
         self._show(observation, infos, living)
+        self._count(infos, living)
         self._buffers["over"][self._w] = not living
+
+    def _count(self, infos: Mapping[Any, Any], living: Any) -> None:
+        """Reads the numbers of infos, of agents that left too; an info that waits for its agent's turn is read then."""
+        for agent, info in infos.items():
+            if not info or agent not in self._place:
+                continue
+            if info.get("acting", True) or agent not in living:
+                self._numbers.add(self._place[agent][0], agent, info, self.steps > 0)
 
     def _clear(self) -> None:
         for row in self._zeros:

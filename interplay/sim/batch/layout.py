@@ -12,6 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.spaces import action_choices
 from interplay.core.world import Kind
 from interplay.sim.batch.answers import of_reset, require_seed
+from interplay.sim.batch.info_numbers import MOST, declared
 from interplay.sim.batch.managed import ManagedSimulation
 from interplay.sim.batch.mask_rows import MASK, MaskRows, misspelt, ones
 
@@ -60,11 +61,16 @@ class KindLayout(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Everything a batch needs to know of an environment."""
+    """Everything a batch needs to know of an environment.
+
+    Attributes:
+        metrics: numbers of infos that it names beforehand, see `interplay.sim.batch.info_numbers`; None: it names none.
+    """
 
     name: str
     agents: tuple[str, ...]
     kinds: tuple[KindLayout, ...]
+    metrics: Mapping[str, str] | None = None
 
 
 def read_layout(env: Any) -> Layout:
@@ -104,7 +110,7 @@ def read_layout(env: Any) -> Layout:
         masks = ((agents[slot], _first_mask(env, agents[slot], infos)) for slot in slots)
         mask = next(((agent, mask) for agent, mask in masks if mask is not None), None)
         kinds.append(_kind_layout(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, mask))
-    return Layout(name, agents, tuple(kinds))
+    return Layout(name, agents, tuple(kinds), declared(name, getattr(env, "metadata", None)))
 
 
 def _first_mask(env: Any, agent: Any, infos: Mapping[Any, Any]) -> Any:
@@ -139,6 +145,7 @@ def shapes_of(layout: Layout, num_worlds: int, num_workers: int) -> dict[str, tu
         "acting": (grid, bool),
         "terminated": (grid, bool),
         "truncated": (grid, bool),
+        "numbers": ((MOST if layout.metrics is None else len(layout.metrics), *grid), np.float64),
     }
     for kind in layout.kinds:
         lead = (num_worlds, len(kind.kind.slots))

@@ -29,7 +29,8 @@ class ManagedSimulation:
 
     def __init__(self, manager: SimulationManager) -> None:
         self.manager = manager
-        self.metadata = {"name": type(manager.sim.unwrapped).__name__}
+        own = getattr(manager.sim.unwrapped, "metadata", {})
+        self.metadata = {**own, "name": type(manager.sim.unwrapped).__name__}
         self.possible_agents = [name for name, agent in manager.agents.items() if is_agent(agent)]
         if not self.possible_agents:
             raise UserError(

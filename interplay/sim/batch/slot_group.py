@@ -12,6 +12,7 @@ from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.overdue import OVERDUE
 from interplay.core.user_code import where
 from interplay.sim.batch.env_slot import EnvSlot, leaves_of
+from interplay.sim.batch.info_numbers import Columns
 from interplay.sim.batch.layout import Buffers, Layout
 from interplay.sim.batch.leaf_column import are_finite
 from interplay.sim.batch.managed import ManagedSimulation
@@ -28,6 +29,9 @@ class SlotGroup:
         buffers: of the whole batch.
         first: the first world.
         index: of this process among the workers of the batch, if it is one.
+
+    Attributes:
+        numbers: columns of the numbers in infos.
     """
 
     def __init__(
@@ -35,7 +39,10 @@ class SlotGroup:
     ) -> None:
         worlds = slice(first, first + len(envs))
         columns = leaves_of(layout, buffers, worlds)
-        self.slots = [EnvSlot(env, layout, buffers, first + i, columns, i) for i, env in enumerate(envs)]
+        self.numbers = Columns(layout.metrics, buffers["numbers"], range(worlds.start, worlds.stop))
+        self.slots = [
+            EnvSlot(env, layout, buffers, first + i, columns, self.numbers, i) for i, env in enumerate(envs)
+        ]
         self._columns = [column for kind in columns.values() for column in kind]
         self._agents, self._rewards = layout.agents, buffers["reward"][worlds]
         self._which, self._seed = buffers["which"][worlds], buffers["seed"][worlds]

@@ -7,6 +7,7 @@ action is ever pickled.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -22,11 +23,13 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.core.overdue import OVERDUE
+from interplay.sim.batch.info_numbers import Columns
 from interplay.sim.batch.layout import place, read_layout, shapes_of, size_of
 from interplay.sim.batch.managed import as_environment
 from interplay.sim.batch.slot_group import SlotGroup, made, named, refuse_overdue
 
 RESET, STEP, CLOSE = b"reset", b"step", b"close"
+NAMES = "\0"  # how a reply begins that names new columns of numbers, as JSON
 
 
 class SerialPool:
@@ -54,6 +57,11 @@ class SerialPool:
     def step(self) -> None:
         """Steps the worlds of ``buffers["which"]`` that are not over; those that are stand still."""
         self._group.step()
+
+    @property
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Numbers of infos by name: (W, A), NaN for agents without one."""
+        return dict(zip(self._group.numbers.new, self.buffers["numbers"], strict=False))
 
     def environment(self, w: int) -> Any:
         """World w's environment; None where it is in another process."""
@@ -86,6 +94,10 @@ class WorkerPool:
         self.layout = named(0, probe, read_layout, probe)
         probe.close()
         runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
+        self._runs, self._names = (
+            runs,
+            [list[str]() for _ in runs],
+        )  # of each process its worlds, and the names of its columns
         context = multiprocessing.get_context("spawn")
         shapes = shapes_of(self.layout, num_worlds, len(runs))
         memory = context.RawArray("b", size_of(shapes))
@@ -128,6 +140,16 @@ class WorkerPool:
         """As `SerialPool.reset`."""
         self._send(RESET)
 
+    @property
+    def numbers(self) -> dict[str, np.ndarray]:
+        """As `SerialPool.numbers`."""
+        block = self.buffers["numbers"]
+        found = {name: np.full(block.shape[1:], np.nan) for names in self._names for name in names}
+        for run, names in zip(self._runs, self._names, strict=True):
+            for column, name in enumerate(names):
+                found[name][run] = block[column, run]
+        return found
+
     def environment(self, w: int) -> Any:
         """As `SerialPool.environment`."""
         return None
@@ -166,7 +188,11 @@ class WorkerPool:
         try:
             for index, pipe in enumerate(self._pipes):
                 self._waits_for = index
-                problem = problem or self._answer(index, pipe)
+                reply = self._answer(index, pipe)
+                if reply[:1] == NAMES:
+                    self._names[index] += json.loads(reply[1:])
+                else:
+                    problem = problem or reply
         except KeyboardInterrupt:
             refuse_overdue()
             raise
@@ -215,7 +241,7 @@ def _work(
     except Exception as error:
         pipe.send_bytes(str(error).encode())
         return
-    pipe.send_bytes(b"")
+    pipe.send_bytes(_names_since(group.numbers).encode())
     while True:
         try:
             command = pipe.recv_bytes()
@@ -223,8 +249,14 @@ def _work(
             command = CLOSE
         if command == CLOSE:
             break
-        pipe.send_bytes(_run(command, group).encode())
+        pipe.send_bytes((_run(command, group) or _names_since(group.numbers)).encode())
     group.close()
+
+
+def _names_since(columns: Columns) -> str:
+    """A process's reply: the names that are new, or nothing."""
+    new, columns.new = columns.new, []
+    return NAMES + json.dumps(new) if new else ""
 
 
 def _run(command: bytes, group: SlotGroup) -> str:

@@ -24,6 +24,8 @@ from interplay.sim.batch.worker_pool import SerialPool, WorkerPool
 class EnvironmentBatch(World):
     """W environments, stepped together in this process or in several; subclasses say how they are saved.
 
+    Metrics are an episode's length and return, and the numbers of infos (`interplay.sim.batch.info_numbers`).
+
     Time steps are read-only views, so nobody can change by mistake what a world has said.
 
     Args:
@@ -70,6 +72,7 @@ class EnvironmentBatch(World):
         agents = [str(agent) for agent in layout.agents]
         super().__init__(num_worlds, agents, [kind.kind for kind in layout.kinds], seed, first_world)
         self._layouts = layout.kinds
+        self.later_metrics = layout.metrics is None
         self._buffers = self._pool.buffers
         self._stream = seeding.new_stream(num_worlds)
         self._lengths = np.zeros(num_worlds, np.int64)
@@ -84,6 +87,16 @@ class EnvironmentBatch(World):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
+        numbers = self._pool.numbers
+        names = sorted(numbers) if self.later_metrics else numbers
+        return self._counted | {name: numbers[name] for name in names}
+
+    @property
+    def lasting_metrics(self) -> Mapping[str, np.ndarray]:
+        return self._counted if self.later_metrics else self.metrics
+
+    @property
+    def _counted(self) -> dict[str, np.ndarray]:
         return {"episode_length": self._lengths, "episode_return": self._returns}
 
     def close(self) -> None:

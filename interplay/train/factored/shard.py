@@ -99,6 +99,13 @@ class TeamShard(Shard):
             replay.load(own, f"checkpoint: shard {self.index}, replay of {troop.name}")
         return super().load(arrays, update)
 
+    def follow(self, old: Shard, update: int) -> None:
+        """As of every shard; what was played before is replayed still."""
+        assert isinstance(old, TeamShard)
+        for mine, replay in zip(self.collector.replays, old.collector.replays, strict=True):
+            mine.load(replay.save(), "replay")
+        super().follow(old, update)
+
     def _begin_anew(self, update: int) -> None:
         super()._begin_anew(update)
         for replay in self.collector.replays:

@@ -13,6 +13,7 @@ from interplay.core.loading import is_folder, origin, split_player
 from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
 from interplay.core.world import World
+from interplay.train.curriculum import in_stage, played_stage
 from interplay.train.interfaced import SeenPolicy, seen
 from interplay.train.learner import policy_stem
 from interplay.train.play.stored_world import KEY
@@ -55,8 +56,10 @@ def _load(
 ) -> TrainedPolicy | SeenPolicy:
     folder, player = split_player(str(run))
     path = find_checkpoint(folder)
-    stored = read_part(path, [])[0].get(KEY)
+    record = read_part(path, [])[0]
+    stored = record.get(KEY)
     settings, make = _settings(path, trust, stored)
+    settings = in_stage(settings, record)
     if populations is None and settings.league.learners:
         populations = [player or next(iter(settings.league.learners))]
     elif player is not None:
@@ -116,7 +119,15 @@ def words_of_checkpoint(checkpoint: Path, player: str = "") -> str:
         shown = run.resolve().name
     shown = run.resolve().name if shown == "." else shown
     steps = f"{shown}{'@' if player else ''}{player} at {int(read_manifest(checkpoint)['agent_steps']):,}"
+    stage, _ = played_stage(read_part(checkpoint, [])[0])
+    steps += f", stage {stage}" if stage else ""
     return steps if checkpoint.name.isdecimal() else f"{steps} ({checkpoint.name})"
+
+
+def stage_options(run: Path | str) -> dict[str, Any]:
+    """Options of the world in the stage of a run or checkpoint, over those of its settings."""
+    record, _ = read_part(find_checkpoint(split_player(str(run))[0]), [])
+    return played_stage(record)[1]
 
 
 def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:

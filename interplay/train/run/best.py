@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
+from interplay.core.world import NAMED_BEFOREHAND
 from interplay.evaluate.last import LEAST, count_last, counted_by
 from interplay.train.run.checkpoint import BEST, Checkpoint, keep_best
 from interplay.train.run.lifetimes import OWN
@@ -94,7 +95,7 @@ class Best:
             return
         near = difflib.get_close_matches(str(self.metric), names, 1)
         plain = ", ".join(name for name in names if "[" not in name)
-        cure = f"did you mean {near[0]}?" if near else f"known: {plain}"
+        cure = f"did you mean {near[0]}?" if near else f"known: {plain}; {NAMED_BEFOREHAND}"
         raise UnknownMetric(f"train.best_by: there is no metric {self.metric}; {cure}")
 
     def close(self, agent_steps: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ class EpisodeStatistics:
         names: metric -> how many numbers it has, 1 per world or A.
         by_side: sums of the per-agent metrics by side.
         size: how many numbers an episode has as sums: a count, those of `names`, whether there is each, those of `by_side`.
+        later: of `names`, those that came in play (`World.later_metrics`).
         windows: of the episodes; `further` numbers stand behind.
         ended: episodes that have ended since somebody set it to 0.
         returns: (W, A) float64, of the episodes under way.
@@ -41,17 +42,42 @@ class EpisodeStatistics:
             for name, values in world.metrics.items()
             if name not in ("episode_length", "episode_return")
         }
-        self.names = {"episode_length": 1, "episode_return": agents}
-        self.names |= {name: int(np.prod(shape)) for name, shape in own.items()}
-        per_agent = ["episode_return", *(name for name, shape in own.items() if shape == (agents,))]
-        self.by_side = SideSums(per_agent, sides or LoggedSides())
-        self._columns = {name: list(self.names).index(name) for name in per_agent}
-        self.size = 1 + 2 * sum(self.names.values()) + self.by_side.size
+        self.later = sorted(own) if world.later_metrics else []
+        self._own = {"episode_length": (), "episode_return": (agents,)} | own
+        self._own = {name: shape for name, shape in self._own.items() if name not in self.later}
+        self._sides, self._further = sides or LoggedSides(), further
+        self._lay_out()
         self.windows = Windows(world.num_worlds, self.size + further)
         self.ended = 0
         self.returns = np.zeros((world.num_worlds, agents))
         self.lengths = np.zeros(world.num_worlds, np.int64)
         self._world = world
+
+    def _lay_out(self) -> None:
+        """Gives every number its column."""
+        agents = self._own["episode_return"]
+        shapes = self._own | dict.fromkeys(self.later, agents)
+        self.names = {name: int(np.prod(shape)) for name, shape in shapes.items()}
+        per_agent = [name for name, shape in shapes.items() if shape == agents]
+        self.by_side = SideSums(per_agent, self._sides)
+        self._columns = {name: list(self.names).index(name) for name in per_agent}
+        self.size = 1 + 2 * sum(self.names.values()) + self.by_side.size
+
+    def grow(self, later: Iterable[str]) -> None:
+        """Counts further per-agent metrics too, in the order of their names; episodes that have ended had none of them."""
+        later, before = sorted({*self.later, *later}), self._labels()
+        if later == self.later:
+            return
+        self.later = later
+        self._lay_out()
+        at = {label: column for column, label in enumerate(self._labels())}
+        self.windows.widen(np.array([at[label] for label in before]), len(at))
+
+    def _labels(self) -> list[tuple[Any, ...]]:
+        """What each number of an episode is."""
+        each = [(name, i) for name, size in self.names.items() for i in range(size)]
+        means = [("episodes",), *(("sum", *one) for one in each), *(("cases", *one) for one in each)]
+        return [*means, *self.by_side.labels, *(("further", i) for i in range(self._further))]
 
     @property
     def logged(self) -> list[str]:
@@ -75,8 +101,13 @@ class EpisodeStatistics:
         if not over.any():
             return
         metrics, ended = self._world.metrics, int(over.sum())
+        if self._world.later_metrics and (new := metrics.keys() - self.names.keys()):
+            self.grow(new)
         values = [self.lengths[over, None], self.returns[over]]
-        values += [np.asarray(metrics[name])[over].reshape(ended, -1) for name in list(self.names)[2:]]
+        none = np.full(self.returns.shape, np.nan)  # of a metric that other shards have seen so far
+        values += [
+            np.asarray(metrics.get(name, none))[over].reshape(ended, -1) for name in list(self.names)[2:]
+        ]
         told = np.concatenate(values, axis=1)
         counts = ~np.isnan(told)
         per_agent = np.stack([np.asarray(values[at], np.float64) for at in self._columns.values()], axis=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,6 +69,7 @@ class Tap:
     ) -> None:
         self._run, self._world, self._settings, self._say, self._clock = run, world, settings, say, clock
         self._folder = run / RECORDINGS
+        self._options: dict[str, Any] = {}  # of the stage
         self._window: WorldRecorder | None = None
         self._open = ExitStack()
         self._fresh = False  # the world was reset since its last step
@@ -87,6 +88,11 @@ class Tap:
                 self._folder.mkdir(exist_ok=True)
                 self._number = max((one.number for one in windows(self._folder)), default=0)
                 self._word = self._read_word()  # what was said before counts only if it is said again
+
+    def move(self, world: World, options: Mapping[str, Any]) -> None:
+        """Records another batch from here on, which was made with these options too."""
+        self.close()
+        self._world, self._options = world, dict(options)
 
     @property
     def share(self) -> float:
@@ -141,7 +147,7 @@ class Tap:
         others = opponents_in_words(self._settings)
         header = {
             "seed": self._settings.seed,
-            "options": dict(self._settings.world.options),
+            "options": {**self._settings.world.options, **self._options},
             "policy": f"{self._run.resolve().name} at {agent_steps:,}, in training{f' ({others})' if others else ''}",
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "interplay": __version__,

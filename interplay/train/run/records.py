@@ -85,6 +85,20 @@ def _is_balance(value: Any) -> bool:
     return isinstance(value, Mapping) and all(_are_names(value.get(key)) for key in ("moved", "broken"))
 
 
+def _is_curriculum(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not {"stage", "given", "played", "spans"} <= value.keys():
+        return False
+    played = value["played"]
+    return (
+        isinstance(played, list)
+        and len(played) == 2
+        and is_count(played[0])
+        and is_count(value["stage"])
+        and all(isinstance(options, Mapping) for options in (played[1], value["given"]))
+        and _is_alternation({"turn": None, "both": True, "spans": value["spans"]})
+    )
+
+
 def _are_names(value: Any) -> bool:
     return (
         isinstance(value, list)
@@ -111,6 +125,8 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "populations": (_are_names, "a list of names"),
     "best": (_is_best, "a metric and its value"),
     "alternate": (_is_alternation, "whose turn it is"),
+    "curriculum": (_is_curriculum, "a stage and its options"),
+    "later_metrics": (_are_names, "names of metrics"),
     "balance": (_is_balance, "names of metrics that moved, and of those whose sums were not zero"),
 }
 

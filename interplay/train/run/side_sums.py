@@ -88,6 +88,12 @@ class SideSums:
         names = [name for name in self.names if name != OUTCOME]
         return [*names, *(f"{name}[{side}]" for side in self.sides.names for name in names)]
 
+    @property
+    def labels(self) -> list[tuple[Any, ...]]:
+        """What each of the `size` numbers is."""
+        parts = [(part, name, row) for part in "ab" for name in self.names for row in range(self._rows)]
+        return [*parts, *(("law", name, law) for name in self._metrics for law in range(2))]
+
     def of_others(self, balance: Balance) -> list[str]:
         """Metrics without brackets that are over the episodes in which others play too."""
         if self.sides.learner is None:

@@ -97,6 +97,11 @@ class Windows:
         self.sums[complete], self.began[complete] = 0.0, -1
         return sums
 
+    def widen(self, at: np.ndarray, columns: int) -> None:
+        """Gives episodes further numbers; `at`: where those that they have stand from here on."""
+        sums, self.sums = self.sums, np.zeros((MOST, columns))
+        self.sums[:, at] = sums
+
     def forget(self, of: int) -> None:
         """Nothing is waited for any more: without the episodes that are lost the others of their windows would be too short.
 

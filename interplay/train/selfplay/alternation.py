@@ -15,6 +15,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
+from interplay.core.world import NAMED_BEFOREHAND
 from interplay.train.populations import Populations
 from interplay.train.settings import AlternateGroup
 
@@ -122,7 +123,9 @@ def check_turns(settings: AlternateGroup, populations: Populations, metrics: Seq
     if settings.metric is None:
         return
     if settings.metric not in metrics:
-        near = did_you_mean(settings.metric, metrics, f"episodes have {', '.join(metrics)}")
+        near = did_you_mean(
+            settings.metric, metrics, f"episodes have {', '.join(metrics)}; {NAMED_BEFOREHAND}"
+        )
         raise UserError(f"alternate.metric: there is no {settings.metric!r}; {near}")
     for key, name in (("at_high", settings.at_high), ("at_low", settings.at_low)):
         if name not in populations.names:

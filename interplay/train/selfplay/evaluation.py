@@ -6,7 +6,7 @@ run measures the same. The first worker plays; the others wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -51,6 +51,12 @@ class Evaluation:
         self._done = agent_steps // self._every
         self._world: World | None = None
         self._anchors = np.zeros(0)
+        self._options: dict[str, Any] = {}
+
+    def play_with(self, options: Mapping[str, Any]) -> None:
+        """Makes its worlds with these options, when they are needed next."""
+        self.close()
+        self._world, self._options = None, dict(options)
 
     def tell(self, agent_steps: int) -> dict[str, Any]:
         """What to log after so many agent-steps; nothing if it is not time for it.
@@ -103,7 +109,8 @@ class Evaluation:
     def _begin(self) -> None:
         """Makes worlds and players, and rates the opponents by matches among themselves."""
         settings, own = self._settings, self._learner.populations.own
-        made = self._make(num_worlds=settings.train.evaluate_episodes, seed=settings.seed, first_world=0)
+        count = settings.train.evaluate_episodes
+        made = self._make(num_worlds=count, seed=settings.seed, first_world=0, **self._options)
         self._world = inside(made)
         self._world.reset()
         self._score = settings.train.evaluate_score or default_score(self._world)

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean, is_folder, split_player
-from interplay.core.world import World
+from interplay.core.world import NAMED_BEFOREHAND, World
 from interplay.train.play.policy import open_opponent
 from interplay.train.populations import Populations, find_populations, group_by_name
 from interplay.train.run.checkpoint import find_checkpoint
@@ -158,7 +158,9 @@ def check_score(settings: TrainSettings, world: World) -> None:
     world.reset()
     fitting = [name for name, values in world.metrics.items() if np.ndim(values) == 2]
     if score not in fitting:
-        near = did_you_mean(score, ["return", *fitting], f"there are {', '.join(['return', *fitting])}")
+        near = did_you_mean(
+            score, ["return", *fitting], f"there are {', '.join(['return', *fitting])}; {NAMED_BEFOREHAND}"
+        )
         raise UserError(f"league.score = {score!r}: {world.id} does not tell it of each agent; {near}")
 
 

@@ -7,6 +7,7 @@ from interplay.train.settings.algorithms import (
     RatesGroup,
     VdnGroup,
 )
+from interplay.train.settings.curriculum import CurriculumGroup, StageGroup
 from interplay.train.settings.league import LeagueGroup, LearnerGroup, MeetingGroup
 from interplay.train.settings.network import NetworkGroup
 from interplay.train.settings.populations import (
@@ -25,6 +26,7 @@ __all__ = [
     "NAME",
     "AlternateGroup",
     "BeliefGroup",
+    "CurriculumGroup",
     "LeagueGroup",
     "LearnerGroup",
     "MeetingGroup",
@@ -37,6 +39,7 @@ __all__ = [
     "RatesGroup",
     "RecordGroup",
     "SidesGroup",
+    "StageGroup",
     "TrainGroup",
     "TrainSettings",
     "VdnGroup",

@@ -16,6 +16,7 @@ from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.interfaces.names import from_settings
 from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup, QmixGroup, VdnGroup
+from interplay.train.settings.curriculum import CurriculumGroup
 from interplay.train.settings.league import LeagueGroup
 from interplay.train.settings.network import CLASS, NetworkGroup
 from interplay.train.settings.populations import (
@@ -185,6 +186,7 @@ class TrainSettings(Settings):
         "", max_length=60, description="What tables and pictures call runs with these settings."
     )
     world: WorldChoice
+    curriculum: CurriculumGroup = CurriculumGroup()
     train: TrainGroup = TrainGroup()
     record: RecordGroup = RecordGroup()
     ppo: PpoGroup = PpoGroup()
@@ -214,6 +216,7 @@ class TrainSettings(Settings):
         if ":" in self.world.id:
             yield "world.id", self.world.id
             yield "world.options", self.world.options
+            yield from (("curriculum.stages", stage.options) for stage in self.curriculum.stages)
         if ":" in self.network.kind:
             yield "network.kind", self.network.kind
         if ":" in self.algorithm:

@@ -1,0 +1,55 @@
+"""A curriculum: stages of a run, each with options of the world, and what ends them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
+
+from interplay.core.settings import Settings
+from interplay.core.settings_text import show
+
+CONDITION = re.compile(
+    r"\s*(?P<metric>[^<>\s]+)\s*(?P<sign>[<>])\s*(?P<value>[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*"
+)
+
+
+class StageGroup(Settings):
+    """One stage."""
+
+    options: dict[str, Any] = Field({}, description="Options of the world in this stage, over world.options.")
+    until: float | str | None = Field(
+        None,
+        description='What ends it: a share of the run (up to 1), agent-steps (above 1), or a metric, "won > 0.8"; off: nothing.',
+    )
+
+    @field_validator("until")
+    @classmethod
+    def _is_a_border(cls, until: float | str | None) -> float | str | None:
+        if isinstance(until, str) and CONDITION.fullmatch(until) is None:
+            raise ValueError(f'{show(until)} is no condition; write a metric and a bound, "won > 0.8"')
+        if not isinstance(until, str) and until is not None and until <= 0:
+            raise ValueError(f"{until:g} ends it before it begins; give a share of the run, or agent-steps")
+        return until
+
+
+class CurriculumGroup(Settings):
+    """Stages that follow each other; worlds are made anew when one begins."""
+
+    stages: tuple[StageGroup, ...] = Field(
+        (), description="In their order; every one but the last says what ends it."
+    )
+    episodes: int = Field(
+        100, ge=1, description="A metric of episodes is meant over at least so many last ones of the stage."
+    )
+
+    @model_validator(mode="after")
+    def _each_ends_but_the_last(self) -> CurriculumGroup:
+        for number, stage in enumerate(self.stages, 1):
+            if (stage.until is None) != (number == len(self.stages)):
+                cure = "leave it out" if stage.until is not None else "say what ends it"
+                raise ValueError(
+                    f"stages: until = {show(stage.until)} of stage {number} of {len(self.stages)}; {cure}: each but the last has an end"
+                )
+        return self

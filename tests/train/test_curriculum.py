@@ -1,0 +1,183 @@
+"""Stages of a run: when they end, what the worlds are then, and that neither stops nor workers change a bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import interplay
+from interplay.core.errors import UserError
+from interplay.sim.managers import AllStepManager
+from interplay.train.curriculum import Curriculum
+from interplay.train.settings import CurriculumGroup
+from interplay.train.trainer import resume
+from tests.connect.telling_envs import Sized
+from tests.train.test_own_numbers import SMALL, without_times
+from tests.train.test_trainer import arrays_of, log_of
+
+SIZED = "tests.connect.telling_envs:sized"
+STEPS = 8 * 4 * 2  # agent-steps of an update: rollout, worlds, agents
+
+
+def trained(out: Path, stages: list[dict[str, Any]], world: object = SIZED, **over: Any) -> interplay.Run:
+    train = {"quiet": True, "writers": ["csv"], "shards": 2, "max_updates": 6, **over.pop("train", {})}
+    given = {"steps": 10**6, "workers": 1, "num_worlds": 4, "ppo": {"rollout": 8, "minibatch": 32}, **over}
+    return interplay.train(
+        world, out, train=train, curriculum={"stages": stages, "episodes": 10}, **SMALL, **given
+    )
+
+
+BY_STEPS = [
+    {"options": {"size": 2}, "until": 2.0 * STEPS},
+    {"options": {"size": 5}, "until": 4.0 * STEPS},
+    {"options": {"size": 3}},
+]
+
+
+def sizes(run: interplay.Run) -> list[tuple[int, int, set[float]]]:
+    """Of each update its stage, the size of its worlds, and the lengths of the episodes that it tells."""
+    lines = [line for line in log_of(run.folder) if "stage" in line]
+    return [
+        (line["stage"], line["options"]["size"], {line["episode_length"]} if line["episodes"] else set())
+        for line in lines
+    ]
+
+
+def test_stages_end_by_agent_steps(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run", BY_STEPS)
+    found = sizes(run)
+    assert [(stage, size) for stage, size, _ in found] == [(1, 2)] * 2 + [(2, 5)] * 2 + [(3, 3)] * 2
+    for _, size, lengths in found:
+        assert lengths <= {size}
+    assert {size for _, size, lengths in found if lengths} == {2, 5, 3}
+    # Worlds and rows of the log say the same: 1 / size is a number of the environment.
+    assert {(line["options"]["size"], line["share"]) for line in log_of(run.folder) if line["episodes"] and "stage" in line} == {
+        (2, 1 / 2), (5, 1 / 5), (3, 1 / 3)
+    }  # fmt: skip
+    table = run.evaluate(episodes=2)
+    assert table["steps"].tolist() == [3, 3]
+    assert "stage 3" in table.line
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_neither_a_stop_nor_workers_change_a_bit(tmp_path: Path, workers: int) -> None:
+    """Stops within a stage and at its border."""
+    whole = trained(tmp_path / "whole", BY_STEPS)
+    for updates in (2, 3):
+        parts = trained(tmp_path / f"parts{updates}", BY_STEPS, steps=updates * STEPS, workers=workers)
+        assert log_of(parts.folder)[-1]["updates"] == updates
+        assert parts.evaluate(episodes=2)["steps"].tolist() == [2, 2] if updates == 2 else [5, 5]
+        resume(parts.folder, steps=10**6)
+        assert arrays_of(parts.folder) == arrays_of(whole.folder)
+        mine, other = (
+            [line for line in without_times(run.folder) if "stage" in line] for run in (parts, whole)
+        )
+        assert [line["kl"] for line in mine] == [line["kl"] for line in other]
+        assert [line["options"] for line in mine] == [line["options"] for line in other]
+
+
+def test_shares_of_the_run_are_of_its_own_end(tmp_path: Path) -> None:
+    stages = [
+        {"options": {"size": 2}, "until": 0.3},
+        {"options": {"size": 5}, "until": 0.4},
+        {"options": {"size": 3}},
+    ]
+    run = trained(tmp_path / "run", stages)
+    assert [size for _, size, _ in sizes(run)] == [2, 2, 5, 3, 3, 3]  # after 2/6 and 3/6
+
+
+def test_a_metric_ends_a_stage_by_its_mean_over_enough_episodes() -> None:
+    stages = [{"until": "won > 0.6"}, {"until": "lost < 0.2"}, {"until": "rating > 10"}, {}]
+    curriculum = Curriculum(CurriculumGroup.model_validate({"stages": stages, "episodes": 10}))
+    ends = []
+    for won, lost, episodes in (
+        (1.0, 0.1, 4),  # 4 episodes are too few
+        (0.0, 0.1, 4),
+        (1.0, 0.1, 8),  # the newest 12: 8 / 12; the first 4 are not needed
+        (0.0, 0.1, 8),  # 8 of the second stage: too few
+        (0.0, 0.4, 2),  # 10 of them: 0.8 + 0.8 lost, 0.16
+    ):
+        numbers = {"won": won, "lost": lost, "episodes": episodes, "of_episodes": ["won", "lost"]}
+        ends.append(curriculum.add(numbers, ["rating"], 0.0, 0))
+    assert ends == [False, False, True, False, True]
+    again = Curriculum(CurriculumGroup.model_validate({"stages": stages, "episodes": 10}))
+    again.load(curriculum.describe())
+    assert [one.add({"rating": 11.0}, [], 0.0, 0) for one in (curriculum, again)] == [True, True]
+    assert again.stage == 3
+
+
+def test_stages_that_are_over_together_are_passed_together() -> None:
+    curriculum = Curriculum(
+        CurriculumGroup.model_validate({"stages": [{"until": 0.1}, {"until": 500.0}, {"until": 0.5}, {}]})
+    )
+    assert curriculum.add({}, [], 0.2, 600)
+    assert curriculum.stage == 2
+
+
+def test_a_number_of_infos_ends_a_stage(tmp_path: Path) -> None:
+    stages = [
+        {"options": {"size": 2}, "until": "share > 0.4"},
+        {"options": {"size": 4}, "until": "share > 0.4"},
+        {},
+    ]
+    run = trained(tmp_path / "run", stages)
+    assert sorted({stage for stage, _, _ in sizes(run)}) == [1, 2]
+
+
+def test_on_update_gives_options_that_a_resumed_run_keeps(tmp_path: Path) -> None:
+    def answer(run: interplay.Run, numbers: Any) -> Any:
+        return {"size": 2 + numbers["updates"]} if numbers["updates"] % 2 == 0 else None
+
+    whole = trained(tmp_path / "whole", [], on_update=answer)
+    lines = [line for line in log_of(whole.folder) if "kl" in line]
+    assert [line.get("options", {}).get("size") for line in lines] == [None, None, 4, 4, 6, 6]
+    parts = trained(tmp_path / "parts", [], on_update=answer, steps=3 * STEPS)
+    parts.resume(steps=10**6, on_update=answer)
+    assert arrays_of(parts.folder) == arrays_of(whole.folder)
+    assert whole.evaluate(episodes=1)["steps"].tolist() == [6]
+
+
+def test_a_function_that_was_handed_over_takes_options(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run", BY_STEPS, lambda size=9: AllStepManager(Sized(size)))
+    assert [size for _, size, _ in sizes(run)] == [2, 2, 5, 5, 3, 3]
+    assert run.evaluate(episodes=2)["steps"].tolist() == [3, 3]
+
+
+def test_value_factorisation_replays_what_earlier_stages_played(tmp_path: Path) -> None:
+    over = {
+        "algorithm": "vdn",
+        "population": {"by": "name", "groups": {"team": ["*"]}},
+        "vdn": {"rollout": 8, "minibatch": 32},
+    }
+    over["ppo"] = {}
+    whole = trained(tmp_path / "whole", BY_STEPS, **over)
+    replay = [line["replay"] for line in log_of(whole.folder) if "replay" in line]
+    assert replay == sorted(replay)
+    parts = trained(tmp_path / "parts", BY_STEPS, steps=3 * STEPS, **over)
+    resume(parts.folder, steps=10**6)
+    assert arrays_of(parts.folder) == arrays_of(whole.folder)
+
+
+@pytest.mark.parametrize(
+    ("stages", "words"),
+    [
+        ([{"until": 0.5}, {"options": {"wide": True}}], "stage 2.*kinds"),
+        ([{"until": 0.5}, {"options": {"sise": 4}}], "sise"),
+        ([{"until": "won >> 1"}, {}], "until"),
+        ([{"until": -1.0}, {}], "until"),
+        ([{}, {}], "until"),
+        ([{"until": 0.5}], "until"),
+        ([{"until": "wins > 0.5"}, {}], "wins"),
+    ],
+)
+def test_refusals(tmp_path: Path, stages: list[dict[str, Any]], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        trained(tmp_path / "run", stages)
+    assert not (tmp_path / "run" / "metrics.jsonl").exists()
+
+
+def test_options_that_change_spaces_in_play_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="kinds"):
+        trained(tmp_path / "run", [], on_update=lambda run, numbers: {"wide": True})
