@@ -21,7 +21,7 @@ def compare(
     metric: Annotated[
         str | None,
         typer.Option(
-            help="A column of metrics.jsonl.  [default: rating, return or life, the first there is]"
+            help="A column of metrics.jsonl.  [default: rating, won, return or life, the first there is]"
         ),
     ] = None,
     label: Annotated[

@@ -23,7 +23,7 @@ def curves(
     column: Annotated[
         list[str] | None,
         typer.Option(
-            help="A column of metrics.jsonl, may be repeated.  [default: episode length and return]"
+            help="A column of metrics.jsonl, may be repeated.  [default: episode length and return, won, life, rating]"
         ),
     ] = None,
     against: Annotated[

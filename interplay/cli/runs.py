@@ -21,7 +21,9 @@ def runs(
     folder: Annotated[Path, typer.Argument(help="Run folders are looked for here.")] = Path("runs"),
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="A column of metrics.jsonl, may be repeated.  [default: rating, return, life]"),
+        typer.Option(
+            help="A column of metrics.jsonl, may be repeated.  [default: rating, won, return, life, the first two there are]"
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,

@@ -79,7 +79,7 @@ def probability_of_improvement(scores: np.ndarray, others: np.ndarray) -> np.nda
 
 
 def mean_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
-    """The mean of some runs with Student's interval.
+    """The mean of some runs with Student's interval; without one where no runs differ.
 
     Args:
         scores: (runs,).
@@ -90,7 +90,7 @@ def mean_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
         [2.0, -0.48, 4.48]
     """
     value = float(np.mean(scores))
-    half = float(student_half_width(np.asarray(scores, float), level))
+    half = float(student_half_width(np.asarray(scores, float), level)) or math.nan
     return Interval(value, value - half, value + half)
 
 
@@ -121,7 +121,7 @@ def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval
     value = float(interquartile_mean(np.asarray(scores)[:, None]))
     if len(scores) < 2:
         return Interval(value, np.nan, np.nan)
-    half = _critical(len(scores), level) * float(_winsorised_deviation(np.asarray(scores, float)))
+    half = _critical(len(scores), level) * float(_winsorised_deviation(np.asarray(scores, float))) or math.nan
     return Interval(value, value - half, value + half)
 
 

@@ -103,7 +103,7 @@ class Sweep:
     def frame(self, metrics: Sequence[str] | None = None) -> Any:
         """All that the runs have logged as one pandas data frame, a row for each number.
 
-        Columns: ``run``; the settings in which runs differ, by their keys (None where a run does not read one); ``seed``; ``step``
+        Columns: ``run``; ``name`` where runs have one; the settings in which runs differ, by their keys (None where a run does not read one); ``seed``; ``step``
         (agent-steps of the line); ``metric``; ``value``. What was logged for every agent is ``kills[red_0]``.
 
         Args:
@@ -116,7 +116,10 @@ class Sweep:
 
         pandas = load_pandas()
         rows = [read_row(path) for path in self._paths()]
-        keys = [key for key in differing_keys(rows) if key != SEED]
+        keys, named = (
+            [key for key in differing_keys(rows) if key != SEED],
+            any(row.settings.get("name") for row in rows),
+        )
         numbers = [(row, dict(_numbers(row.log))) for row in rows if row.log is not None]
         if not numbers:
             raise UserError(f"{self.folder}: no run has logged anything yet; wait for a first update")
@@ -127,6 +130,7 @@ class Sweep:
             head = {
                 "run": str(row.path.relative_to(self.folder)) if row.path != self.folder else row.path.name
             }
+            head |= {"name": row.settings.get("name", "")} if named else {}
             head |= {key: _cell(row.settings.get(key)) for key in keys}
             head[SEED] = row.settings[SEED]
             steps = row.log.steps.astype(np.int64)

@@ -129,16 +129,19 @@ def compare(
     notes += _notes_on_ends(list(logs.values())) + _notes_on_lasts(groups, metric)
     notes += _notes_on_play(metric, [run for group in groups for run in group.runs])
     notes += [f"{log.mixed_sides}." for log in logs.values() if log.mixed_sides]
-    notes += [line for group in groups for line in _notes_on_seeds(group.name, len(group.runs))]
+    notes += _notes_on_seeds(groups)
     return Comparison(metric, steps, (edges[:-1] + edges[1:]) / 2, groups, notes)
 
 
-def _possible(metric: str, interval: Interval) -> Interval:
-    """The part of an interval in which a share can lie; other metrics have no such bounds."""
+def bounds_of(metric: str) -> tuple[float, float]:
+    """What a metric can be: a share is from 0 to 1; of others nothing is known."""
     name = metric.partition("[")[0]
-    if name not in SHARES and not name.startswith(RATES):
-        return interval
-    low, high = np.clip([interval.low, interval.high], 0.0, 1.0)
+    share = name in SHARES or name.startswith(RATES[1:])  # a rating is in Elo points
+    return (0.0, 1.0) if share else (-np.inf, np.inf)
+
+
+def _possible(metric: str, interval: Interval) -> Interval:
+    low, high = np.clip([interval.low, interval.high], *bounds_of(metric))
     return interval._replace(low=float(low), high=float(high))
 
 
@@ -370,9 +373,13 @@ def _notes_on_lasts(groups: Sequence[Group], metric: str) -> list[str]:
     ]
 
 
-def _notes_on_seeds(name: str, count: int) -> list[str]:
-    if count < 2:
-        return [f"{name}: 1 seed, which gives no interval; run more."]
-    if count < CUTS:
-        return [f"{name}: the interquartile mean of fewer than {CUTS} seeds cuts none off and is the mean."]
-    return []
+def _notes_on_seeds(groups: Sequence[Group]) -> list[str]:
+    few = [group.name for group in groups if 1 < len(group.runs) < CUTS]
+    notes = [
+        f"{group.name}: 1 seed, which gives no interval; run more." for group in groups if len(group.runs) < 2
+    ]
+    if few:
+        notes.append(
+            f"{', '.join(few)}: the interquartile mean of fewer than {CUTS} seeds cuts none off and is the mean."
+        )
+    return notes

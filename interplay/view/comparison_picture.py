@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.evaluate.aggregates import LEVEL
-from interplay.view.comparison import Comparison
+from interplay.view.comparison import Comparison, bounds_of
 from interplay.view.curves import plain_words, quantity, thousands
 from interplay.view.figures import AS_NEEDED, FigureLook, fonts, frame_figure, line_look, mark
 from interplay.view.output import begin_figure, save_figure
@@ -51,6 +51,7 @@ def _curves(axes: Any, comparison: Comparison) -> None:
         line = line_look(i, len(comparison.groups))
         middle, low, high = curve_band(group.curves)
         some = np.isfinite(middle)
+        low, high = np.clip([low, high], *bounds_of(comparison.metric))
         x = comparison.middles[some]
         axes.fill_between(x, low[some], high[some], color=line.colour, alpha=0.18, linewidth=0)
         seeds = f"{len(group.runs)} seed{'s' * (len(group.runs) != 1)}"

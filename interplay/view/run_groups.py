@@ -90,6 +90,8 @@ def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping
         if len(at) != 1:
             what = "several groups have that name" if at else "no such group or run"
             raise UserError(f"label {key}={text}: {what}; there are {'; '.join(shown)}")
+        if found[at[0]] != shown[at[0]]:
+            raise UserError(f"label {key}={text}: that group has the label {found[at[0]]}; give it one")
         found[at[0]] = text
     twice = next((label for label, times in Counter(found).items() if times > 1), None)
     if twice is not None and new:

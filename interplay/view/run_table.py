@@ -139,7 +139,7 @@ def read_logged(paths: Sequence[Path]) -> tuple[list[tuple[Run, RunLog]], list[s
         else:
             found.append((run, run.log))
     if not found:
-        raise UserError(f"no run with a log: {' '.join(notes)}")
+        raise UserError(f"no run with a log; {' '.join(note[0].lower() + note[1:] for note in notes)}")
     return found, notes
 
 

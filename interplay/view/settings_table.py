@@ -24,7 +24,7 @@ class SettingsTable(NamedTuple):
     """Settings of runs, without their seeds.
 
     Attributes:
-        groups: the ``name`` of each group's runs, or its number from 1 where not every group has a name of its own.
+        groups: the ``name`` of each group's runs, with a number where groups share it; numbers alone where a group has none.
         varied: key -> a value for each group; `NONE` where the group does not read it.
         seeds: of each group.
         shared: key -> the value of every run that reads it.
@@ -53,8 +53,11 @@ def settings_table(runs: Sequence[Run]) -> SettingsTable:
     found = [{str(run.settings.get("name", "")) for run in own} for own in groups.values()]
     names = [own.pop() if len(own) == 1 else "" for own in found]
     names = (
-        names
-        if all(names) and len(set(names)) == len(names)
+        [
+            f"{name} {names[:at].count(name) + 1}" if names.count(name) > 1 else name
+            for at, name in enumerate(names)
+        ]
+        if all(names)
         else [str(number + 1) for number in range(len(names))]
     )
     keys = dict.fromkeys(key for settings in firsts for key in settings)

@@ -230,7 +230,9 @@ def test_results_that_are_no_scores_are_refused(tmp_path, scores):
 
 def test_numbers_of_a_tournament_are_kept_as_numbers(whole, tmp_path):
     ratings = json.loads((whole[0] / "ratings.json").read_text())
-    assert all(type(row[key]) is float for row in ratings["players"] for key in ("elo", "mean_score", "wins"))
+    assert all(
+        type(row[key]) is float for row in ratings["players"] for key in ("elo", "mean_score", "points")
+    )
     out = tmp_path / "cup"
     cup.play(out, matches=2)
     settings = cup.settings(matches=2)

@@ -56,14 +56,14 @@ def test_every_figure_of_the_report_is_what_counting_gives(case):
     for row in report["players"]:
         i = names.index(row["player"])
         scores = [dict(zip(m.matchup, m.scores, strict=True))[i] for m in matches if i in m.matchup]
-        assert row["wins"] == sum(points[i, j] for j in players if j != i)
+        assert row["points"] == sum(points[i, j] for j in players if j != i)
         assert row["matches"] == sum(len(met[i, j]) for j in players if j != i)
         assert row["mean_score"] == pytest.approx(np.mean(scores) if scores else 0.0)
         assert (row["elo"], row["alpha_rank"]) == (found.elo[i], found.alpha_rank[i])
         assert row["elo_interval"] == found.interval[i].tolist()
         assert row["elo_interval"][0] <= row["elo_interval"][1]
     for i, j in permutations(players, 2):
-        assert report["wins"][i][j] == points[i, j]
+        assert report["points"][i][j] == points[i, j]
         assert report["draws"][i][j] == sum(a == b for a, b in met[i, j])
         if met[i, j]:
             assert found.win_share[i, j] == points[i, j] / len(met[i, j])

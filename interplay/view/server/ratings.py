@@ -60,7 +60,7 @@ def _of_tournament(folder: Path, number: Callable[[str], int], files: Mapping[st
     try:
         names = [one_line(str(name)) for name in told["names"]]
         players = {str(row["player"]): row for row in told["players"]}
-        wins = [[float(x) for x in row] for row in told["wins"]]
+        wins = [[float(x) for x in row] for row in told.get("points", told.get("wins"))]
         rows = [players[str(name)] for name in told["names"]]
         if len(wins) != len(names) or any(len(row) != len(names) for row in wins):
             raise ValueError("rows of another length")

@@ -585,7 +585,7 @@ def test_a_run_is_played_by_its_newest_checkpoint(tmp_path: Path):
     (first,) = (run / "checkpoints").iterdir()
     steps = int(first.name)
     with served(Opened("run", run), Players().cast) as own, Watcher(own, "run:0") as page:
-        assert page.hear()["policy"] == f"run at {steps:,}"
+        assert page.hear()["policy"] == f"run at {steps:,}, sampled"
         page.say("select", slot=0)
         told = page.until("agent", acting=True)
         chances = told["heads"][0]["probabilities"]
@@ -595,13 +595,13 @@ def test_a_run_is_played_by_its_newest_checkpoint(tmp_path: Path):
         status = page.until("status")
         while status["note"] is None:
             status = page.until("status")
-        assert ("is damaged" in status["note"], status["policy"]) == (True, f"run at {steps:,}")
+        assert ("is damaged" in status["note"], status["policy"]) == (True, f"run at {steps:,}, sampled")
         found = read_checkpoint(first)
         with CheckpointWriter(run, steps + 8) as writer:
             for stem, arrays in found.arrays.items():
                 writer.write(stem, {name: np.zeros_like(array) for name, array in arrays.items()})
             writer.commit(found.record, settings=settings_of(first))
-        assert page.until("status", policy=f"run at {steps + 8:,}")["note"] is None
-        told = page.until("agent", acting=True, policy=f"run at {steps + 8:,}")
+        assert page.until("status", policy=f"run at {steps + 8:,}, sampled")["note"] is None
+        told = page.until("agent", acting=True, policy=f"run at {steps + 8:,}, sampled")
         assert told["heads"][0]["probabilities"] == pytest.approx([1 / 3] * 3)
         assert told["value"] == 0.0
