@@ -32,7 +32,7 @@ def test_evaluate_sets_one_policy_against_another(capsys):
 def test_the_table_says_who_played(capsys):
     _, out, _ = typed(capsys, "evaluate", "random", "--roles", "werewolf=unite", *WORLD, "--episodes", "3")
     lines = out.splitlines()
-    assert lines[0].startswith("random (werewolf=unite) on werewolf/9-l1s9, 3 episodes")
+    assert lines[0].startswith("random on werewolf/9-l1s9, 3 episodes")
     assert lines[1] == "villager: random · werewolf: unite"
 
 
