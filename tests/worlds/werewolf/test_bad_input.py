@@ -148,7 +148,7 @@ def test_masks_and_tables_of_the_wrong_shape():
         replayed.replay = np.full((1, 1, 6, 9, 1), 9)
     space = resampled.action_space
     assert masks.from_gymnasium(space, masks.to_gymnasium(space, np.ones(19, bool))).all()
-    with pytest.raises(ValueError, match="has 19 entries, this one has 18"):
+    with pytest.raises(ValueError, match="has 19 entries"):
         masks.from_gymnasium(space, (np.ones(9, np.int8), np.ones(9, np.int8)))
 
 
