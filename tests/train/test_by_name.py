@@ -192,7 +192,9 @@ class Nested(ParallelEnv):
 
     def reset(self, seed=None, options=None):
         self.agents = list(self.possible_agents)
-        return {agent: NESTED.sample() for agent in self.agents}, {agent: {} for agent in self.agents}
+        every = np.ones(3, np.int8)
+        seen = {agent: NESTED.sample() | {"action_mask": every} for agent in self.agents}
+        return seen, {agent: {} for agent in self.agents}
 
 
 def test_nested_observations_beside_a_mask_are_read():
