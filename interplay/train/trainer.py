@@ -317,7 +317,8 @@ def _lead(
             rollout, slots = worker.learner.algorithm.rollout, len(worker.shards[0].world.agents)
             progress.say(in_updates(settings, rollout, slots))
             world = worker.shards[0].world
-            progress.say(masked_heads(world, world.timestep))
+            if any(world.by_kind(world.timestep.action_mask).values()):
+                progress.say(masked_heads(world, world.timestep))
         verdict = _first_verdict(worker, before, checkpoint, stop)
         worker.agree(verdict)
         if verdict in (SAVE, SAVE_AND_STOP):

@@ -42,7 +42,7 @@ def refusal(capsys, *arguments: str | Path) -> str:
     code, out, errors = typed(capsys, *arguments)
     assert code == 2, out + errors
     # A run that begins says how long an update is, a short one that it takes fewer worlds.
-    notices = ("one update is ", " agent-steps are few for ")
+    notices = ("one update is ", " agent-steps are few for ", "action masks: ")
     (line,) = (line for line in errors.splitlines() if not any(notice in line for notice in notices))
     assert line.startswith("interplay: ")
     return line
