@@ -107,7 +107,7 @@ def plot_runs(
     target = check_output(out, FIGURES)
     if not runs:
         raise UserError("no runs given; name at least one run folder")
-    found, left_out = read_logged([Path(run) for run in runs])
+    found, left_out = read_logged([Path(run) for run in runs], bare=True)
     logs = [log for _, log in found]
     early = [line for log in logs for line in (log.early_end, log.mixed_sides) if line]
     names = _columns(logs, columns, by)

@@ -120,8 +120,12 @@ def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
     return runs
 
 
-def read_logged(paths: Sequence[Path]) -> tuple[list[tuple[Run, RunLog]], list[str]]:
+def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[Run, RunLog]], list[str]]:
     """The runs that have logged something, with their logs, and a note on each other one.
+
+    Args:
+        paths: run folders.
+        bare: a log whose settings are none of a run counts without them, as that of evaluated checkpoints.
 
     Raises:
         UserError: where there is none of these.
@@ -132,8 +136,11 @@ def read_logged(paths: Sequence[Path]) -> tuple[list[tuple[Run, RunLog]], list[s
         try:
             run = read_row(path)
         except UserError as error:
-            notes.append(f"Left out: {one_line(str(error))}.")
-            continue
+            without = _bare(path) if bare else None
+            if without is None:
+                notes.append(f"Left out: {one_line(str(error))}.")
+                continue
+            run = without
         if run.log is None:
             notes.append(f"{one_line(path.name)} has logged nothing; left out.")
         else:
@@ -141,6 +148,13 @@ def read_logged(paths: Sequence[Path]) -> tuple[list[tuple[Run, RunLog]], list[s
     if not found:
         raise UserError(f"no run with a log; {' '.join(note[0].lower() + note[1:] for note in notes)}")
     return found, notes
+
+
+def _bare(path: Path) -> Run | None:
+    """A log without settings; None where it cannot be read."""
+    with contextlib.suppress(UserError):
+        return Run(path, {}, read_run(path))
+    return None
 
 
 def differing_keys(runs: Sequence[Run]) -> list[str]:

@@ -249,6 +249,9 @@ def test_the_observation_of_one_agent_is_told_from_those_of_all(tmp_path):
         UserError, match=r"observation of one agent; hand over .*policy.act\(\{'agent_0': observation\}\)"
     ):
         policy.act(observations["agent_0"])
-    assert policy.act({"further": observations["agent_0"]})["further"] in (0, 1)  # one network moves any agent
+    assert policy.act({"further": observations["agent_0"]})["further"] in (
+        0,
+        1,
+    )  # one network moves any agent
     with pytest.raises(KeyError, match="no column 'nope'; there are"):
         run.metrics["nope"]
