@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 HEAVY = ("jax", "torch", "ray", "matplotlib", "pygame", "numba", "av", "stable_baselines3")
-HELP_CPU_SECONDS = 0.3
+HELP_OVER_TYPER = 2.5
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -48,16 +48,18 @@ def test_the_viewer_starts_without_the_settings_of_training():
 
 
 def test_help_is_quick():
-    command = [sys.executable, "-m", "interplay.cli", "--help"]
-
-    def cpu_seconds() -> float:
+    def cpu_seconds(*arguments: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    # The best of three: a busy machine can only make it slower.
-    assert min(cpu_seconds() for _ in range(3)) < HELP_CPU_SECONDS
+    # Against the library that reads the command line, as machines differ; the best of three, as a busy one can only be slower.
+    helps, typer = (
+        min(cpu_seconds(*command) for _ in range(3))
+        for command in (("-m", "interplay.cli", "--help"), ("-c", "import typer"))
+    )
+    assert helps < HELP_OVER_TYPER * typer
 
 
 def test_the_page_of_the_house_names_the_layers_that_imports_are_held_to():
