@@ -88,7 +88,7 @@ def test_a_match_that_breaks_off_leaves_no_recording(tmp_path):
     broken: Policy = make_policy(WORLD, "defect")
     act, turns = broken.act, iter(range(5))
     broken.act = lambda timestep: act(timestep) if next(turns, None) is not None else 1 / 0  # type: ignore[method-assign]
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(UserError, match="player defect: ZeroDivisionError"):
         round_robin(
             {"broken": broken, "random": make_policy(WORLD, "random")},
             WORLD,

@@ -15,7 +15,7 @@ from interplay.registry import make_world
     [
         ("battle/3m", {"felled": "per team", "health": "per agent", "steps": "steps"}),
         ("pommerman/team", {"felled": "per team", "kicks": "per agent"}),
-        ("pommerman/ffa", {"felled": "per agent"}),
+        ("pommerman/ffa", {"felled": "per team"}),  # of one player each
         ("survival/2v2-heals-mid", {"team_kills": "per team", "heals_used": "per episode"}),
         ("survival/1v1-heals-low", {"kills": "per agent", "boxes_placed": "per episode"}),
     ],
