@@ -23,6 +23,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.core.overdue import OVERDUE
+from interplay.core.reading import parse_json
 from interplay.sim.batch.info_numbers import Columns
 from interplay.sim.batch.layout import place, read_layout, shapes_of, size_of
 from interplay.sim.batch.managed import as_environment
@@ -190,7 +191,7 @@ class WorkerPool:
                 self._waits_for = index
                 reply = self._answer(index, pipe)
                 if reply[:1] == NAMES:
-                    self._names[index] += json.loads(reply[1:])
+                    self._names[index] += parse_json(reply[1:])
                 else:
                     problem = problem or reply
         except KeyboardInterrupt:
