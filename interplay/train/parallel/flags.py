@@ -13,6 +13,7 @@ from pathlib import Path
 
 from interplay.core.files import replace_file
 from interplay.core.kernel_cache import cache_root, private_folder
+from interplay.core.reading import parse_json, read_text
 
 _UNKNOWN = "in XLA_FLAGS:"  # of XLA's last line; the flags stand behind it, as they were given
 _BEGIN = "import jax; jax.devices('cpu')"
@@ -73,7 +74,7 @@ def _unknown(flags: Sequence[str]) -> list[str] | None:
 
 def _read(path: Path) -> dict[str, bool]:
     try:
-        learnt = json.loads(path.read_text())
+        learnt = parse_json(read_text(path, 2**16, links=False))
     except (OSError, ValueError):
         return {}
     return (
