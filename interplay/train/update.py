@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.reading import parse_json
 from interplay.train.curriculum import Curriculum, check_same_form
 from interplay.train.diagnosis.measures import measure
 from interplay.train.learner import Learner
@@ -87,7 +88,7 @@ class Worker:
         Args:
             state: of the first worker: the curriculum as `Curriculum.describe` gives it; others give None.
         """
-        self.curriculum.load(json.loads(self.gather(json.dumps(state))[0]))
+        self.curriculum.load(parse_json(self.gather(json.dumps(state))[0]))
         self.curriculum.begin()
         self.make_worlds_anew()
 
@@ -196,7 +197,7 @@ class Worker:
         if not self.shards[0].world.later_metrics:
             return
         own = {name for shard in self.shards for name in shard.collector.episodes.later}
-        every = {name for texts in self.gather(json.dumps(sorted(own))) for name in json.loads(texts)}
+        every = {name for texts in self.gather(json.dumps(sorted(own))) for name in parse_json(texts)}
         for shard in self.shards:
             shard.collector.episodes.grow(every)
 
