@@ -27,6 +27,7 @@ from interplay.evaluate import aggregates
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.sweep import PlannedRun, SweepSettings, plan, sweep
 from interplay.view.comparison import compare
+from interplay.view.comparison import told as in_words
 from interplay.view.comparison_picture import plot_comparison
 from interplay.view.output import check_output
 from studies.battle_matches import AGAINST, measure
@@ -80,9 +81,8 @@ def shares(
 
 def told(values: list[float]) -> str:
     """A cell of the table: the mean with its interval, then each run's."""
-    found = aggregates.mean_interval(np.array(values))
     each = ", ".join(f"{value:.2f}" for value in values)
-    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}] ({each})"
+    return f"{in_words(aggregates.mean_interval(np.array(values)), 2)} ({each})"
 
 
 def report(folder: Path, scenarios: list[str], games: int, pictures: Path | None) -> None:

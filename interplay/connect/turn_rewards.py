@@ -27,7 +27,7 @@ class TurnRewards:
     def __init__(self, env: AECEnv[Any, Any, Any]) -> None:
         self.env = env
         self._credited: dict[Any, float] = {}
-        self._owed = 0.0  # to the agent whose turn it is, from before it: what reset paid
+        self._owed = 0.0  # to the agent that has its turn, from before it: the rewards of reset
         self._stood: dict[Any, Any] = {}
 
     def reset(self) -> None:
@@ -47,7 +47,7 @@ class TurnRewards:
         return float(total - before)
 
     def credit_turn(self, turn: Any, names: Iterable[Any]) -> dict[Any, float]:
-        """What each agent has earned by the action of the agent whose turn it was.
+        """Returns the reward of each agent for the action of the turn.
 
         Raises:
             UserError: where ``rewards`` names a reward that ``_cumulative_rewards`` does not hold.

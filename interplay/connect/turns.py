@@ -83,7 +83,7 @@ class TurnsEnv:
         return self._observe(self.agents), self._infos(self.agents)
 
     def step(self, actions: Mapping[Any, Any]) -> Step:
-        """Goes on with the action of the agent whose turn it is."""
+        """Takes the action of the agent that has its turn."""
         before, turn = list(self.agents), self.env.agent_selection
         self._rewards.take_turn(turn)
         self.env.step(actions[turn])
@@ -96,7 +96,7 @@ class TurnsEnv:
             infos |= self._infos(self.env.agents)
         self.agents = list(self.env.agents)
         for name in self.agents:
-            terminated[name] = truncated[name] = False  # told when it has been stepped with None
+            terminated[name] = truncated[name] = False  # reported when it has been stepped with None
         return seen, rewards, terminated, truncated, infos
 
     def _step_finished(self, rewards: dict[Any, float]) -> bool:
@@ -139,7 +139,7 @@ class TurnsEnv:
 class AloneEnv:
     """A `gymnasium.Env` with one agent, called ``"agent"``.
 
-    An ``action_masks()`` of the environment, as sb3-contrib asks for, becomes its info's ``"action_mask"``.
+    An ``action_masks()`` of the environment, sb3-contrib's convention, becomes its info's ``"action_mask"``.
 
     Args:
         env: its spaces become the agent's.

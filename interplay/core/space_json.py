@@ -11,6 +11,8 @@ from gymnasium import spaces
 
 from interplay.core.pointing import Pointing
 
+MOST = 2**26  # numbers of a space out of a file
+
 
 def to_json(space: spaces.Space[Any]) -> dict[str, Any]:
     """A space as JSON values.
@@ -40,27 +42,35 @@ def to_json(space: spaces.Space[Any]) -> dict[str, Any]:
     raise TypeError(f"{type(space).__name__} has no form in JSON")
 
 
-def from_json(told: Mapping[str, Any]) -> spaces.Space[Any]:
+def from_json(values: Mapping[str, Any]) -> spaces.Space[Any]:
     """The inverse of `to_json`.
 
     Raises:
-        TypeError, ValueError, KeyError, AssertionError: for values that `to_json` does not give.
+        TypeError, ValueError, KeyError, AssertionError: for values that `to_json` does not give, or a space of more than `MOST` numbers.
     """
-    if "dict" in told:
-        return spaces.Dict([(key, from_json(part)) for key, part in told["dict"]])
-    if "box" in told:
-        shape, dtype = tuple(told["shape"]), np.dtype(told["dtype"])
-        low, high = (_array(bound, shape, dtype) for bound in told["box"])
+    if math.prod(_shape(values)) > MOST:
+        raise ValueError(f"{values} has more than {MOST:,} numbers")
+    if "dict" in values:
+        return spaces.Dict([(key, from_json(part)) for key, part in values["dict"]])
+    if "box" in values:
+        shape, dtype = tuple(values["shape"]), np.dtype(values["dtype"])
+        low, high = (_array(bound, shape, dtype) for bound in values["box"])
         return spaces.Box(low, high, shape, dtype.type)
-    if "discrete" in told:
-        dtype = np.dtype(told["dtype"]).type
-        return spaces.Discrete(told["discrete"], start=told["start"], dtype=dtype)
-    if "pointing" in told:
-        return Pointing(told["pointing"], dict(told["tables"]), told["nobody"])
-    if "multidiscrete" in told:
-        dtype = np.dtype(told["dtype"]).type
-        return spaces.MultiDiscrete(np.array(told["multidiscrete"]), dtype, start=np.array(told["start"]))
-    return spaces.MultiBinary(told["multibinary"])
+    if "discrete" in values:
+        dtype = np.dtype(values["dtype"]).type
+        return spaces.Discrete(values["discrete"], start=values["start"], dtype=dtype)
+    if "pointing" in values:
+        return Pointing(values["pointing"], dict(values["tables"]), values["nobody"])
+    if "multidiscrete" in values:
+        dtype = np.dtype(values["dtype"]).type
+        return spaces.MultiDiscrete(np.array(values["multidiscrete"]), dtype, start=np.array(values["start"]))
+    return spaces.MultiBinary(values["multibinary"])
+
+
+def _shape(values: Mapping[str, Any]) -> tuple[int, ...]:
+    """Of the numbers of a point; ``()`` for a Dict, whose parts are read one by one."""
+    many = values.get("shape", values.get("multibinary", ()))
+    return tuple(many) if isinstance(many, list | tuple) else (many,)
 
 
 def _numbers(bound: np.ndarray) -> list[Any]:

@@ -27,9 +27,9 @@ def refuse_bad_numbers(collector: Collector, update: int) -> None:
         if bad is None and not all(np.isfinite(value).all() for value in values):
             bad = "value of the network"
         if bad is not None:
-            whose = f" of {name}" if len(collector.networks) > 1 else ""
+            of = f" of {name}" if len(collector.networks) > 1 else ""
             raise UserError(
-                f"update {update}: {bad}{whose} is not finite; check the world, or lower the learning rate"
+                f"update {update}: {bad}{of} is not finite; check the world, or lower the learning rate"
             )
     rewards = buffer.reward[buffer.earlier :]
     if not np.isfinite(rewards).all():
@@ -54,9 +54,9 @@ def refuse_bad_observations(collector: Collector, update: int) -> None:
         bad = layout.name_bad(rows, slice(first, first + 1))
         w, a = divmod(int(pending.slot[first]), collector.present.shape[1])
         place = _place(collector, int(pending.step[first]) - collector.buffer.earlier, w, a)
-        whose = f" of {name}" if len(collector.networks) > 1 else ""
+        of = f" of {name}" if len(collector.networks) > 1 else ""
         raise UserError(
-            f"update {update}: {bad}{whose} is not finite in float32{place}; give finite numbers that it holds"
+            f"update {update}: {bad}{of} is not finite in float32{place}; give finite numbers that it holds"
         )
 
 

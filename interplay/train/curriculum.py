@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import changed
 from interplay.core.settings_text import show
+from interplay.core.signatures import sign
+from interplay.core.trust import admit_bytes
 from interplay.core.world import NAMED_BEFOREHAND, World
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.settings.curriculum import CONDITION
@@ -35,9 +40,8 @@ class Curriculum:
     def __init__(self, settings: CurriculumGroup) -> None:
         self._settings = settings
         self.stage, self.given = 0, dict[str, Any]()
-        self._spans: deque[tuple[int, float]] = (
-            deque()
-        )  # of each update of the stage: episodes, and the sum of the metric
+        # Of each update of the stage: episodes, and the sum of the metric.
+        self._spans: deque[tuple[int, float]] = deque()
         self.begin()
 
     @property
@@ -122,7 +126,7 @@ class Curriculum:
         return sum(count for count, _ in self._spans)
 
     def logged(self) -> dict[str, Any]:
-        """What the log says of an update that was played so; nothing in runs without stages and given options."""
+        """Stage and options for a line of the log; nothing in runs without stages and given options."""
         if not self._settings.stages and not self.given:
             return {}
         stage, options = self.played
@@ -162,6 +166,41 @@ def played_stage(record: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
     """Number, from 1, and options of the world in the stage of a checkpoint; 0 for a run without stages."""
     stage, options = record.get("curriculum", {}).get("played", (-1, {}))
     return stage + 1, dict(options)
+
+
+def sign_options(settings: TrainSettings, record: Mapping[str, Any], run: Path) -> None:
+    """Signs options that `on_update` gave to a program of the user's, as settings are signed that name one."""
+    if (found := _unsigned_options(settings, record)) is not None:
+        sign(run / found[0], found[1])
+
+
+def admit_options(settings: TrainSettings, record: Mapping[str, Any], run: Path, trust: bool) -> None:
+    """Admits the options of a checkpoint where a program of the user's is called with them, or refuses them.
+
+    Raises:
+        Untrusted: for options that neither the settings have nor this user's training gave.
+    """
+    if (found := _unsigned_options(settings, record)) is not None:
+        name, signed = found
+        admit_bytes(
+            f"a checkpoint calls {settings.world.id} with other options than the settings",
+            run / name,
+            signed,
+            trust,
+        )
+
+
+def _unsigned_options(settings: TrainSettings, record: Mapping[str, Any]) -> tuple[str, bytes] | None:
+    """Name and bytes of what is signed; None where the settings, which are signed themselves, have all options."""
+    saved = record.get("curriculum")
+    if saved is None or ":" not in settings.world.id:
+        return None
+    stages, (stage, played) = settings.curriculum.stages, saved["played"]
+    own = stages[stage].options if stage < len(stages) else {}
+    if not saved["given"] and json.dumps(played, sort_keys=True) == json.dumps(own, sort_keys=True):
+        return None
+    signed = json.dumps([settings.world.id, saved["given"], played], sort_keys=True).encode()
+    return f"options-{hashlib.sha256(signed).hexdigest()[:16]}", signed
 
 
 def in_stage(settings: TrainSettings, record: Mapping[str, Any]) -> TrainSettings:

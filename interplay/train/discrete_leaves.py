@@ -24,7 +24,7 @@ FLAT = (
     "attention",
     "mlp",
     "pictures",
-)  # networks whose leaves are numbers side by side; others read leaves as they are
+)  # networks that flatten leaves; others read them as they are
 
 
 class Names(NamedTuple):
@@ -47,7 +47,7 @@ class Names(NamedTuple):
 
 
 def find_names(space: spaces.Dict, settings: NetworkGroup) -> dict[str, Names]:
-    """The leaves that a network sees encoded, as `network.discrete` says; tables of entities stay numbers.
+    """The leaves that `network.discrete` encodes; tables of entities stay numbers.
 
     Example:
         >>> space = spaces.Dict(room=spaces.Discrete(16), word=spaces.Discrete(5000))

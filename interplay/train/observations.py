@@ -41,7 +41,7 @@ class ObservationRows:
     """Lays the leaves of an observation space side by side, those of one dtype in one array.
 
     Leaves keep their own dtypes (a map of bytes is a quarter of the same in float32), but for 64-bit ones, which become 32-bit
-    as JAX would make them: whole numbers whose bounds are beyond 32 bits become float32.
+    as JAX would make them: whole numbers with bounds beyond 32 bits become float32.
 
     Args:
         space: of one agent; a Dict of array leaves.

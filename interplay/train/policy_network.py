@@ -238,7 +238,7 @@ class PolicyNetwork:
         return np.stack(each)
 
     def with_moments(self, vectors: Any, was: Any, sums: np.ndarray) -> Any:
-        """Parameters (Q, P) whose moments are those of `was` with more rows, see `row_sums`."""
+        """Parameters (Q, P) with the moments of `was` and of more rows, see `row_sums`."""
         vectors, was = np.array(vectors), np.asarray(was)
         parts = [self._columns(f"normaliser/{name}") for name in ("mean", "deviation", "count")]
         for columns in zip(*parts, strict=True):

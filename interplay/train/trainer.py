@@ -26,7 +26,7 @@ from interplay.core.stopping import Stop, finishing
 from interplay.core.waiting import WAITING
 from interplay.core.world import World
 from interplay.train.algorithms.ppo import KL_SLACK
-from interplay.train.curriculum import Curriculum, check_stages
+from interplay.train.curriculum import Curriculum, admit_options, check_stages, sign_options
 from interplay.train.diagnosis.live import LiveDiagnosis
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.worker import TeamWorker
@@ -205,6 +205,8 @@ def resume(
     with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
         checkpoint = _newest(folder)
         folder.admit(checkpoint, accept_settings, trust)
+        if checkpoint is not None:
+            admit_options(folder.settings, checkpoint.record, folder.path, trust)
         folder.change(_changed(folder.settings, workers, steps, str(run)))
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = through_interfaces(folder.settings, make_world or _registry_factory(folder.settings))
@@ -570,6 +572,7 @@ def _save(
             **worker.describe(),
             **best.describe(),
         }
+        sign_options(folder.settings, record, folder.path)
         path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         best.keep(path, better, ends)
     folder.sync()

@@ -281,7 +281,7 @@ def _play_of(rating: str, run: Run) -> str:
         rule = "sampled"
     elif rule == "both":
         rule = "greedy"
-    against = ", ".join(map(str, asked["evaluate_against"] or ["nobody"]))
+    against = ", ".join(map(str, asked["evaluate_against"] or ["no opponent"]))
     return f"{rule} play against {against}, {asked['evaluate_episodes']} episodes each"
 
 

@@ -320,5 +320,9 @@ def _font(pygame: Any, size: int) -> Any:
         pygame.font.init()
         _FONTS.clear()
     if size not in _FONTS:
+        if not _FONTS:
+            pygame.register_quit(
+                _FONTS.clear
+            )  # as environments do that close, with fonts that are then invalid
         _FONTS[size] = pygame.font.Font(None, size)
     return _FONTS[size]

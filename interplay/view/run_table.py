@@ -125,7 +125,7 @@ def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[R
 
     Args:
         paths: run folders.
-        bare: a log whose settings are none of a run counts without them, as that of evaluated checkpoints.
+        bare: a log counts without settings where they are none of a run, as those of evaluated checkpoints.
 
     Raises:
         UserError: where there is none of these.

@@ -54,3 +54,12 @@ def test_spaces_of_our_worlds_come_back(world_id):
 def test_what_is_no_array_has_no_form():
     with pytest.raises(TypeError):
         to_json(spaces.Text(3))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"box": [[0.0], [1.0]], "shape": [10**6, 10**6], "dtype": "float32"}, {"multibinary": [10**12]}],
+)
+def test_a_small_file_asks_for_no_large_space(values):
+    with pytest.raises(ValueError, match="numbers"):
+        from_json(values)

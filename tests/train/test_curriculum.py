@@ -9,6 +9,7 @@ import pytest
 
 import interplay
 from interplay.core.errors import UserError
+from interplay.core.trust import Untrusted
 from interplay.sim.managers import AllStepManager
 from interplay.train.curriculum import Curriculum
 from interplay.train.settings import CurriculumGroup
@@ -137,6 +138,14 @@ def test_on_update_gives_options_that_a_resumed_run_keeps(tmp_path: Path) -> Non
     parts.resume(steps=10**6, on_update=answer)
     assert arrays_of(parts.folder) == arrays_of(whole.folder)
     assert whole.evaluate(episodes=1)["steps"].tolist() == [6]
+    for signature in whole.folder.glob("options-*"):
+        signature.unlink()
+    again = interplay.Run(whole.folder)
+    for act in (lambda: again.evaluate(episodes=1), lambda: again.resume(steps=10**7)):
+        with pytest.raises(Untrusted):
+            act()
+    assert interplay.Run(whole.folder, trust=True).evaluate(episodes=1)["steps"].tolist() == [6]
+    assert again.evaluate(episodes=1)["steps"].tolist() == [6]  # asked for once
 
 
 def test_a_function_that_was_handed_over_takes_options(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from interplay.core.errors import UserError
 from interplay.core.scene import Canvas, Scene
 from interplay.view import palette
 from interplay.view.legend import entries
+from interplay.view.pen import text_width
 from interplay.view.picture import fitting_size, render, render_world, save_png
 from interplay.view.tables import shown
 from tests.view.scenes import TextWorld, WalkWorld
@@ -289,3 +290,11 @@ def test_cells_as_text():
         "0.3333",
         "a",
     ]
+
+
+def test_letters_survive_an_environment_that_ends_pygame():
+    pygame = pytest.importorskip("pygame")
+    before = text_width("a word", 20)
+    pygame.quit()
+    pygame.init()
+    assert text_width("a word", 20) == before > 0

@@ -25,7 +25,7 @@ class LeafColumn:
         leaf: of the observation.
         agents: of the kind, in its order.
         array: (W, A, ...) of the batch, for the worlds of this process.
-        read: gives the rows that somebody reads, (W, A) bool; only there numbers have to be finite.
+        read: returns the rows that are read, (W, A) bool; only there numbers have to be finite.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ def not_finite(leaf: Leaf, value: Any, agent: Any) -> str:
 
 
 def are_finite(flat: np.ndarray) -> bool:
-    """Whether all numbers are finite, for sure where it says so: a sum of large ones may overflow."""
+    """Whether all numbers are finite; False may be the overflow of large ones."""
     if flat.size > _LARGE:  # which a product would spread over threads
         with np.errstate(over="ignore", invalid="ignore"):
             return math.isfinite(np.add.reduce(flat))

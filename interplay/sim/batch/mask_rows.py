@@ -126,7 +126,7 @@ def _is_of_points(box: spaces.Box, part: Any) -> bool:
     if np.dtype(box.dtype).kind not in "iu" or not box.is_bounded("both") or np.ndim(part) < 2:
         return False
     if np.shape(part) == box.shape:
-        return True  # grid worlds say which cells can be chosen at all
+        return True  # of the cells of a grid
     points = box.high.astype(np.int64) - box.low.astype(np.int64) + 1
     return np.shape(part) == tuple(points.ravel().tolist())
 

@@ -148,6 +148,6 @@ def _mend(env: Any) -> str:
 def _one_line(at: str, error: Exception, cure: str, agents: Sequence[Any] = ()) -> str:
     what = " ".join(str(error).split())
     if isinstance(error, USER_ERRORS):
-        return f"{at}: {what}"  # which says itself what to do
+        return f"{at}: {what}"  # which has its own cure
     place = where(error, agents)
     return f"{at}: {type(error).__name__}: {what}{f' ({place})' if place else ''}; {cure}"

@@ -95,10 +95,8 @@ class WorkerPool:
         self.layout = named(0, probe, read_layout, probe)
         probe.close()
         runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
-        self._runs, self._names = (
-            runs,
-            [list[str]() for _ in runs],
-        )  # of each process its worlds, and the names of its columns
+        self._runs = runs  # worlds of each process
+        self._names = [list[str]() for _ in runs]  # and of its columns
         context = multiprocessing.get_context("spawn")
         shapes = shapes_of(self.layout, num_worlds, len(runs))
         memory = context.RawArray("b", size_of(shapes))
@@ -128,12 +126,8 @@ class WorkerPool:
             self._pipes.append(ours)
             self._processes.append(process)
         self._stop = weakref.finalize(self, _stop, self._pipes, self._processes)
-        self.calls, self.thread, self.silent, self._waits_for = (
-            0,
-            0,
-            True,
-            -1,
-        )  # a worker that is overdue gives the line
+        self.calls, self.thread, self._waits_for = 0, 0, -1
+        self.silent = True  # a worker that is overdue gives the line
         OVERDUE.watch(self)
         self._gather()
 

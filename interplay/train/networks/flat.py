@@ -17,7 +17,7 @@ _TABLES = 0xE3BD  # folded into the key of a network's other weights
 
 
 class Embedded(spaces.MultiDiscrete):
-    """The space of a leaf whose numbers, counted from 0, a network looks up in tables."""
+    """The space of a leaf of choices, counted from 0, for tables of embeddings."""
 
 
 class Embeddings(eqx.Module):

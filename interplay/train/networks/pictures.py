@@ -34,7 +34,7 @@ from interplay.train.settings import NetworkGroup
 
 # Side of the kernel and stride of each convolution, in pixels (Mnih et al. 2015, methods); strides divide sides.
 CONVOLUTIONS = ((8, 4), (4, 2), (3, 1))
-MOST_CHANNELS = 4  # of a picture whose channels stand first
+MOST_CHANNELS = 4  # of a picture with channels first
 LEAST_SIDE = 36  # pixels, of which the last convolution makes one
 
 

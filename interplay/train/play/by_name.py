@@ -159,7 +159,7 @@ class ByName:
         return False
 
     def _refuse_single(self, observations: Mapping[Any, Any]) -> None:
-        """Refuses the observation of one agent, whose leaves look like names."""
+        """Refuses the observation of one agent: its leaves look like names of agents."""
         here = {str(agent) for agent in observations}
         leaves = {
             key.partition(".")[0] for kind in self._world.kinds for key in kind.observation_space.spaces

@@ -47,7 +47,7 @@ class AskedRows:
         return parted(self._distribution, self.legal) if self.masked else None
 
     def put(self, row: int, owner: str, given: Any, info: Mapping[str, Any]) -> None:
-        """Fills a row with an agent's observation and what its info says.
+        """Fills a row with an agent's observation, its mask and whether it acts.
 
         Raises:
             UserError: for an observation or a mask of another form, or a mask that is missing.
@@ -67,7 +67,7 @@ class AskedRows:
 
 
 def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int = 0) -> Any:
-    """A leaf of what somebody sees, by the world's name for it.
+    """A leaf of an observation, by the world's name for it.
 
     Args:
         given: nested mappings and tuples, or the leaf itself.
@@ -136,10 +136,10 @@ def legal_of(space: spaces.Space[Any], mask: Any, owner: str, rows: int | None =
         if legal.dtype.kind in "biuf" and legal.shape in ((choices,), (rows, choices)):
             return legal.astype(bool)
         form = f"a mask of shape ({rows}, {choices}) or ({choices},)"
-        told = f"shape {legal.shape}" if legal.dtype.kind in "biuf" else f"type {type(mask).__name__}"
+        what = f"shape {legal.shape}" if legal.dtype.kind in "biuf" else f"type {type(mask).__name__}"
     except (ValueError, TypeError, AttributeError, KeyError) as error:
-        form, told = "a mask as the environment gives it", str(error).partition("\n")[0]
-    raise UserError(f"{owner} has a mask that does not fit ({told}); hand over {form}")
+        form, what = "a mask as the environment gives it", str(error).partition("\n")[0]
+    raise UserError(f"{owner} has a mask that does not fit ({what}); hand over {form}")
 
 
 def leading_axes(given: Any, key: str, part: spaces.Space[Any]) -> int:

@@ -13,7 +13,7 @@ from interplay.core.loading import is_folder, origin, split_player
 from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
 from interplay.core.world import World
-from interplay.train.curriculum import in_stage, played_stage
+from interplay.train.curriculum import admit_options, in_stage, played_stage
 from interplay.train.interfaced import SeenPolicy, seen
 from interplay.train.learner import policy_stem
 from interplay.train.play.stored_world import KEY
@@ -59,6 +59,8 @@ def _load(
     record = read_part(path, [])[0]
     stored = record.get(KEY)
     settings, make = _settings(path, trust, stored)
+    if make is None:
+        admit_options(settings, record, path.parent.parent, trust)
     settings = in_stage(settings, record)
     if populations is None and settings.league.learners:
         populations = [player or next(iter(settings.league.learners))]

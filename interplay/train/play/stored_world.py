@@ -31,7 +31,7 @@ def describe_world(world: World) -> dict[str, Any]:
         ]
     except TypeError:
         return {}
-    told = {
+    values = {
         "id": world.id,
         "agents": list(world.agents),
         "kinds": kinds,
@@ -40,33 +40,33 @@ def describe_world(world: World) -> dict[str, Any]:
         "num_populations": world.num_populations,
         "population_names": None if world.population_names is None else list(world.population_names),
     }
-    return {KEY: told}
+    return {KEY: values}
 
 
 class StoredWorld(World):
     """A batch of one that shows its spaces and is never stepped.
 
     Args:
-        told: as `describe_world` keeps it.
+        values: as `describe_world` keeps it.
         owner: the checkpoint, named in errors.
 
     Raises:
         UserError: for a record that `describe_world` does not give.
     """
 
-    def __init__(self, told: Mapping[str, Any], owner: str) -> None:
+    def __init__(self, values: Mapping[str, Any], owner: str) -> None:
         try:
             kinds = [
                 Kind(k["name"], tuple(k["slots"]), from_json(k["observation"]), from_json(k["action"]))  # type: ignore[arg-type]
-                for k in told["kinds"]
+                for k in values["kinds"]
             ]
-            self.id, self.respawns = str(told["id"]), bool(told["respawns"])
-            self.num_populations = int(told["num_populations"])
-            teams, names = told["teams"], told["population_names"]
+            self.id, self.respawns = str(values["id"]), bool(values["respawns"])
+            self.num_populations = int(values["num_populations"])
+            teams, names = values["teams"], values["population_names"]
             self.teams = None if teams is None else tuple(map(tuple, teams))
             self.population_names = None if names is None else tuple(names)
-            self._masked = {k["name"]: tuple(k["masks"]) for k in told["kinds"]}
-            super().__init__(1, told["agents"], kinds)
+            self._masked = {k["name"]: tuple(k["masks"]) for k in values["kinds"]}
+            super().__init__(1, values["agents"], kinds)
         except (KeyError, TypeError, ValueError, AssertionError, IndexError) as error:
             raise UserError(
                 f"{owner}: record.json: {KEY} is no world ({error}); choose an earlier checkpoint"

@@ -60,7 +60,7 @@ class TrainedPolicy(Policy):
 
     stored: Mapping[str, Any] | None = None
 
-    # How its world is made where nobody has started it; None: by the run's settings.
+    # Makes its world where it was not started; None: by the run's settings.
     make_world: Callable[..., World] | None = None
 
     # The checkpoint's, and the others, who are asked themselves.
@@ -206,7 +206,7 @@ class TrainedPolicy(Policy):
         """Actions for every slot of a batch; or, by name, for the agents of one PettingZoo environment.
 
         Args:
-            timestep: of the batch; or agent -> its observation, of all agents or of one whose turn it is. Agents that are left out keep
+            timestep: of the batch; or agent -> its observation, of all agents or of some. Agents that are left out keep
                 their memory: call `forget` after each reset, and ``forget(agent)`` where an agent begins another life in an episode.
             infos: of the environment, where it has action masks in them. Masks may stand in the observations as well.
 
@@ -338,9 +338,9 @@ class TrainedPolicy(Policy):
         return to_plain(self, agent)
 
     def settle(self) -> None:
-        """Starts with a world of its own, if nobody has started it: to be asked by names needs no batch.
+        """Starts with a world of its own unless it was started: calls by name need no batch.
 
-        The spaces in the checkpoint do for that, except where others play who look at the world itself.
+        The spaces in the checkpoint do for that, except beside scripted players, which read the world itself.
         """
         if hasattr(self, "world"):
             return

@@ -10,13 +10,13 @@ from typing import Any
 from interplay.core.errors import UserError
 from interplay.train.box_units import ENDLESS
 
-KEY, UNIT = "box_actions", "unit"  # in the record of a checkpoint whose policies live in [-1, 1]
+KEY, UNIT = "box_actions", "unit"  # in the record of a checkpoint with policies in [-1, 1]
 _BOX = re.compile(r"Box ([^()]*)\.\.([^()]*) \([^()]*\) (\w+)")
 _NUMBER = re.compile(r"[^\[\], ]+")
 
 
 def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
-    """Refuses an old checkpoint whose actions would now be read in other units.
+    """Refuses an old checkpoint with actions in the units of its Box.
 
     Raises:
         UserError: if it has an action Box of whole numbers, which were cut, or with two bounds that are not -1 and 1.

@@ -36,8 +36,8 @@ def opponents_in_words(settings: TrainSettings) -> str:
         'blue: attack_move'
     """
     sides = []
-    for side, who in settings.opponents.items():
-        parts = [play if share == 1 else f"{100 * share:g} % {play}" for play, share in shares_of(who)]
+    for side, players in settings.opponents.items():
+        parts = [play if share == 1 else f"{100 * share:g} % {play}" for play, share in shares_of(players)]
         sides.append(f"{'one side' if side == ANY else side}: {', '.join(parts)}")
     others = ["others of its league"] if settings.league.learners else []
     others += ["past selves"] if settings.pool.populations else []

@@ -38,7 +38,7 @@ class CurriculumGroup(Settings):
     """Stages that follow each other; worlds are made anew when one begins."""
 
     stages: tuple[StageGroup, ...] = Field(
-        (), description="In their order; every one but the last says what ends it."
+        (), description="In their order; each but the last has an end, `until`."
     )
     episodes: int = Field(
         100, ge=1, description="A metric of episodes is meant over at least so many last ones of the stage."

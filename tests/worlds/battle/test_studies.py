@@ -33,7 +33,7 @@ def test_the_comparison_has_every_arm_with_every_seed_and_equal_steps():
     assert [arm_of(run.varied) for run in runs] == [arm for arm in ARMS for _ in range(3)]
     assert {run.settings.steps for run in runs} == {70_000}
     assert {run.settings.network.hidden for run in runs} == {(128, 128)}
-    assert told([0.5, 0.5, 0.5]) == "0.50 [nan, nan] (0.50, 0.50, 0.50)"
+    assert told([0.5, 0.5, 0.5]) == "0.5 (0.50, 0.50, 0.50)"
     assert told([0.4, 0.5, 0.6]).startswith("0.50 [0.25, 0.75]")
 
 
