@@ -37,6 +37,7 @@ class ActorCritic:
     gamma, gae_lambda = 0.99, 1.0
     by_decision = False
     reward_scale = 1.0
+    normalise_reward = None
     normalise = True
     sequence = 16
     mask_dead = True

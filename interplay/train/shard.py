@@ -20,6 +20,7 @@ from interplay.train.advantage import estimate
 from interplay.train.bad_numbers import refuse_bad_numbers
 from interplay.train.learner import Learner
 from interplay.train.policy_network import Batch
+from interplay.train.reward_scale import DiscountedReturns, reward_factors
 from interplay.train.rollout import Collector, InferenceParameters, collect
 from interplay.train.run.restoring import restore
 from interplay.train.run.windows import BEGINS
@@ -61,6 +62,7 @@ class Shard:
         room: shards of the run.
         collector: plays the worlds.
         ready: kind name -> what `estimate` found.
+        returns: of every slot so far; only where `Algorithm.normalise_reward` asks for them.
         units: kind name -> (U, L) places in `ready` that are learnt from together; -1 for nothing.
     """
 
@@ -99,6 +101,8 @@ class Shard:
             settings.league.score,
         )
         self.collector.room = self.room
+        self._factors = reward_factors(rule.reward_scale, [str(agent) for agent in world.agents])
+        self.returns = DiscountedReturns(shape, rule.gamma)
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
 
@@ -125,8 +129,13 @@ class Shard:
         buffer, speaking = self.collector.buffer, self._settings.belief.speaking
         if speaking:
             pay_speakers(self.collector, parameters, speaking)
-        buffer.reward[buffer.earlier :] *= np.float32(self._algorithm.reward_scale)
+        buffer.reward[buffer.earlier :] *= self._factors
         refuse_bad_numbers(self.collector, update)
+
+    def divide_rewards(self, divisors: np.ndarray) -> None:
+        """Divides the rewards of the last rollout, by (A,) float32."""
+        buffer = self.collector.buffer
+        buffer.reward[buffer.earlier :] /= divisors
 
     def estimate(self) -> np.ndarray:
         """Finds the samples that are ready, with advantages, not normalised, and targets.
@@ -301,6 +310,8 @@ class Shard:
             # Of an earlier version: no window waits for the episodes that are under way.
             counters.pop("life_in_episode")
             arrays = {name: array for name, array in arrays.items() if not name.startswith("windows/")}
+        if "discounted_returns" not in arrays:  # normalised from here on
+            counters.pop("discounted_returns", None)
         restore(counters, arrays, owner, bounds)
         self.collector.casting.restored()
         self.collector.buffer.load(_below(arrays, "trajectory/"), owner)
@@ -334,6 +345,7 @@ class Shard:
             }
             | {f"cast_{name}": array for name, array in collector.casting.save().items()}
             | self._memory()
+            | ({"discounted_returns": self.returns.now} if self._algorithm.normalise_reward else {})
         )
 
     def _memory(self) -> dict[str, np.ndarray]:
@@ -348,6 +360,7 @@ class Shard:
         seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
         self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
         self.collector.buffer.clear()
+        self.returns.now[:] = 0.0
         self.collector.begin_anew()
         self.collector.episodes.windows.forget(BEGINS)
         self.collector.opponents.begin((self._settings.seed, self.index, update))

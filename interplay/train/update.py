@@ -24,6 +24,7 @@ from interplay.train.learner import Learner
 from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import Exchange, reduce_in_pieces, tree_sum
+from interplay.train.reward_scale import ReturnDeviation
 from interplay.train.rollout import collect
 from interplay.train.run.checkpoint import Checkpoint, write_arrays
 from interplay.train.run.lifetimes import read_lives
@@ -69,6 +70,11 @@ class Worker:
         each = settings.train.shards // exchange.size
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
         self.shards = [self._make_shard(index) for index in mine]
+        self._returns = self._make_returns()
+
+    def _make_returns(self) -> ReturnDeviation | None:
+        by, world = self.learner.algorithm.normalise_reward, self.shards[0].world
+        return ReturnDeviation(by, world.kinds, world.agents) if by is not None else None
 
     def _make_shard(self, index: int) -> Shard:
         make = partial(self._make, **self.curriculum.played[1])
@@ -103,7 +109,7 @@ class Worker:
         self.estimate()
         moments = self.seen_moments()
         watch.lap("advantage")
-        numbers = self.learn() | ({"rates": rates} if rates else {})
+        numbers = self.learn() | ({"rates": rates} if rates else {}) | self._return_deviations()
         self.learner.take_moments(moments)
         numbers |= self.summarise() | measure(self)
         numbers |= self._turns.add(numbers)
@@ -123,6 +129,15 @@ class Worker:
         self._played = collect([shard.collector for shard in self.shards], parameters, self.updates)
         for shard in self.shards:
             shard.settle(parameters, self.updates)
+        if self._returns is not None:
+            self._divide_rewards(self._returns)
+
+    def _divide_rewards(self, returns: ReturnDeviation) -> None:
+        """Brings the rewards of the rollout to the deviation of all returns so far, those of this rollout included."""
+        own = tree_sum([shard.returns.sums(shard.collector.buffer) for shard in self.shards])
+        returns.add(reduce_in_pieces(own.ravel(), self.exchange).reshape(own.shape))
+        for shard in self.shards:
+            shard.divide_rewards(returns.of_agents())
 
     def estimate(self) -> None:
         """Every shard finds its ready samples and their advantages, which are normalised over all shards together."""
@@ -191,6 +206,13 @@ class Worker:
             numbers |= {"episodes_began": float(episodes[0] / count), "of_episodes": known}
         learner = first.membership.logged.learner
         return numbers | told | ({} if learner is None else {"learner": list(learner)})
+
+    def _return_deviations(self) -> dict[str, Any]:
+        """What rewards are divided by, for the log."""
+        if self._returns is None:
+            return {}
+        named = dict(zip(self._returns.names, map(float, self._returns.divisors), strict=True))
+        return {"return_deviation": named}
 
     def _share_names(self) -> None:
         """Metrics that came in play become those of all shards, so that their columns are the same everywhere."""
@@ -379,6 +401,8 @@ class Worker:
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self._turns.load(checkpoint.record)
         self._balance.load(checkpoint.record)
+        if self._returns is not None and "return_deviation" in checkpoint.record:
+            self._returns.load(checkpoint.record["return_deviation"])
         before = self.curriculum.played
         self.curriculum.load(checkpoint.record)
         if self.curriculum.played != before:
@@ -405,7 +429,10 @@ class Worker:
         """What a checkpoint's record says of the training beside its counters."""
         later = self.shards[0].collector.episodes.later
         names = {"later_metrics": later} if later else {}
-        return self._turns.describe() | self._balance.describe() | self.curriculum.describe() | names
+        returns = {} if self._returns is None else {"return_deviation": self._returns.save()}
+        return (
+            self._turns.describe() | self._balance.describe() | self.curriculum.describe() | names | returns
+        )
 
     def close(self) -> None:
         """Closes the worlds."""

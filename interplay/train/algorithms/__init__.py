@@ -20,6 +20,7 @@ from interplay.train.algorithms.policy_gradient import PolicyGradient
 from interplay.train.algorithms.ppo import Ppo
 from interplay.train.algorithms.value_factorisation import ValueFactorisation
 from interplay.train.losses import Prediction, Rates, Terms
+from interplay.train.reward_scale import Groups, Scale
 from interplay.train.settings import TrainSettings
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _NUMBERS = (
     "gae_lambda",
     "by_decision",
     "reward_scale",
+    "normalise_reward",
     "normalise",
     "sequence",
     "mask_dead",
@@ -53,7 +55,8 @@ class Rule(Protocol):
         gamma: discount per step, or per decision.
         gae_lambda: lambda of generalised advantage estimation; 1 gives discounted returns.
         by_decision: gamma counts a slot's own decisions, not steps of the world.
-        reward_scale: rewards are multiplied by it.
+        reward_scale: rewards are multiplied by it; or factors by pattern of agents' names.
+        normalise_reward: divide rewards by the running deviation of returns, of each ``kind`` or ``agent``; None: leave them.
         sequence: steps that memory is learnt through at once.
         mask_dead: learn from steps whose action was read; else also from those of the dead who are present.
     """
@@ -64,7 +67,8 @@ class Rule(Protocol):
     gamma: float
     gae_lambda: float
     by_decision: bool
-    reward_scale: float
+    reward_scale: Scale
+    normalise_reward: Groups | None
     sequence: int
     mask_dead: bool
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import optax
 
 from interplay.train.losses import Prediction, Rates, Terms, total
+from interplay.train.reward_scale import Groups, Scale
 from interplay.train.schedules import Schedules
 from interplay.train.settings import PolicyGradientGroup
 
@@ -36,7 +37,9 @@ class PolicyGradient:
         self.rollout, self.gamma = settings.rollout, settings.gamma
         self.horizon = settings.horizon if settings.returns == "lives" else 0
         self.by_decision = settings.discount == "decision"
-        self.reward_scale, self.normalise = settings.reward_scale, settings.normalise_advantage
+        self.reward_scale: Scale = settings.reward_scale
+        self.normalise_reward: Groups | None = settings.normalise_reward
+        self.normalise = settings.normalise_advantage
         self.sequence = settings.sequence
 
     def rates(self, share: float, population: str) -> dict[str, float]:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import optax
 
 from interplay.train.losses import Prediction, Rates, Terms, total
+from interplay.train.reward_scale import Groups, Scale
 from interplay.train.schedules import Schedules
 from interplay.train.settings import PpoGroup
 
@@ -35,7 +36,9 @@ class Ppo:
         self.rollout, self.minibatch, self.epochs = settings.rollout, settings.minibatch, settings.epochs
         self.gamma, self.gae_lambda = settings.gamma, settings.gae_lambda
         self.by_decision = settings.discount == "decision"
-        self.reward_scale, self.normalise = settings.reward_scale, settings.normalise_advantage
+        self.reward_scale: Scale = settings.reward_scale
+        self.normalise_reward: Groups | None = settings.normalise_reward
+        self.normalise = settings.normalise_advantage
         self.sequence, self.mask_dead = settings.sequence, settings.mask_dead
 
     def rates(self, share: float, population: str) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import optax
 
+from interplay.train.reward_scale import Groups, Scale
 from interplay.train.schedules import Schedules
 from interplay.train.settings import VdnGroup
 
@@ -20,6 +21,7 @@ class ValueFactorisation:
     horizon = 0  # what is kept for later is the replay's
     minibatch: int | None = None
     by_decision = False
+    normalise_reward: Groups | None = None
     mask_dead = True
 
     def __init__(self, settings: VdnGroup) -> None:
@@ -27,7 +29,7 @@ class ValueFactorisation:
         self._schedules = Schedules(settings)
         self.rollout, self.sequence = settings.rollout, settings.sequence
         self.gamma, self.gae_lambda = settings.gamma, settings.td_lambda
-        self.reward_scale = settings.reward_scale
+        self.reward_scale: Scale = settings.reward_scale
 
     def rates(self, share: float, population: str) -> dict[str, float]:
         """The rates of a population after a share of the run."""

@@ -160,11 +160,18 @@ def _cut_share(columns: Columns, settings: TrainSettings) -> list[Measured]:
     return [Measured(name, norm, norm > GRADIENT_CUT * most) for name, norm in found.items()]
 
 
+def _shown(scale: float | Mapping[str, float]) -> str:
+    """A reward_scale as settings have it."""
+    if not isinstance(scale, Mapping):
+        return f"{scale:g}"
+    return "{" + ", ".join(f"{pattern} = {factor:g}" for pattern, factor in scale.items()) + "}"
+
+
 def _cut_sentence(settings: TrainSettings, norm: float, subjects: Sequence[str]) -> str:
     own, most = settings.algorithm, _group(settings).max_grad_norm
     return (
         f"gradient_norm{_of(subjects)} = {norm:.3g} is {norm / most:,.3g} times {own}.max_grad_norm = {most:g}: nearly all of each step "
-        f"is cut; lower {own}.reward_scale = {_group(settings).reward_scale:g} if returns are large, or raise {own}.max_grad_norm"
+        f"is cut; lower {own}.reward_scale = {_shown(_group(settings).reward_scale)} if returns are large, or raise {own}.max_grad_norm"
     )
 
 
@@ -350,7 +357,7 @@ def _sizes(columns: Columns, _: TrainSettings) -> list[Measured]:
 
 def _size_sentence(settings: TrainSettings, size: float, _: Sequence[str]) -> str:
     own, scale = settings.algorithm, getattr(_group(settings), "reward_scale", None)
-    cure = f"{own}.reward_scale = {scale:g}" if scale is not None else "the reward's scale"
+    cure = f"{own}.reward_scale = {_shown(scale)}" if scale is not None else "the reward's scale"
     returns = f"returns are of size {size:,.3g} (root mean square of value targets), far from 1"
     if size > 1:
         return (
@@ -364,10 +371,10 @@ def _unlike(columns: Columns, _: TrainSettings) -> list[Measured]:
     return [Measured("", ratio, ratio > REWARD_RATIO)]
 
 
-def _unlike_sentence(_: TrainSettings, ratio: float, __: Sequence[str]) -> str:
+def _unlike_sentence(settings: TrainSettings, ratio: float, __: Sequence[str]) -> str:
     return (
         f"rewards of agents that share a policy differ {ratio:,.3g} times in size: the small ones are lost in the normalisation; "
-        "bring them to one size in the world, or give them policies of their own (population.groups)"
+        f"set {settings.algorithm}.normalise_reward = agent, or factors by name (reward_scale), or give them policies of their own (population.groups)"
     )
 
 

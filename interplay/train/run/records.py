@@ -99,6 +99,13 @@ def _is_curriculum(value: Any) -> bool:
     )
 
 
+def _are_moments(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(row, list) and len(row) == 3 and all(map(is_number, row)) and min(row[1:]) >= 0
+        for row in value
+    )
+
+
 def _are_names(value: Any) -> bool:
     return (
         isinstance(value, list)
@@ -126,6 +133,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "best": (_is_best, "a metric and its value"),
     "alternate": (_is_alternation, "whose turn it is"),
     "curriculum": (_is_curriculum, "a stage and its options"),
+    "return_deviation": (_are_moments, "mean, deviation and number of returns"),
     "later_metrics": (_are_names, "names of metrics"),
     "balance": (_is_balance, "names of metrics that moved, and of those whose sums were not zero"),
 }

@@ -6,7 +6,7 @@ Source: *preset* is the column of specification survival 10 that follows the cod
 from __future__ import annotations
 
 import math
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -20,6 +20,9 @@ _BOUNDS = {
     "clip": (0.0, 1.0, True),
     "entropy_coefficient": (0.0, math.inf, False),
 }
+
+
+_Factor = Annotated[float, Field(gt=0)]
 
 
 class RatesGroup(Settings):
@@ -81,7 +84,14 @@ class PpoGroup(RatesGroup):
     mask_dead: bool = Field(
         True, description="Learn from acting steps only; the paper's code learns from all."
     )
-    reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this; 1 in the preset.")
+    reward_scale: _Factor | dict[str, _Factor] = Field(
+        1.0,
+        description="Rewards are multiplied by this; or factors by pattern of agents' names, e.g. {boss = 0.01}, the first that fits, else 1.",
+    )
+    normalise_reward: Literal["kind", "agent"] | None = Field(
+        None,
+        description="Rewards are divided by the running deviation of discounted returns, of each kind or each agent; off: as they are.",
+    )
     sequence: int = Field(
         16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
     )
@@ -123,7 +133,14 @@ class PolicyGradientGroup(RatesGroup):
     normalise_advantage: bool = Field(
         True, description="Mean 0 and deviation 1 over each population's rows of the batch."
     )
-    reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+    reward_scale: _Factor | dict[str, _Factor] = Field(
+        1.0,
+        description="Rewards are multiplied by this; or factors by pattern of agents' names, e.g. {boss = 0.01}, the first that fits, else 1.",
+    )
+    normalise_reward: Literal["kind", "agent"] | None = Field(
+        None,
+        description="Rewards are divided by the running deviation of discounted returns, of each kind or each agent; off: as they are.",
+    )
     sequence: int = Field(
         8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
     )

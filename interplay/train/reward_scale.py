@@ -1,0 +1,127 @@
+"""The scale of rewards in learning: factors by name of an agent, and the running deviation of discounted returns.
+
+Metrics keep the world's rewards. Advantages, value targets and the outputs of critics are in scaled ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from interplay.core.agent_names import fits_pattern
+from interplay.core.errors import UserError
+from interplay.core.world import Kind
+from interplay.train.networks.normaliser import merged
+from interplay.train.trajectory import TrajectoryBuffer
+
+Groups = Literal["kind", "agent"]
+Scale = float | Mapping[str, float]  # a factor, or factors by pattern of agents' names
+LEAST = 0.1  # of the mean return: a return that never varies would be divided by nearly 0
+NOTHING = 1e-7  # deviation of returns that were all 0
+
+
+def reward_factors(scale: Scale, agents: Sequence[str]) -> np.ndarray:
+    """What each agent's rewards are multiplied by, (A,) float32; 1 for agents that fit no pattern.
+
+    Raises:
+        UserError: for a pattern that no agent fits.
+
+    Example:
+        >>> reward_factors({"red_0": 0.5, "red_*": 2.0}, ["red_0", "red_1", "blue_0"]).tolist()
+        [0.5, 2.0, 1.0]
+    """
+    if not isinstance(scale, Mapping):
+        return np.full(len(agents), scale, np.float32)
+    factors = np.ones(len(agents), np.float32)
+    for pattern, factor in reversed(list(scale.items())):
+        fits = [fits_pattern(agent, pattern) for agent in agents]
+        if not any(fits):
+            raise UserError(
+                f"reward_scale: {pattern!r} fits none of {len(agents)} agents, among them {agents[0]!r}"
+            )
+        factors[fits] = factor
+    return factors
+
+
+class DiscountedReturns:
+    """The discounted return of every slot of a shard so far: G_t = gamma G_{t-1} + r_t, from 0 at each end.
+
+    Args:
+        shape: (W, A).
+        gamma: of a step.
+
+    Attributes:
+        now: (W, A) float32.
+    """
+
+    def __init__(self, shape: tuple[int, int], gamma: float) -> None:
+        self.now = np.zeros(shape, np.float32)
+        self._gamma = np.float32(gamma)
+
+    def sums(self, buffer: TrajectoryBuffer) -> np.ndarray:
+        """(A, 3) float64 over the last rollout's acting steps: their number, sum and sum of squares of G."""
+        found = np.zeros((self.now.shape[1], 3))
+        for t in range(buffer.earlier, buffer.earlier + buffer.steps):
+            self.now *= self._gamma
+            self.now += buffer.reward[t]
+            acting = buffer.acting[t]
+            returns = np.where(acting, self.now, 0.0).astype(np.float64)
+            found += np.stack([acting.sum(axis=0), returns.sum(axis=0), (returns**2).sum(axis=0)], axis=1)
+            self.now[buffer.ended[t]] = 0.0
+        return found
+
+
+class ReturnDeviation:
+    """The running deviation of discounted returns, of each kind or each agent.
+
+    Args:
+        by: what has a deviation of its own.
+        kinds: of the world.
+        agents: of the world.
+
+    Attributes:
+        names: (G,) of kinds or agents.
+    """
+
+    def __init__(self, by: Groups, kinds: Sequence[Kind], agents: Sequence[str]) -> None:
+        self.names = [kind.name for kind in kinds] if by == "kind" else list(agents)
+        self._group = np.arange(len(agents))
+        if by == "kind":
+            for index, kind in enumerate(kinds):
+                self._group[list(kind.slots)] = index
+        zero = np.zeros((len(self.names), 1), np.float32)
+        self._moments = (zero, zero, zero)
+
+    def add(self, sums: np.ndarray) -> None:
+        """Adds a rollout, `DiscountedReturns.sums` of all shards."""
+        grouped = np.zeros((len(self.names), 3))
+        np.add.at(grouped, self._group, sums)
+        self._moments = merged(*self._moments, grouped)
+
+    @property
+    def divisors(self) -> np.ndarray:
+        """(G,) float32: the deviation, at least `LEAST` of the mean; 1 before anything was earned."""
+        mean, deviation, _ = (part[:, 0] for part in self._moments)
+        found = np.maximum(deviation, np.float32(LEAST) * np.abs(mean))
+        return np.where(found > NOTHING, found, np.float32(1.0))
+
+    def of_agents(self) -> np.ndarray:
+        """(A,) float32, the divisor of each agent's rewards."""
+        return self.divisors[self._group]
+
+    def save(self) -> list[list[float]]:
+        """Mean, deviation and number of rows of every group, for the record of a checkpoint."""
+        return [[float(number) for number in row] for row in np.concatenate(self._moments, axis=1)]
+
+    def load(self, saved: Any) -> None:
+        """Restores what `save` gave.
+
+        Raises:
+            UserError: if it is of other groups.
+        """
+        rows = np.array(saved, np.float32)
+        if rows.shape != (len(self.names), 3):
+            raise UserError(f"return_deviation: {rows.shape} numbers, not {(len(self.names), 3)}")
+        self._moments = (rows[:, :1], rows[:, 1:2], rows[:, 2:])

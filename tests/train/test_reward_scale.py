@@ -1,0 +1,153 @@
+"""Rewards in learning: factors by name, and the running deviation of discounted returns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
+
+import interplay
+from interplay.core.errors import UserError
+from interplay.core.settings import changed
+from interplay.core.world import Kind
+from interplay.train.reward_scale import LEAST, DiscountedReturns, ReturnDeviation, reward_factors
+from interplay.train.run.checkpoint import latest_checkpoint
+from interplay.train.trainer import resume, train
+from interplay.train.trajectory import TrajectoryBuffer
+from tests.train.test_trainer import arrays_of, log_of, settings_of
+from tests.train.toy_worlds import make_corridor
+
+
+def filled(rng: np.random.Generator, steps: int, shape: tuple[int, int]) -> TrajectoryBuffer:
+    buffer = TrajectoryBuffer(0, steps, shape)
+    buffer.reward[:] = rng.normal(3.0, [1.0, 1000.0, 5.0], (steps, *shape))
+    buffer.acting[:] = rng.random((steps, *shape)) < 0.7
+    buffer.ended[:] = rng.random((steps, *shape)) < 0.1
+    return buffer
+
+
+def returns_by_hand(buffers: list[TrajectoryBuffer], slot: int, gamma: float) -> np.ndarray:
+    """The discounted returns of a slot in its acting steps, over all worlds."""
+    found = []
+    for world in range(buffers[0].reward.shape[1]):
+        total = 0.0
+        for buffer in buffers:
+            for t in range(buffer.steps):
+                total = gamma * total + float(buffer.reward[t, world, slot])
+                if buffer.acting[t, world, slot]:
+                    found.append(total)
+                if buffer.ended[t, world, slot]:
+                    total = 0.0
+    return np.array(found)
+
+
+@pytest.mark.parametrize("by", ["kind", "agent"])
+def test_the_running_deviation_is_that_of_all_returns(by: Any) -> None:
+    rng, gamma = np.random.default_rng(5), 0.9
+    buffers = [filled(rng, steps=40, shape=(6, 3)) for _ in range(3)]
+    box = spaces.Box(0, 1, (1,), np.float32)
+    kinds = [Kind("a", (0, 2), box, box), Kind("b", (1,), box, box)]
+    running, carried = ReturnDeviation(by, kinds, ["x", "y", "z"]), DiscountedReturns((6, 3), gamma)
+    for buffer in buffers:
+        running.add(carried.sums(buffer))
+    each = [returns_by_hand(buffers, slot, gamma) for slot in range(3)]
+    groups = [np.concatenate([each[0], each[2]]), each[1]] if by == "kind" else each
+    assert running.divisors == pytest.approx([max(g.std(), LEAST * abs(g.mean())) for g in groups], rel=1e-4)
+    of_agents = running.divisors[[0, 1, 0]] if by == "kind" else running.divisors
+    assert running.of_agents().tolist() == of_agents.tolist()
+
+
+def test_returns_that_never_vary_are_divided_by_a_tenth_and_nothing_by_one() -> None:
+    running = ReturnDeviation("agent", [], ["paid", "unpaid", "absent"])
+    running.add(np.array([[4.0, 20.0, 100.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))  # 5, 5, 5, 5
+    assert running.divisors.tolist() == [0.5, 1.0, 1.0]
+
+
+class Signs(ParallelEnv):
+    """The boss repeats a sign and the clerk reverses it; the boss's rewards are a thousand times larger."""
+
+    metadata = {"name": "signs", "metrics": {"right": "mean"}}  # noqa: RUF012
+    possible_agents = ["boss", "clerk"]  # noqa: RUF012
+
+    def observation_space(self, agent: str) -> spaces.Space:
+        return spaces.Box(-1, 1, (2,), np.float32)
+
+    def action_space(self, agent: str) -> spaces.Space:
+        return spaces.Discrete(2)
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.rng, self.t, self.agents = np.random.default_rng(seed), 0, list(self.possible_agents)
+        return self._draw(), {agent: {} for agent in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        self.t += 1
+        right = {
+            "boss": self.signs[0] == 2 * actions["boss"] - 1,
+            "clerk": self.signs[1] == 1 - 2 * actions["clerk"],
+        }
+        rewards = {"boss": 1000.0 * right["boss"], "clerk": 1.0 * right["clerk"]}
+        infos = {agent: {"right": float(right[agent])} for agent in right}
+        over, going = dict.fromkeys(right, self.t == 8), dict.fromkeys(right, False)
+        self.agents = [] if self.t == 8 else self.agents
+        return self._draw(), rewards, going, over, infos
+
+    def _draw(self) -> dict[str, np.ndarray]:
+        self.signs = self.rng.choice([-1, 1], 2)
+        pairs = zip(self.possible_agents, self.signs, (1, -1), strict=True)
+        return {agent: np.array([sign, me], np.float32) for agent, sign, me in pairs}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ppo", "learns"),
+    [
+        ({}, False),
+        ({"normalise_reward": "agent"}, True),
+        ({"reward_scale": {"boss": 0.001}}, True),
+    ],
+)
+def test_small_rewards_beside_large_ones(tmp_path: Path, ppo: dict[str, Any], learns: bool) -> None:
+    run = interplay.train(
+        Signs,
+        tmp_path / "run",
+        steps=10**9,
+        workers=1,
+        num_worlds=8,
+        network={"kind": "mlp", "hidden": [32]},
+        ppo={"rollout": 64, "learning_rate": 3e-3, "minibatch": 128} | ppo,
+        train={"quiet": True, "writers": [], "max_updates": 25},
+        record={"every": 0},
+    )
+    right = run.evaluate(episodes=50, greedy=True)["right"].mean(axis=0)
+    assert right[0] > 0.95  # the boss
+    assert (right[1] > 0.95) == learns
+    paid = [line["episode_return"] for line in log_of(tmp_path / "run") if "episode_return" in line]
+    assert max(paid) > 1000.0  # metrics keep the environment's rewards
+
+
+@pytest.mark.slow
+def test_workers_and_resumption_change_no_bit_of_normalised_rewards(tmp_path: Path) -> None:
+    """Two updates, and two more by two workers, are four."""
+    settings = changed(settings_of(4), {"ppo": {"normalise_reward": "agent"}}, "test")
+    whole = train(settings, tmp_path / "whole", make_corridor)
+    counts = [line["agent_steps"] for line in log_of(whole)]
+    run = train(settings.model_copy(update={"steps": counts[1]}), tmp_path / "run", make_corridor)
+    resume(run, workers=2, steps=counts[3], make_world=make_corridor)
+    assert arrays_of(run) == arrays_of(whole)
+    assert any("discounted_returns" in name for name in arrays_of(whole))
+    records = [json.loads((latest_checkpoint(path) / "record.json").read_text()) for path in (run, whole)]  # type: ignore[operator]
+    assert records[0]["return_deviation"] == records[1]["return_deviation"]
+    logged = log_of(whole)[-1]["return_deviation"]
+    assert list(logged) == ["walker_0", "walker_1"]
+    assert all(0.0 < divisor < 1.0 for divisor in logged.values())
+
+
+def test_patterns_that_fit_nobody_are_refused() -> None:
+    assert reward_factors(0.5, ["a", "b"]).tolist() == [0.5, 0.5]
+    with pytest.raises(UserError):
+        reward_factors({"bos": 0.1}, ["boss", "clerk"])
