@@ -107,8 +107,7 @@ def _run(
     """Trains and gives the run folder."""
     from interplay.verbs.settings import (
         build_settings,
-        check_world,
-        fit_to_steps,
+        fit_to_world,
         names_worlds,
         tell_departures,
     )
@@ -119,8 +118,7 @@ def _run(
         return _train_experiment(Path(world))
     given = {key: value for key, value in flags.items() if value is not None}
     settings = build_settings(world, overrides, given, trust, league, preset=preset)
-    chosen = names_worlds(world, overrides, given, preset)
-    settings = fit_to_steps(settings, check_world(settings), chosen)
+    settings = fit_to_world(settings, names_worlds(world, overrides, given, preset))
     tell_departures(settings, preset)
     if bank is not None:
         from interplay.train.bank import train_in_bank

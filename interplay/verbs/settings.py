@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from interplay.core.world import Kind
     from interplay.train.settings import TrainSettings
 
 
@@ -195,13 +196,41 @@ def workers_for(shards: Any) -> int:
     return 1 << (most.bit_length() - 1)
 
 
-def check_world(settings: Any) -> int:
-    """Refuses an unknown world or option, and compiles, before a run folder exists; the world's number of slots."""
+def fit_to_world(settings: TrainSettings, chosen: bool) -> TrainSettings:
+    """The settings as the world needs them, before a run folder exists: fewer worlds for a short run, convolutions for pictures.
+
+    Args:
+        settings: of the run.
+        chosen: whether the number of worlds was given, which is kept then.
+
+    Raises:
+        UserError: for an unknown world or option.
+    """
     from interplay.verbs.opening import open_world
 
     world = open_world(settings.world.id, **settings.world.options)
     world.close()
-    return len(world.agents)
+    return fit_to_steps(fit_network(settings, world.kinds), len(world.agents), chosen)
+
+
+def fit_network(settings: TrainSettings, kinds: Iterable[Kind]) -> TrainSettings:
+    """Convolutions where every kind of agents sees a picture and no network was given, and a line that says so."""
+    from interplay.core.errors import UserError
+    from interplay.core.settings import changed
+    from interplay.train.networks.pictures import find_pictures
+    from interplay.train.run.progress import tell
+    from interplay.train.settings.unread import check_read
+
+    if "kind" in settings.network.model_fields_set or settings.factored is not None:
+        return settings
+    try:
+        seen = [find_pictures(kind.observation_space)[0] for kind in kinds]
+        fitting = changed(settings, {"network": {"kind": "pictures"}}, "train")
+        check_read(fitting)
+    except UserError:  # of no picture, or of a setting that convolutions do not read
+        return settings
+    tell(f"network.kind=pictures: {seen[0]} is a picture; network.kind=mlp reads its numbers side by side")
+    return fitting
 
 
 def names_worlds(

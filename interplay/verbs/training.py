@@ -94,8 +94,8 @@ def train(
     from interplay.connect.handed import hand_over
     from interplay.verbs.settings import (
         build_settings,
-        check_world,
-        fit_to_steps,
+        fit_network,
+        fit_to_world,
         names_worlds,
         tell_departures,
     )
@@ -121,11 +121,15 @@ def train(
         _keep_in_process(given, flags)
     asked = build_settings(handed.id, given, flags, trust, league, like, preset)
     if handed.make is None:
-        asked = fit_to_steps(asked, check_world(asked), names_worlds(handed.id, given, flags, preset))
+        asked = fit_to_world(asked, names_worlds(handed.id, given, flags, preset))
     elif asked.world.options:
         raise UserError(
             f"world.options: {handed.id} was handed over as it is; make it with {next(iter(asked.world.options))} instead"
         )
+    elif "kind" not in asked.network.model_fields_set:
+        first = handed.make(num_worlds=1, seed=asked.seed, first_world=0)
+        first.close()
+        asked = fit_network(asked, first.kinds)
     tell_departures(asked, preset)
     path = trainer.train(asked, out, handed.make, told(handed, trust, on_update))
     return Run(path, handed if handed.make is not None else None, trust=trust)

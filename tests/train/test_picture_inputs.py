@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 import pytest
-from gymnasium import spaces
+from gymnasium import Env, spaces
 
+import interplay
 from interplay.train import networks
 from interplay.train.networks.pictures import shape_of, warn_of_flat_pictures
 from interplay.train.observations import ObservationRows
@@ -58,3 +61,48 @@ def test_a_line_tells_of_convolutions_where_they_would_do(kind: str, part: space
         warnings.simplefilter("always")
         warn_of_flat_pictures(kind, spaces.Dict(x=part))
     assert len(found) == warns
+
+
+class Filmed(Env):
+    """Shows a picture; nothing is to be learnt."""
+
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, side: int = 40) -> None:
+        self.observation_space = spaces.Box(0, 255, (3, side, 44), np.uint8)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.steps = 0
+        return self.observation_space.sample(), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        return self.observation_space.sample(), 1.0, False, self.steps == 4, {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("world", "given", "kind"),
+    [
+        (Filmed, {}, "pictures"),
+        (Filmed, {"kind": "mlp", "hidden": (4,)}, "mlp"),
+        (Filmed, {"width": 4}, "attention"),  # which pictures does not read
+        (Filmed(side=12), {}, "attention"),  # too small for three convolutions
+    ],
+)
+def test_who_names_no_network_gets_convolutions_for_pictures(
+    tmp_path: Path, world: Any, given: dict[str, Any], kind: str
+) -> None:
+    run = interplay.train(
+        world,
+        tmp_path / "run",
+        steps=16,
+        num_worlds=2,
+        workers=1,
+        network=given,
+        ppo={"rollout": 4, "epochs": 1},
+        train={"quiet": True, "writers": []},
+        record={"every": 0},
+    )
+    assert run.settings.network.kind == kind

@@ -50,7 +50,7 @@ def returns_by_hand(buffers: list[TrajectoryBuffer], slot: int, gamma: float) ->
 def test_the_running_deviation_is_that_of_all_returns(by: Any) -> None:
     rng, gamma = np.random.default_rng(5), 0.9
     buffers = [filled(rng, steps=40, shape=(6, 3)) for _ in range(3)]
-    box = spaces.Box(0, 1, (1,), np.float32)
+    box = spaces.Dict(seen=spaces.Box(0, 1, (1,), np.float32))
     kinds = [Kind("a", (0, 2), box, box), Kind("b", (1,), box, box)]
     running, carried = ReturnDeviation(by, kinds, ["x", "y", "z"]), DiscountedReturns((6, 3), gamma)
     for buffer in buffers:
