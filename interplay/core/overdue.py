@@ -18,6 +18,7 @@ from typing import Protocol
 
 from interplay.core.user_code import place_of
 
+CURE = "mend the environment, or raise the limit"
 AFTER = 10.0  # seconds
 SLOWER = 3  # times as long as the longest call that came back
 _GRACE = 5.0  # more seconds for what waits for another process, which gives the line
@@ -66,7 +67,7 @@ class _Clock:
         if not self.line and lasted > max(AFTER, SLOWER * self._longest):
             self.line = _line(stepping, lasted)
             if not stepping.silent:
-                _tell(f"{self.line}; Ctrl-C stops at once")
+                print_line(f"{self.line}; Ctrl-C stops at once")
         return lasted
 
 
@@ -122,10 +123,10 @@ class Overdue:
                 if self.hurried:
                     _interrupt_main()
                 else:
-                    self.give_up(f"{_line(stepping, lasted)}; mend the environment, or raise the limit")
+                    self.give_up(_line(stepping, lasted))
 
     def _interrupt(self, line: str) -> None:
-        self.error = line
+        self.error = f"{line}; {CURE}"
         _interrupt_main()
 
 
@@ -142,7 +143,8 @@ def _interrupt_main() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def _tell(line: str) -> None:
+def print_line(line: str) -> None:
+    """A line on stderr, for calls in any thread or process."""
     with contextlib.suppress(OSError, ValueError):  # the terminal may be gone
         print(f"interplay: {line}", file=sys.stderr, flush=True)
 

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,12 +69,88 @@ def test_a_call_is_given_up_after_the_limit(how):
     assert OVERDUE.error == ""
 
 
-def test_a_worker_process_names_its_world_and_place():
-    with (
-        OVERDUE.limited(3.0),
-        pytest.raises(UserError, match=r"world 0 has not come back from step 3.*test_overdue.py"),
-    ):
-        play("loop", processes=1)
+class BlocksOnce(Sound):
+    """Blocks for good at a step, or at a reset (0), where a file is, which it removes."""
+
+    def __init__(self, file, at):
+        self.file, self.at = Path(file), at
+
+    def reset(self, seed=None, options=None):
+        self._block(0)
+        return super().reset(seed, options)
+
+    def reward(self, agent):
+        self._block(self.t)
+        return 1.0
+
+    def _block(self, t):
+        if t == self.at and self.file.exists():
+            self.file.unlink()
+            _loop()
+
+
+def begun(file, at):
+    """Three worlds, of which 0 and 1 are of one process, after two steps."""
+    name, options = "tests.core.test_overdue:BlocksOnce", {"file": str(file), "at": at}
+    world = ParallelEnvWorld(name, num_worlds=3, processes=2, kwargs=options)
+    world.reset()
+    file.touch()
+    for _ in range(2):
+        assert not world.step(STILL).over.any()
+    return world
+
+
+STILL = np.zeros((3, 2), np.int64)
+
+
+def test_a_new_process_takes_the_place_of_one_that_blocks_and_its_episodes_are_cut(tmp_path, capfd):
+    with OVERDUE.limited(2.0):
+        world = begun(tmp_path / "block", 3)
+        cut = world.step(STILL)
+        line = capfd.readouterr().err
+        assert "world 0 has not come back from step 3" in line
+        assert "test_overdue.py, line" in line
+        assert cut.over.tolist() == [True, True, False]
+        assert cut.truncated.tolist() == [[True, True], [True, True], [False, False]]
+        assert cut.acting.tolist() == [[False, False], [False, False], [True, True]]
+        assert cut.reward.tolist() == [[0, 0], [0, 0], [1, 1]]
+        assert not cut.terminated.any()
+        begun_anew = world.reset(np.array([True, True, False]))
+        assert begun_anew.observation["observation"][:, 0, 0].tolist() == [0, 0, 3]
+        for _ in range(3):
+            end = world.step(STILL)
+        assert end.observation["observation"][:, 0, 0].tolist() == [3, 3, 6]
+        assert end.terminated.all(axis=1).tolist() == [False, False, True]
+        world.close()
+
+
+def test_a_reset_that_blocks_is_done_by_a_new_process_and_its_other_worlds_are_cut_a_step_later(
+    tmp_path, capfd
+):
+    with OVERDUE.limited(2.0):
+        world = begun(tmp_path / "block", 0)
+        shown = world.reset(np.array([True, False, False]))
+        assert "world 0 has not come back from its reset" in capfd.readouterr().err
+        assert shown.observation["observation"][:, 0, 0].tolist() == [0, 2, 2]
+        assert shown.acting.all()
+        cut = world.step(STILL)
+        assert cut.over.tolist() == [False, True, False]
+        assert cut.truncated.tolist() == [[False, False], [True, True], [False, False]]
+        assert cut.reward.tolist() == [[1, 1], [0, 0], [1, 1]]
+        world.close()
+
+
+def test_a_process_whose_reset_always_blocks_is_given_up(tmp_path):
+    name, options = "tests.core.test_overdue:Stuck", {"file": str(tmp_path / "never"), "at": 0}
+    with OVERDUE.limited(0.7), pytest.raises(UserError, match="world 0 has not come back from its reset"):
+        ParallelEnvWorld(name, num_worlds=1, processes=1, kwargs=options).reset()
+
+
+class Stuck(BlocksOnce):
+    """Blocks in each reset with a seed that is not that of the first look at it."""
+
+    def reset(self, seed=None, options=None):
+        return _loop() if seed else super().reset(seed, options)
 
 
 def test_the_line_comes_once_and_names_the_place(monkeypatch, capfd):

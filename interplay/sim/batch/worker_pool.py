@@ -7,6 +7,7 @@ action is ever pickled.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -22,7 +23,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.loading import load
-from interplay.core.overdue import OVERDUE
+from interplay.core.overdue import CURE, OVERDUE, print_line
 from interplay.core.reading import parse_json
 from interplay.sim.batch.info_numbers import Columns
 from interplay.sim.batch.layout import place, read_layout, shapes_of, size_of
@@ -31,6 +32,8 @@ from interplay.sim.batch.slot_group import SlotGroup, made, named, refuse_overdu
 
 RESET, STEP, CLOSE = b"reset", b"step", b"close"
 NAMES = "\0"  # how a reply begins that names new columns of numbers, as JSON
+LATE = "\1"  # how the last reply of a process begins that gives up a call
+ANEW = 3  # processes in a row that may be late with one command
 
 
 class SerialPool:
@@ -97,34 +100,15 @@ class WorkerPool:
         runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
         self._runs = runs  # worlds of each process
         self._names = [list[str]() for _ in runs]  # and of its columns
-        context = multiprocessing.get_context("spawn")
+        self._lost = np.zeros(num_worlds, bool)  # worlds whose episode went with its process
+        self._context = multiprocessing.get_context("spawn")
         shapes = shapes_of(self.layout, num_worlds, len(runs))
-        memory = context.RawArray("b", size_of(shapes))
-        self.buffers = place(shapes, memory)
-        self._pipes: list[Connection] = []
-        self._processes: list[Any] = []
-        for index, run in enumerate(runs):
-            ours, theirs = context.Pipe()
-            process = context.Process(
-                target=_work,
-                args=(
-                    theirs,
-                    memory,
-                    factory,
-                    dict(kwargs),
-                    num_worlds,
-                    len(runs),
-                    index,
-                    run.tolist(),
-                    accept,
-                    OVERDUE.limit,
-                ),
-                daemon=True,
-            )
-            process.start()
-            theirs.close()
-            self._pipes.append(ours)
-            self._processes.append(process)
+        self._memory = self._context.RawArray("b", size_of(shapes))
+        self._given = (self._memory, factory, dict(kwargs), num_worlds, len(runs))
+        self._accept = accept
+        self.buffers = place(shapes, self._memory)
+        begun = [self._begin(index) for index in range(len(runs))]
+        self._pipes, self._processes = [list(part) for part in zip(*begun, strict=True)]
         self._stop = weakref.finalize(self, _stop, self._pipes, self._processes)
         self.calls, self.thread, self._waits_for = 0, 0, -1
         self.silent = True  # a worker that is overdue gives the line
@@ -133,6 +117,7 @@ class WorkerPool:
 
     def reset(self) -> None:
         """As `SerialPool.reset`."""
+        self._lost &= ~self.buffers["which"]
         self._send(RESET)
 
     @property
@@ -150,8 +135,19 @@ class WorkerPool:
         return None
 
     def step(self) -> None:
-        """As `SerialPool.step`."""
+        """As `SerialPool.step`; an episode that went with its process is cut."""
+        self.buffers["which"][self._lost] = False
         self._send(STEP)
+        if self._lost.any():
+            self._cut(self._lost)
+            self._lost[:] = False
+
+    def _cut(self, lost: np.ndarray) -> None:
+        """Ends the episodes of worlds (W,) bool as a limit of time would."""
+        self.buffers["truncated"][lost] = self.buffers["acting"][lost]
+        for name in ("reward", "acting", "terminated"):
+            self.buffers[name][lost] = 0
+        self.buffers["over"][lost] = True
 
     def busy(self) -> str:
         """As `interplay.core.overdue.Stepping` has it."""
@@ -162,18 +158,27 @@ class WorkerPool:
     def close(self) -> None:
         self._stop()
 
+    def _begin(self, index: int) -> tuple[Connection, Any]:
+        """Starts a process, which replies when its environments are made."""
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(
+            target=_work,
+            args=(theirs, *self._given, index, self._runs[index].tolist(), self._accept, OVERDUE.limit),
+            daemon=True,
+        )
+        process.start()
+        theirs.close()
+        return ours, process
+
     def _send(self, command: bytes) -> None:
         if not self._stop.alive:
             raise RuntimeError("this world's processes have ended; make a new one")
         for pipe in self._pipes:
-            try:
-                pipe.send_bytes(command)
-            except OSError:
-                continue  # a dead worker is named by `_gather`
-        self._gather()
+            _try_to_send(pipe, command)
+        self._gather(command)
 
-    def _gather(self) -> None:
-        """Waits for everybody.
+    def _gather(self, command: bytes = b"") -> None:
+        """Waits for every process; one that gives up a call makes room for a new one.
 
         Raises:
             UserError: naming the world, if its environment failed or its process died; all are stopped then.
@@ -181,13 +186,9 @@ class WorkerPool:
         problem = ""
         self.calls, self.thread = self.calls + 1, threading.get_ident()
         try:
-            for index, pipe in enumerate(self._pipes):
+            for index in range(len(self._pipes)):
                 self._waits_for = index
-                reply = self._answer(index, pipe)
-                if reply[:1] == NAMES:
-                    self._names[index] += parse_json(reply[1:])
-                else:
-                    problem = problem or reply
+                problem = self._reply(index, command) or problem
         except KeyboardInterrupt:
             refuse_overdue()
             raise
@@ -197,13 +198,62 @@ class WorkerPool:
             self._stop()
             raise UserError(problem)
 
-    def _answer(self, index: int, pipe: Connection) -> str:
+    def _reply(self, index: int, command: bytes) -> str:
+        """A process's answer to a command; the problem in one line, or nothing."""
+        for _ in range(ANEW):
+            reply = self._answer(index)
+            if reply[:1] != LATE or not command:
+                break
+            if problem := self._replace(index, command, reply[1:]):
+                return problem
+            if command == STEP:
+                return ""
+        if reply[:1] == NAMES:
+            self._names[index] += parse_json(reply[1:])
+            return ""
+        return f"{reply[1:]}; {CURE}" if reply[:1] == LATE else reply
+
+    def _replace(self, index: int, command: bytes, line: str) -> str:
+        """Puts a new process in the place of one that gave up; what is wrong with the new one, or nothing.
+
+        Its worlds lose their episodes, but for those that the command resets, which the new process does.
+        """
+        run = self._runs[index]
+        going = ~self.buffers["over"][run] & ~self._lost[run]
+        if command == RESET:
+            going &= ~self.buffers["which"][run]
+        self._lost[run] |= going
+        if command == STEP:  # worlds that are over stand still
+            for name in ("reward", "terminated", "truncated"):
+                self.buffers[name][run] = 0
+        worlds = ", ".join(map(str, run[going]))
+        cut = f", and the episodes of worlds {worlds} are cut" if worlds else ""
+        print_line(f"{line}; a new process takes its place{cut}")
+        self._processes[index].join(2)
+        self._processes[index].kill()
+        self._pipes[index].close()
+        self._names[index] = []
+        self._pipes[index], self._processes[index] = self._begin(index)
+        self._waits_for = -1  # making environments may take longer than a step
+        problem = self._reply(index, b"")
+        self._waits_for, self.calls = index, self.calls + 1
+        if not problem and command == RESET:
+            _try_to_send(self._pipes[index], RESET)
+        return problem
+
+    def _answer(self, index: int) -> str:
         try:
-            return pipe.recv_bytes().decode()
+            return self._pipes[index].recv_bytes().decode()
         except (EOFError, OSError):
             process, world = self._processes[index], self.buffers["at"][index]
             process.join(5)
             return f"world {world}: its process died (exit code {process.exitcode}); run with processes=0 to see why"
+
+
+def _try_to_send(pipe: Connection, command: bytes) -> None:
+    """Sends a command; a process that is dead is named by the answer that it does not give."""
+    with contextlib.suppress(OSError):
+        pipe.send_bytes(command)
 
 
 def _work(
@@ -266,7 +316,7 @@ def _run(command: bytes, group: SlotGroup) -> str:
 def _give_up(pipe: Connection, line: str) -> None:
     """Ends a worker of which an environment is overdue."""
     try:
-        pipe.send_bytes(line.encode())
+        pipe.send_bytes(f"{LATE}{line}".encode())
     finally:
         os._exit(1)
 

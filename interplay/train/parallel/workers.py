@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.overdue import OVERDUE
+from interplay.core.overdue import CURE, OVERDUE
 from interplay.core.waiting import WAITING
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, SharedMemory, SingleProcess, create_block
@@ -75,8 +75,9 @@ def worker_pool(
         for rank in range(1, workers):
             mine, theirs = context.Pipe(duplex=False)
             link = Link(block.name, rank, workers, capacity, fences, theirs, os.getpid())
+            # No daemon, which could not step environments in processes of its own; `_end` and `die_with_parent` end it.
             process = context.Process(
-                target=_work, args=(link, job, arguments), daemon=True, name=f"worker-{rank}"
+                target=_work, args=(link, job, arguments), daemon=False, name=f"worker-{rank}"
             )
             with _deaf_children():
                 process.start()
@@ -158,7 +159,7 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
 def _give_up(pipe: Any, line: str) -> None:
     """Ends a worker of which an environment does not come back."""
     try:
-        pipe.send(("user", line))
+        pipe.send(("user", f"{line}; {CURE}"))
     finally:
         os._exit(2)
 

@@ -81,7 +81,8 @@ class TrainGroup(Settings):
     step_limit: float | None = Field(
         None,
         gt=0,
-        description="Seconds after which a step that an environment does not come back from ends the run.",
+        description="Seconds after which a step that an environment does not come back from ends the run; with "
+        "world.options.processes = 1 or more a new process takes its place, and the episodes of its worlds are cut.",
     )
     learners: tuple[str, ...] = Field(
         (), description="Kinds of agents, or populations, that learn; empty = all of them."
