@@ -12,6 +12,7 @@ from gymnasium import spaces
 from interplay.checker.outputs import SAVED, Difference, Field
 from interplay.checker.report import Finding, Report
 from interplay.core import seeding
+from interplay.core.errors import UserError
 from interplay.core.policy import sample_legal
 from interplay.core.spaces import sample_actions
 from interplay.core.world import Array, TimeStep, World
@@ -58,7 +59,9 @@ class Bench:
             raise
         except Exception as error:
             line = (str(error).splitlines() or [""])[0]
-            self.note("crash", f"{name} raised {type(error).__name__}: {line}", step=step, field=name)
+            cured = isinstance(error, UserError)  # its line ends with its own cure
+            seen = line if cured else f"{name} raised {type(error).__name__}: {line}"
+            self.note("crash", seen, step=step, field=name, cured=cured)
             raise Broken from error
 
     def build(self, num_worlds: int | None = None, seed: int | None = None) -> World:

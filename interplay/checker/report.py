@@ -61,6 +61,7 @@ class Finding(NamedTuple):
         step: of the checker's run, 0 is the first reset; None outside a run.
         field: e.g. ``"observation/heals"``, or "".
         value: what stood there, or None.
+        cured: `seen` says what to do about it.
     """
 
     law: str
@@ -70,6 +71,7 @@ class Finding(NamedTuple):
     step: int | None = None
     field: str = ""
     value: object = None
+    cured: bool = False
 
     def __str__(self) -> str:
         place = [
@@ -80,7 +82,8 @@ class Finding(NamedTuple):
         if self.field:
             place.append(self.field if self.value is None else f"{self.field} = {self.value}")
         where = ", ".join(place)
-        return f"{self.law}: {where + ': ' if where else ''}{self.seen}; {LAWS[self.law]}"
+        cure = "" if self.cured else f"; {LAWS[self.law]}"
+        return f"{self.law}: {where + ': ' if where else ''}{self.seen}{cure}"
 
 
 @dataclass

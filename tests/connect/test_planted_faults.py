@@ -11,7 +11,13 @@ import interplay.checker
 from interplay.checker import check_world
 from interplay.connect.parallel_world import ParallelEnvWorld
 from interplay.core.errors import UserError
+from tests.connect.masked_envs import Masked, Older, OldGym
 from tests.connect.planted import BYTES, FAULTS, REAL, Sound
+from tests.connect.test_masks_of_environments import FOUR
+from tests.connect.test_masks_of_environments import REFUSED as UNREADABLE
+from tests.connect.test_older_interfaces import REFUSED as OLDER
+from tests.connect.test_turn_rewards import Bare, Silent
+from tests.connect.turn_games import Rounds
 
 SILENT = [
     name
@@ -46,6 +52,27 @@ def test_the_checker_finds_a_planted_fault(name, monkeypatch):
     report = report_of(cls)
     assert not report.ok
     assert [word for word in words if word not in str(report)] == []
+
+
+OF_CALLS = {fault: partial(Older, fault) for fault in OLDER if fault != "None"}
+OF_CALLS |= {f"gym {call}": partial(OldGym, call) for call in ("reset", "step")}
+OF_MASKS = {
+    case: partial(Masked, acts, mask, space) for case, (acts, mask, space, _) in UNREADABLE.items()
+} | {key: partial(Masked, FOUR, np.ones(4), key=key) for key in ("action_masks", "actionmask")}
+OF_TURNS = {book: partial(Rounds, book) for book in Rounds.wrong} | {"silent": Silent, "bare": Bare}
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [(make, ("()", "seed", "__all__")) for make in OF_CALLS.values()]
+    + [(make, ("mask",)) for make in OF_MASKS.values()]
+    + [(make, ("_cumulative_rewards", "_was_dead_step")) for make in OF_TURNS.values()],
+    ids=[*OF_CALLS, *OF_MASKS, *OF_TURNS],
+)
+def test_the_checker_finds_calls_masks_and_turns_that_are_not_as_they_must_be(make, words):
+    report = report_of(make)
+    assert not report.ok
+    assert any(word in str(report) for word in words)
 
 
 @pytest.mark.parametrize("name", [name for name in SILENT if "blocks" not in name])

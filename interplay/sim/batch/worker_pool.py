@@ -188,7 +188,8 @@ class WorkerPool:
         try:
             for index in range(len(self._pipes)):
                 self._waits_for = index
-                problem = self._reply(index, command) or problem
+                found = self._reply(index, command)
+                problem = problem or found
         except KeyboardInterrupt:
             refuse_overdue()
             raise
