@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -70,13 +71,14 @@ def test_a_call_is_given_up_after_the_limit(how):
 
 
 class BlocksOnce(Sound):
-    """Blocks for good at a step, or at a reset (0), where a file is, which it removes."""
+    """Blocks for good at a step, or at a reset (0), where a file names the seed before, and removes the file."""
 
     def __init__(self, file, at):
-        self.file, self.at = Path(file), at
+        self.file, self.at, self.seed = Path(file), at, None
 
     def reset(self, seed=None, options=None):
         self._block(0)
+        self.seed = seed
         return super().reset(seed, options)
 
     def reward(self, agent):
@@ -84,7 +86,7 @@ class BlocksOnce(Sound):
         return 1.0
 
     def _block(self, t):
-        if t == self.at and self.file.exists():
+        if t == self.at and self.file.exists() and self.file.read_text() == str(self.seed):
             self.file.unlink()
             _loop()
 
@@ -94,7 +96,7 @@ def begun(file, at):
     name, options = "tests.core.test_overdue:BlocksOnce", {"file": str(file), "at": at}
     world = ParallelEnvWorld(name, num_worlds=3, processes=2, kwargs=options)
     world.reset()
-    file.touch()
+    file.write_text(str(world._buffers["seed"][0]))
     for _ in range(2):
         assert not world.step(STILL).over.any()
     return world
@@ -104,8 +106,7 @@ STILL = np.zeros((3, 2), np.int64)
 
 
 def test_a_new_process_takes_the_place_of_one_that_blocks_and_its_episodes_are_cut(tmp_path, capfd):
-    with OVERDUE.limited(2.0):
-        world = begun(tmp_path / "block", 3)
+    with OVERDUE.limited(2.0), contextlib.closing(begun(tmp_path / "block", 3)) as world:
         cut = world.step(STILL)
         line = capfd.readouterr().err
         assert "world 0 has not come back from step 3" in line
@@ -121,14 +122,12 @@ def test_a_new_process_takes_the_place_of_one_that_blocks_and_its_episodes_are_c
             end = world.step(STILL)
         assert end.observation["observation"][:, 0, 0].tolist() == [3, 3, 6]
         assert end.terminated.all(axis=1).tolist() == [False, False, True]
-        world.close()
 
 
 def test_a_reset_that_blocks_is_done_by_a_new_process_and_its_other_worlds_are_cut_a_step_later(
     tmp_path, capfd
 ):
-    with OVERDUE.limited(2.0):
-        world = begun(tmp_path / "block", 0)
+    with OVERDUE.limited(2.0), contextlib.closing(begun(tmp_path / "block", 0)) as world:
         shown = world.reset(np.array([True, False, False]))
         assert "world 0 has not come back from its reset" in capfd.readouterr().err
         assert shown.observation["observation"][:, 0, 0].tolist() == [0, 2, 2]
@@ -137,7 +136,6 @@ def test_a_reset_that_blocks_is_done_by_a_new_process_and_its_other_worlds_are_c
         assert cut.over.tolist() == [False, True, False]
         assert cut.truncated.tolist() == [[False, False], [True, True], [False, False]]
         assert cut.reward.tolist() == [[1, 1], [0, 0], [1, 1]]
-        world.close()
 
 
 def test_a_process_whose_reset_always_blocks_is_given_up(tmp_path):
