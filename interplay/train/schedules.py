@@ -26,10 +26,12 @@ class Schedule(NamedTuple):
     Attributes:
         shape: between the points, ``linear`` or ``cosine``.
         points: (share of the run, number), shares ascending.
+        warmup: share of the run before which the shape is linear.
     """
 
     shape: str
     points: tuple[tuple[float, float], ...]
+    warmup: float = 0.0
 
     def at(self, share: float) -> float:
         """The number after so much of the run, 0 to 1.
@@ -44,7 +46,7 @@ class Schedule(NamedTuple):
         for (begin, a), (end, b) in zip(self.points, self.points[1:], strict=False):
             if share < end:
                 way = (share - begin) / (end - begin)
-                if self.shape == "cosine" and (begin, a) != (0.0, 0.0):  # a warm-up is a line
+                if self.shape == "cosine" and begin >= self.warmup:
                     way = (1.0 - math.cos(math.pi * way)) / 2.0
                 return a + (b - a) * way
         return self.points[-1][1]
@@ -121,7 +123,7 @@ def _read_text(text: str) -> Schedule:
     if not 0.0 <= warmup < 1.0:
         raise ValueError(f"warmup {warmup:g} is no share of the run; give 0 to less than 1")
     rising = ((0.0, 0.0),) if warmup else ()
-    return Schedule(words[0], (*rising, (warmup, start), (1.0, end)))
+    return Schedule(words[0], (*rising, (warmup, start), (1.0, end)), warmup)
 
 
 def _read_points(points: Sequence[Sequence[float]]) -> Schedule:
