@@ -18,6 +18,7 @@ from interplay.train.networks.flat import is_picture
 Rows = dict[str, np.ndarray]  # name of a dtype -> (N, numbers)
 
 
+OFFSET_LEAST = 10.0  # a mean nearer to 0 is small beside weights for inputs of about 1
 LINE = 64  # XLA reads arrays in place that begin at a multiple of so many bytes, and copies others
 
 
@@ -186,9 +187,9 @@ class ObservationRows:
 
 
 def _offset(part: np.ndarray, varies: np.ndarray) -> np.ndarray:
-    """Distance of each column's mean from 0 in its deviations; 0 of columns that do not vary or have a mean within 1."""
+    """Distance of each column's mean from 0 in its deviations; 0 of columns that do not vary or have a mean within `OFFSET_LEAST`."""
     mean, deviation = part.mean(axis=0, dtype=np.float64), part.std(axis=0, dtype=np.float64)
-    return np.where(varies & (np.abs(mean) > 1), np.abs(mean) / np.maximum(deviation, 1e-30), 0.0)
+    return np.where(varies & (np.abs(mean) > OFFSET_LEAST), np.abs(mean) / np.maximum(deviation, 1e-30), 0.0)
 
 
 def _narrow(part: spaces.Space[Any]) -> str:

@@ -160,14 +160,14 @@ def test_extremes_are_those_that_a_network_reads() -> None:
     space = spaces.Dict(
         bounded=spaces.Box(0, 100, (2,), np.float32), free=spaces.Box(-np.inf, np.inf, (1,), np.float32)
     )
-    rows = {"float32": np.array([[0.0, 50.0, 7.0], [100.0, 50.0, 9.0]], np.float32)}
+    rows = {"float32": np.array([[0.0, 50.0, 17.0], [100.0, 50.0, 19.0]], np.float32)}
     for scale, near in ((False, [0.0, 50.0, 100.0, 50.0]), (True, [-1.0, 0.0, 1.0, 0.0])):
         found = ObservationRows(space, scale).extremes(rows)
         low, high, offset = found["bounded"]
         assert offset.tolist() == [0.0, 0.0] if scale else [1.0, 0.0]
-        assert found["free"][2] == 8.0
+        assert found["free"][2] == 18.0
         assert [*low, *high] == near
-        assert (*found["free"][0], *found["free"][1]) == (7.0, 9.0)
+        assert (*found["free"][0], *found["free"][1]) == (17.0, 19.0)
 
 
 @pytest.mark.parametrize("count", [5_000, 8_192, 65_536])
@@ -341,7 +341,7 @@ def test_replayed_teams_are_measured(tmp_path: Path) -> None:
 HEALTHY = {
     "survival/1v1-heals-low": 150_000,
     "pong/2p": 200_000,
-    "battle/3m": 60_000,
+    "battle/3m": 250_000,  # in a quarter of it four worlds learn to run away
     "dilemma/fixed": 200_000,
     "simulation/multi-corridor": 100_000,
     "matrix/climbing": 50_000,

@@ -36,6 +36,7 @@ REWARD_RATIO = 100.0  # between slots of one population
 CLIPPED = 0.9
 ONE_CHOICE = 0.9
 RISE = 0.25  # of the first return: a smaller difference can be noise
+EXPLAINED = 0.5  # of the variance of value targets
 FIRST_RETURN = "first[episode_return]"  # column that `Judge` adds: the first episode_return of the run
 HORIZON = 30.0  # steps that a reward reaches back, over those that an update sees
 
@@ -298,10 +299,11 @@ def _rate(settings: TrainSettings, key: str) -> str:
 
 
 def _large_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """Silent where the return has risen by more than noise: the network copes with them."""
+    """Silent where the return has risen by more than noise, or the critic fits: the network copes with them."""
     found, first = _subjects(columns, "input_abs_max"), _column(columns, FIRST_RETURN)
     risen = _column(columns, "episode_return") - first > RISE * np.abs(first)
-    return [Measured(name, most, (most > INPUT_MOST) & ~risen) for name, most in found.items()]
+    copes = risen | (_column(columns, "explained_variance") > EXPLAINED)
+    return [Measured(name, most, (most > INPUT_MOST) & ~copes) for name, most in found.items()]
 
 
 def _far_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
