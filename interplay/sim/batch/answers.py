@@ -56,8 +56,10 @@ def of_reset(given: Any, form: Form = PARALLEL) -> Any:
 
 def of_step(given: Any, form: Form = PARALLEL) -> Any:
     """What `step` gave, if it has the form."""
-    if type(given) is tuple and len(given) == 5 and {*map(type, given)} == _DICT:
-        return given  # the usual case, in one look
+    if type(given) is tuple and len(given) == 5:  # the usual case, in one look
+        usual = {*map(type, given)} == _DICT if form.named else type(given[4]) is dict
+        if usual:
+            return given
     return given if _fits(given, 5, form.named) else _refuse("step", given, form, form.step)
 
 

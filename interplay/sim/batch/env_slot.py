@@ -52,7 +52,7 @@ class EnvSlot:
         self._leaves, self._at = leaves, at
         self._buffers = buffers
         self._w = w
-        self._numbers = EpisodeNumbers(numbers, w)
+        self._numbers, self._ignored = EpisodeNumbers(numbers, w), numbers.ignored
         self._place = {
             layout.agents[slot]: (slot, column, kind)
             for kind in layout.kinds
@@ -116,8 +116,9 @@ class EnvSlot:
 
     def _count(self, infos: Mapping[Any, Any], living: Any) -> None:
         """Reads the numbers of infos, of agents that left too; an info that waits for its agent's turn is read then."""
+        ignored = self._ignored
         for agent, info in infos.items():
-            if not info or agent not in self._place:
+            if not info or info.keys() <= ignored or agent not in self._place:
                 continue
             if info.get("acting", True) or agent not in living:
                 self._numbers.add(self._place[agent][0], agent, info, self.steps > 0)

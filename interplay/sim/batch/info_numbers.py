@@ -73,12 +73,14 @@ class Columns:
     Attributes:
         rules: as given.
         of: key -> column, in the order in which the keys came; -1 for one that is no number.
+        ignored: keys that are no numbers.
         new: names since the list was emptied.
     """
 
     def __init__(self, rules: Mapping[str, str] | None, block: np.ndarray, worlds: Sequence[int]) -> None:
         self.rules, self.block, self._worlds = rules, block, list(worlds)
         self.of = dict.fromkeys(_NO_NUMBERS, -1) if rules is None else {}
+        self.ignored = _NO_NUMBERS if rules is None else frozenset[str]()
         self.new: list[str] = []
         for key in rules or ():
             self.open(key)

@@ -43,8 +43,14 @@ class LeafColumn:
         Raises:
             UserError: if the leaf is missing, is no array of numbers, or has another shape than its space.
         """
-        if self._path or type(seen) is not np.ndarray:
-            seen = array_of(self.leaf, seen, self._agents[a])
+        given = seen
+        try:
+            for key in self._path:
+                seen = seen[key]
+        except (LookupError, TypeError):
+            seen = None
+        if type(seen) is not np.ndarray:
+            seen = array_of(self.leaf, given, self._agents[a])
         if seen.dtype is not self._dtype and seen.dtype not in self._fitting:
             self._admit(seen, self._agents[a])
         if seen.shape != self._shape:
