@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,3 +40,22 @@ def test_a_damaged_file_is_written_anew(cache: Path, monkeypatch: pytest.MonkeyP
     for damaged in ("", "[1]", '{"--xla_of_tomorrow=1": 3}'):
         written.write_text(damaged)
         assert flags.known([KNOWN, UNKNOWN]) == [KNOWN]
+
+
+PINNED = """
+import os, sys
+import jax
+if sys.argv[1:] == ["begun"]:
+    jax.devices()
+assert not jax.config.jax_platforms
+import interplay.train.parallel.xla
+print(jax.config.jax_platforms, os.environ["JAX_PLATFORMS"], jax.devices()[0].platform)
+"""
+
+
+@pytest.mark.parametrize("words", [[], ["begun"]])
+def test_training_pins_the_cpu_though_jax_was_imported_before(words: list[str]) -> None:
+    variables = {name: value for name, value in os.environ.items() if name != "JAX_PLATFORMS"}
+    asked = [sys.executable, "-c", PINNED, *words]
+    said = subprocess.run(asked, env=variables, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["cpu", "cpu", "cpu"]

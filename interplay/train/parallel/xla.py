@@ -24,7 +24,10 @@ _given = os.environ.get("XLA_FLAGS", "")
 _ours = known([flag for flag in _FLAGS if flag.split("=")[0] not in _given])
 os.environ["XLA_FLAGS"] = " ".join([*_ours, _given]).strip()
 os.environ["NPROC"] = "1"  # the size of XLA's own pool of compute threads
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# jax has read the variable when it was imported: its own setting counts here, the variable in processes that are started.
+if not jax.config.jax_platforms:  # type: ignore[attr-defined]
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    jax.config.update("jax_platforms", "cpu")
 
 # Compiled programs are kept, as kernels are: the first run compiles for seconds, later ones and other workers load.
 _OURS = cache_root() / "xla"
