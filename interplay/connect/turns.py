@@ -54,6 +54,7 @@ class TurnsEnv:
         self.possible_agents = list(env.possible_agents)
         self.agents: list[Any] = []
         self.state_space = getattr(env, "state_space", None)
+        self.infos_stand = True
         self._rewards = TurnRewards(env)
 
     def observation_space(self, agent: Any) -> Any:

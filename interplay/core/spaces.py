@@ -133,14 +133,15 @@ def action_choices(space: spaces.Space) -> tuple[int, ...]:
 def sample_actions(space: spaces.Space, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     """Uniform actions for a batch: arrays of shape (*shape, *space.shape).
 
-    Unbounded sides of a Box are sampled within [-1, 1].
+    Unbounded sides of a Box are sampled within [-1, 1], or within 1 of the other bound where that lies beyond.
     """
     if isinstance(space, spaces.Dict):
         return {key: sample_actions(part, rng, shape) for key, part in space.spaces.items()}
     full = (*shape, *(space.shape or ()))
     if isinstance(space, spaces.Box):
-        low = np.where(np.isfinite(space.low), space.low, -1.0)
-        high = np.where(np.isfinite(space.high), space.high, 1.0)
+        below, above = np.isfinite(space.low), np.isfinite(space.high)
+        low = np.where(below, space.low, np.where(above, np.minimum(space.high - 1.0, -1.0), -1.0))
+        high = np.where(above, space.high, np.where(below, np.maximum(space.low + 1.0, 1.0), 1.0))
         if np.dtype(space.dtype).kind in "iu":
             return rng.integers(low, high, full, endpoint=True).astype(space.dtype)
         return rng.uniform(low, high, full).astype(space.dtype)

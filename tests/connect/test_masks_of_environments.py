@@ -65,6 +65,7 @@ REFUSED = {
     "a Dict's row, too short": (BOTH, [1, 0], None, "2 entries"),
     "a Dict's row in the observation, too long": (BOTH, np.ones(4), row(4), "4 entries"),
     "of whole numbers, odd": (WHOLE, np.ones(4), None, "6 entries"),
+    "missing later": (FOUR, lambda t: None if t == 5 else np.ones(4), None, "without an action"),
     "late": (FOUR, lambda t: np.ones(4) if t > 2 else None, None, "reset"),
     "late part": (NESTED, lambda t: {"a": {"x": [1, 1]}} if t < 2 else {"a": {"y": [1] * 5}}, None, "a y"),
     "empty": (FOUR, lambda t: np.full(4, t != 3), None, "step 3"),
@@ -109,14 +110,6 @@ def test_a_misspelt_mask_is_refused(key, where):
 
 def test_other_names_are_free():
     assert played(lambda: Masked(FOUR, np.ones(4), None, "action_mean")).timestep.action_mask is None
-
-
-def test_no_mask_in_one_step_means_that_all_is_legal():
-    world = ParallelEnvWorld(lambda: Masked(FOUR, lambda t: None if t % 2 else [1, 0, 0, 0]), 1)
-    rows = [world.reset().action_mask["action"][0, 0].tolist()]
-    for _ in range(3):
-        rows.append(world.step(np.zeros((1, 2), int)).action_mask["action"][0, 0].tolist())
-    assert rows == [[True, False, False, False], [True] * 4] * 2
 
 
 def test_masks_of_sb3_contrib_are_honoured():

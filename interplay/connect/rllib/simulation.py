@@ -14,6 +14,8 @@ from interplay.sim import Agent, DynamicOrderSimulation
 from interplay.sim.agents import is_unset
 from interplay.sim.checks import require
 
+ALL = "__all__"
+
 
 class MultiAgentABS(DynamicOrderSimulation):
     """An RLlib environment as a simulation; its agents' ids become text.
@@ -39,6 +41,7 @@ class MultiAgentABS(DynamicOrderSimulation):
     ) -> None:
         require(isinstance(env, MultiAgentEnv), f"env {env!r} is no RLlib MultiAgentEnv; give one")
         self.env = env
+        self.metadata = dict(getattr(env, "metadata", None) or {})
         self._ids = {str(theirs): theirs for theirs in agents_of(env)}
         observed, acted = dict(null_observation or {}), dict(null_action or {})
         unknown = [str(name) for name in (*observed, *acted) if name not in self._ids]
@@ -61,7 +64,8 @@ class MultiAgentABS(DynamicOrderSimulation):
         self._observations = _given(observations)
         self._infos = dict(infos)
         self._earned = dict.fromkeys(self._ids.values(), 0)
-        self._ended: set[Any] = set()
+        self._terminated: set[Any] = set()
+        self._truncated: set[Any] = set()
         self.next_agent = [str(theirs) for theirs in self._observations]
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
@@ -75,7 +79,8 @@ class MultiAgentABS(DynamicOrderSimulation):
         self._infos |= infos
         for theirs, reward in rewards.items():
             self._earned[theirs] = self._earned[theirs] + reward
-        self._ended |= {theirs for flags in (terminateds, truncateds) for theirs in flags if flags[theirs]}
+        self._terminated |= {theirs for theirs, flag in terminateds.items() if flag}
+        self._truncated |= {theirs for theirs, flag in truncateds.items() if flag}
         self.next_agent = [str(theirs) for theirs in seen]
 
     def render(self, **kwargs: Any) -> Any:
@@ -100,11 +105,18 @@ class MultiAgentABS(DynamicOrderSimulation):
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
         """Whether the agent was terminated or truncated, alone or with all."""
-        return self._ids[agent_id] in self._ended or "__all__" in self._ended
+        return bool({self._ids[agent_id], ALL} & (self._terminated | self._truncated))
+
+    def get_truncated(self, agent_id: str) -> bool:
+        """Whether the agent was truncated, alone or with all, and not terminated."""
+        theirs = self._ids[agent_id]
+        if theirs in self._terminated:
+            return False
+        return theirs in self._truncated or (ALL in self._truncated and ALL not in self._terminated)
 
     def get_all_done(self, **kwargs: Any) -> bool:
         """Whether all were."""
-        return "__all__" in self._ended
+        return ALL in self._terminated | self._truncated
 
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
         """The agent's last info."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from interplay.sim.batch.answers import ALL, check_all, of_reset, of_step
 from interplay.sim.batch.info_numbers import Columns, EpisodeNumbers
 from interplay.sim.batch.layout import Buffers, KindLayout, Layout, Leaf, mask_rows, refuse_misspelt
 from interplay.sim.batch.leaf_column import LeafColumn
+from interplay.sim.batch.managed import ManagedSimulation
 from interplay.sim.batch.mask_rows import MASK
 from interplay.sim.batch.scalars import end_of, reward_of
 
@@ -68,7 +70,11 @@ class EnvSlot:
         self._zeros = list(self._row.values())
         self._seen = [column for columns in leaves.values() for column in columns]
         self._ones = [row for rows in self._legal.values() for _, row in rows]
+        self._warned = False
         self._keys: set[Any] = set()  # of infos, that were searched
+        # An info of an environment in turns stands until its agent's turn; others are new in each step.
+        self._stands = bool(getattr(env, "infos_stand", False))
+        self._gaps = isinstance(env, ManagedSimulation)  # which reports agents when they are asked
 
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
@@ -76,7 +82,9 @@ class EnvSlot:
         self._numbers.begin()
         observation, infos = of_reset(self.env.reset(seed=seed))
         self._clear()
+        self._check_known(self.env.agents)
         self._show(observation, infos, self.env.agents)
+        self._check_seen(observation, infos, self.env.agents, ())
         self._count(infos, self.env.agents)
         self._buffers["over"][self._w] = not self.env.agents
 
@@ -93,6 +101,9 @@ class EnvSlot:
         observation, rewards, terminations, truncations, infos = of_step(self.env.step(actions))
         self._clear()
         living = set(self.env.agents)
+        self._check_known(living)
+        if len(rewards) != len(before) or rewards.keys() != set(before):
+            self._check_paid(rewards, before, living)
         for agent in before:
             slot = self._place[agent][0]
             ended, cut = terminations.get(agent), truncations.get(agent)
@@ -108,11 +119,54 @@ class EnvSlot:
             row["truncated"][slot] = cut and not terminated
             if ended or cut:
                 living.discard(agent)  # some environments list them for one more step
+        self._check_seen(observation, infos, living, truncations)
         if ALL in terminations or ALL in truncations:
             check_all(terminations, truncations, before, living)
         self._show(observation, infos, living)
         self._count(infos, living)
         self._buffers["over"][self._w] = not living
+
+    def _check_known(self, agents: Collection[Any]) -> None:
+        if not self._place.keys() >= set(agents):
+            odd = next(agent for agent in agents if agent not in self._place)
+            raise UserError(
+                f"agents holds {odd!r}, possible_agents does not; name all that may ever be there"
+            )
+
+    def _check_paid(self, rewards: Mapping[Any, Any], before: Sequence[Any], living: Collection[Any]) -> None:
+        """Refuses a step that leaves out a reward; one warning of rewards of agents that were not there."""
+        if not self._gaps and (missing := [a for a in before if a in living and a not in rewards]):
+            raise UserError(f"rewards lack {missing[0]!r}, which is there; give 0 for no reward")
+        for agent in rewards.keys() - set(before):
+            if agent in self._place and rewards[agent] and not self._warned:
+                self._warned = True
+                when = "in the step in which it comes" if agent in living else "after it has left"
+                warnings.warn(
+                    f"{agent} is paid {rewards[agent]} {when} (step {self.steps}), which does not count; pay agents that were "
+                    'there before the step; one that is to be paid later stays in agents, with info["acting"] = False',
+                    stacklevel=2,
+                )
+
+    def _check_seen(
+        self,
+        observation: Mapping[Any, Any],
+        infos: Mapping[Any, Any],
+        living: Collection[Any],
+        truncations: Mapping[Any, Any] | tuple[()],
+    ) -> None:
+        """Refuses a step in which an agent that acts, or one whose life is cut, has no observation."""
+        if len(observation) >= len(self._place):
+            return
+        for agent in living:
+            if agent not in observation and (infos.get(agent) or {}).get("acting", True):
+                raise UserError(
+                    f'{agent} is in agents and observations lack it; give one, or say info["acting"] = False'
+                )
+        for agent in truncations:
+            if agent not in observation and agent in self._place and truncations[agent]:
+                raise UserError(
+                    f"{agent} is truncated and observations lack it; give its last one, whose value stands for what would follow"
+                )
 
     def _count(self, infos: Mapping[Any, Any], living: Any) -> None:
         """Reads the numbers of infos, of agents that left too; an info that waits for its agent's turn is read then."""
@@ -120,7 +174,7 @@ class EnvSlot:
         for agent, info in infos.items():
             if not info or info.keys() <= ignored or agent not in self._place:
                 continue
-            if info.get("acting", True) or agent not in living:
+            if not self._stands or info.get("acting", True) or agent not in living:
                 self._numbers.add(self._place[agent][0], agent, info, self.steps > 0)
 
     def _clear(self) -> None:
@@ -156,6 +210,10 @@ class EnvSlot:
             mask = seen[MASK] if kind.mask_in_observation else info.get(MASK)
             if mask is not None:
                 self._write_mask(name, column, agent, mask)
+            elif self._legal[name]:
+                raise UserError(
+                    f"{agent} acts without an action mask, and others of its kind had one at reset; give one, ones where all is allowed"
+                )
             elif not searched and info and not self._keys.issuperset(info):
                 refuse_misspelt(info, f"info of {agent}")
                 self._keys.update(info)
@@ -163,7 +221,7 @@ class EnvSlot:
     def _write_mask(self, kind: str, column: int, agent: Any, mask: Any) -> None:
         try:
             rows = self._masks[kind].read(mask)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise UserError(f"action mask of {agent}: {error}") from None
         legal = {leaf.path: row for leaf, row in self._legal[kind]}
         for path, row in rows:

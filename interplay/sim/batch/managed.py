@@ -18,7 +18,8 @@ class ManagedSimulation:
     """Everybody who can act is listed from reset until the manager reports it done.
 
     An agent whose turn it is not stays listed, shows its last observation, and its info says ``{"acting": False}``; an action for
-    it is not handed on. Agents whom a time limit stops are truncated, all others terminated.
+    it is not handed on. Agents are truncated by the manager's time limit, or where the simulation's ``get_truncated`` is True; others
+    are terminated.
 
     Args:
         manager: of the simulation; its agents keep their order.
@@ -37,6 +38,8 @@ class ManagedSimulation:
                 f"{self.metadata['name']}: no agent both observes and acts, so there is nobody to play; add an Agent"
             )
         self.agents: list[str] = []
+        self._cut_alone = getattr(manager.sim.unwrapped, "get_truncated", None)
+        self.infos_stand = True
         self._queried: set[str] = set()
         self._seen: dict[str, Any] = {}
 
@@ -80,6 +83,10 @@ class ManagedSimulation:
         self._seen |= observations
         finished = {name: bool(dones.get(name, False)) or (over and not cut) for name in before}
         stopped = {name: over and not finished[name] for name in before}
+        if self._cut_alone is not None:
+            for name in before:
+                if finished[name] and self._cut_alone(name):
+                    finished[name], stopped[name] = False, True
         self.agents = [name for name in before if not finished[name] and not stopped[name]]
         self._queried = set(observations) & set(self.agents)
         told = self._infos(infos, before)

@@ -16,7 +16,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.files import replace_file
 from interplay.train import networks
-from interplay.train.distributions import Distribution
+from interplay.train.distributions import Distribution, Part
 from interplay.train.export.plain import FORMAT, PlainPolicy
 from interplay.train.export.program import Array, Program, Step
 from interplay.train.export.trace import trace
@@ -87,11 +87,13 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
             f"{policy.name}: its observation has a leaf {odd[0]!r}, which is an input of its own; call it otherwise"
         )
     inputs = [Array(key, (-1, *(part.shape or ())), own.layout.dtype_of(key)) for key, part in leaves.items()]
-    masked, mark = policy.is_masked(kind), mark_of(policy, kind, agent)
+    masked, mark = bool(policy.masked_parts(kind)), mark_of(policy, kind, agent)
     if masked:
         inputs.append(Array(MASK, (-1, own.distribution.choices), "bool"))
     if own.memory:
         inputs.append(Array(MEMORY, (-1, own.memory), "float32"))
+
+    starts = np.concatenate([_starts(part) for part in own.distribution.parts])
 
     def say(*arrays: jax.Array) -> dict[str, jax.Array]:
         given = dict(zip((one.name for one in inputs), arrays, strict=True))
@@ -101,7 +103,8 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
         seen = networks.prepare(network, own.layout.shown(seen_of))
         with plainly():
             said = own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
-        return said | {"action": own.distribution.in_units(said["action"], jnp)}
+        action = own.distribution.in_units(said["action"], jnp)
+        return said | {"action": action + starts if starts.any() else action}
 
     about = {
         "world": policy.settings.world.id,
@@ -109,10 +112,16 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
         "population": policy.names[population],
         "network": policy.settings.network.kind,
         "action_space": str(kind.action_space),
-        "action": "choices count from 0; numbers of a Box are in its units and within its bounds",
+        "action": "as the action space has it, parts of a Dict side by side: choices from their start, numbers of a Box within its bounds",
     }
     program = with_whole_choices(trace(policy.name, say, inputs, about), own.distribution)
     return with_space_dtypes(program, leaves)
+
+
+def _starts(part: Part) -> np.ndarray:
+    """What is added to the columns of a part of the action, whose choices count from 0."""
+    start = np.ravel(getattr(part.space, "start", 0)).astype(np.float32)
+    return np.broadcast_to(start, len(part.choices)) if part.choices else np.zeros(part.columns, np.float32)
 
 
 def with_space_dtypes(program: Program, leaves: Mapping[str, spaces.Space[Any]]) -> Program:

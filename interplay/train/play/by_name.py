@@ -18,6 +18,7 @@ from interplay.train.play.forms import (
     legal_of,
     mask_in,
     point_of,
+    refuse_stuck,
 )
 from interplay.train.play.further_agents import ONE, FurtherAgents, has_one_network
 from interplay.train.policy_network import MARK, PolicyNetwork
@@ -82,7 +83,7 @@ class ByName:
             for column, slot in enumerate(kind.slots)
         }
         self._ended = np.zeros((1, len(world.agents)), bool)  # lives that were forgotten since the last call
-        self._masked = {kind.name: policy.is_masked(kind) for kind in world.kinds}
+        self._masked = {kind.name: policy.masked_parts(kind) for kind in world.kinds}
         self._further = FurtherAgents(policy) if has_one_network(policy) else None
 
     def act(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any] | None = None) -> dict[Any, Any]:
@@ -192,11 +193,13 @@ def look(
     whole = -(-count // ONE) * ONE
     flat = network.layout.allocate(whole)
     network.layout.write(rows, None, {dtype: array[:count] for dtype, array in flat.items()})
-    mask = mask_in(observation, kind, policy.is_masked(kind)) if mask is None else mask
+    needs = policy.masked_parts(kind)
+    mask = mask_in(observation, kind, bool(needs)) if mask is None else mask
     legal = None
     if mask is not None:
         legal = np.ones((whole, network.distribution.choices), bool)
-        legal[:count] = legal_of(kind.action_space, mask, owner, count if lead else None)
+        legal[:count] = legal_of(kind.action_space, mask, owner, count if lead else None, needs)
+        refuse_stuck(network.distribution, legal[:count], owner)
     kept = None
     if network.memory:
         kept = np.zeros((whole, network.memory), np.float32)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.masks import from_gymnasium
+from interplay.core.masks import from_gymnasium, heads
 from interplay.core.world import Kind
 from interplay.train.distributions import Distribution
 
@@ -22,17 +22,17 @@ class AskedRows:
     Args:
         kind: of agent.
         rows: how many.
-        masked: every agent that acts needs a mask.
+        masked: parts of the action whose masks every agent that acts needs.
 
     Attributes:
         seen: leaf -> (1, rows, ...).
         legal: (1, rows, choices) bool.
         acting: (1, rows) bool.
-        masked: as given; or a mask was given.
+        masked: whether there are such parts, or a mask was given.
     """
 
-    def __init__(self, kind: Kind, rows: int, masked: bool) -> None:
-        self.kind, self._needs, self.masked = kind, masked, masked
+    def __init__(self, kind: Kind, rows: int, masked: Collection[str]) -> None:
+        self.kind, self._needs, self.masked = kind, masked, bool(masked)
         self._distribution = Distribution(kind.action_space)
         self.seen = {
             key: np.zeros((1, rows, *(part.shape or ())), part.dtype)
@@ -55,10 +55,12 @@ class AskedRows:
         for key, part in self.kind.observation_space.spaces.items():
             self.seen[key][0, row] = leaf_of(given, key, part, owner)
         self.acting[0, row] = info.get("acting", True)
-        mask = mask_in(given, self.kind, self._needs)
+        mask = mask_in(given, self.kind, bool(self._needs))
         mask = info.get(MASK) if mask is None else mask
         if mask is not None:
-            self.legal[0, row] = legal_of(self.kind.action_space, mask, owner)
+            legal = self.legal[0, row] = legal_of(self.kind.action_space, mask, owner, needs=self._needs)
+            if self.acting[0, row]:
+                refuse_stuck(self._distribution, legal, owner)
             self.masked = True
         elif self._needs and self.acting[0, row]:
             raise UserError(
@@ -113,7 +115,13 @@ def mask_in(given: Any, kind: Kind, masked: bool) -> Any:
     return given.get(MASK)
 
 
-def legal_of(space: spaces.Space[Any], mask: Any, owner: str, rows: int | None = None) -> np.ndarray:
+def legal_of(
+    space: spaces.Space[Any],
+    mask: Any,
+    owner: str,
+    rows: int | None = None,
+    needs: Collection[str] = (),
+) -> np.ndarray:
     """A mask as bools, the choices of all heads one after another.
 
     Args:
@@ -121,6 +129,7 @@ def legal_of(space: spaces.Space[Any], mask: Any, owner: str, rows: int | None =
         mask: of one agent in any of its forms; or (rows, choices), or one array like that for each head.
         owner: is named in errors.
         rows: N observations that it is for; None: a single one.
+        needs: parts of a Dict that the mask must not leave out.
 
     Returns:
         (choices,), or (rows, choices) for as many.
@@ -130,16 +139,30 @@ def legal_of(space: spaces.Space[Any], mask: Any, owner: str, rows: int | None =
     """
     try:
         if rows is None:
-            return row_of(space, mask)
+            return row_of(space, mask, needs)
         legal = np.asarray(np.concatenate(mask, axis=-1) if isinstance(mask, tuple) else mask)
         choices = Distribution(space).choices
         if legal.dtype.kind in "biuf" and legal.shape in ((choices,), (rows, choices)):
-            return legal.astype(bool)
+            return _flags(legal)
         form = f"a mask of shape ({rows}, {choices}) or ({choices},)"
         what = f"shape {legal.shape}" if legal.dtype.kind in "biuf" else f"type {type(mask).__name__}"
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         form, what = "a mask as the environment gives it", str(error).partition("\n")[0]
     raise UserError(f"{owner} has a mask that does not fit ({what}); hand over {form}")
+
+
+def refuse_stuck(distribution: Distribution, legal: np.ndarray, owner: str) -> None:
+    """Refuses rows of legal choices (..., choices) that leave a head none.
+
+    Raises:
+        UserError: naming the part of the action.
+    """
+    at = 0
+    for part in distribution.parts:
+        for count in part.choices:
+            if not legal[..., at : at + count].any(axis=-1).all():
+                raise UserError(f"{owner} has a mask that allows no {part.key or 'action'}; allow a choice")
+            at += count
 
 
 def leading_axes(given: Any, key: str, part: spaces.Space[Any]) -> int:
@@ -174,25 +197,59 @@ def _below(given: Any, key: str) -> Any:
     return None
 
 
-def row_of(space: spaces.Space[Any], mask: Any) -> np.ndarray:
-    """A mask in any of its forms as a row of bools, the choices of all heads one after another."""
-    if isinstance(mask, Mapping) and isinstance(space, spaces.Dict):
-        rows = []
-        for key, part in space.spaces.items():
-            if isinstance(part, spaces.Box):
-                continue
-            own = mask
-            for step in (key,) if key in mask else key.split("."):
-                own = own.get(step) if isinstance(own, Mapping) else None  # type: ignore[assignment]
-            rows.append(
-                np.ones(Distribution(part).choices, bool) if own is None else from_gymnasium(part, own)
-            )
-        return np.concatenate(rows)
+def row_of(space: spaces.Space[Any], mask: Any, needs: Collection[str] = ()) -> np.ndarray:
+    """A mask in any of its forms as a row of bools, the choices of all heads one after another.
+
+    Raises:
+        ValueError: for a mask of another form, with a name that is no part of the space, or without one of `needs`.
+    """
+    if isinstance(space, spaces.Dict):
+        return _row_of_parts(space, mask, needs)
     if isinstance(mask, np.ndarray | list) and np.ndim(mask) == 1:
-        row = np.asarray(mask, bool)
+        row = np.asarray(mask)
         if len(row) == Distribution(space).choices:
-            return row
+            return _flags(row)
+    most = 2 if isinstance(space, spaces.MultiBinary) else 1
+    _flags(np.concatenate(heads(mask)), most)
     return from_gymnasium(space, mask)
+
+
+def _row_of_parts(space: spaces.Dict, mask: Any, needs: Collection[str]) -> np.ndarray:
+    if not isinstance(mask, Mapping):
+        row, choices = np.asarray(mask).reshape(-1), Distribution(space).choices
+        if len(row) != choices:
+            raise ValueError(f"it has {len(row)} entries, the action has {choices} choices")
+        return _flags(row)
+    given = dict(_parts_of(mask, space.spaces))
+    rows = []
+    for key, part in space.spaces.items():
+        own = given.pop(key, None)
+        if isinstance(part, spaces.Box):
+            continue
+        if own is None and key in needs:
+            raise ValueError(f"it has no {key!r}")
+        rows.append(np.ones(Distribution(part).choices, bool) if own is None else row_of(part, own))
+    if given:
+        raise ValueError(f"it names {next(iter(given))!r}, which is no part of the action")
+    return np.concatenate(rows)
+
+
+def _parts_of(mask: Mapping[Any, Any], known: Collection[str], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Name with dots and mask of each part of a nested one."""
+    for key, part in mask.items():
+        name = f"{above}{key}"
+        if isinstance(part, Mapping) and name not in known:
+            yield from _parts_of(part, known, f"{name}.")
+        else:
+            yield name, part
+
+
+def _flags(mask: np.ndarray, most: int = 1) -> np.ndarray:
+    """Zeros and ones as bools; logits, of which the opposite would be read, are refused."""
+    odd = mask[~np.isin(mask, np.arange(most + 1))]
+    if odd.size:
+        raise ValueError(f"it holds {odd[0]:g}; give 1 for what is legal and 0 for what is not")
+    return mask.astype(bool)
 
 
 def parted(distribution: Distribution, rows: np.ndarray) -> dict[str, np.ndarray]:

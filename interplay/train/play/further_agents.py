@@ -32,7 +32,7 @@ class FurtherAgents:
 
     def __init__(self, policy: TrainedPolicy) -> None:
         self._policy, self._kind = policy, policy.world.kinds[0]
-        self._masked = policy.is_masked(self._kind)
+        self._masked = policy.masked_parts(self._kind)
         self._row: dict[str, int] = {}
         self._memory = np.zeros((0, policy.networks[self._kind.name].memory), np.float32)
 

@@ -359,9 +359,9 @@ class TrainedPolicy(Policy):
         self._by_name = self._by_name or ByName(self)
         return self._by_name
 
-    def is_masked(self, kind: Kind) -> bool:
-        """Whether the world that is played says which choices of a kind's agents are legal."""
-        return bool(self.world.by_kind(self.world.timestep.action_mask)[kind.name])
+    def masked_parts(self, kind: Kind) -> tuple[str, ...]:
+        """The parts of the action of a kind's agents whose legal choices the world that is played names."""
+        return tuple(self.world.by_kind(self.world.timestep.action_mask)[kind.name] or ())
 
     def mover(self, slot: int, population: int | None = None) -> int:
         """Number of the network that moves a slot while one of that population lives in it.
