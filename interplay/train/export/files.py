@@ -112,16 +112,17 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
         "population": policy.names[population],
         "network": policy.settings.network.kind,
         "action_space": str(kind.action_space),
-        "action": "as the action space has it, parts of a Dict side by side: choices from their start, numbers of a Box within its bounds",
+        "action": "choices of a Discrete count from 0, those of a MultiDiscrete or whole-number Box from its start; numbers of a Box are in its units and within its bounds",
     }
     program = with_whole_choices(trace(policy.name, say, inputs, about), own.distribution)
     return with_space_dtypes(program, leaves)
 
 
 def _starts(part: Part) -> np.ndarray:
-    """What is added to the columns of a part of the action, whose choices count from 0."""
-    start = np.ravel(getattr(part.space, "start", 0)).astype(np.float32)
-    return np.broadcast_to(start, len(part.choices)) if part.choices else np.zeros(part.columns, np.float32)
+    """What is added to the columns of a part of the action: the start of a MultiDiscrete, which whole-number Boxes become."""
+    if not isinstance(part.space, spaces.MultiDiscrete):
+        return np.zeros(part.columns, np.float32)
+    return np.ravel(part.space.start).astype(np.float32)
 
 
 def with_space_dtypes(program: Program, leaves: Mapping[str, spaces.Space[Any]]) -> Program:

@@ -55,7 +55,7 @@ class PlainPolicy:
 
         Returns:
             ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` of Box actions, the likeliest ``action`` (of choices int64
-            counted from the start of the space, (B,) of a Discrete space and (B, heads) of several; with a Box (B, columns) float32), ``value`` (B,), ``memory``
+            (B,) counted from 0 of a Discrete space, (B, heads) of several; with a Box (B, columns) float32), ``value`` (B,), ``memory``
             (B, size) for the next call; as far as it has them.
 
         Raises:
