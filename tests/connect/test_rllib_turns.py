@@ -74,3 +74,40 @@ def test_one_acts_at_a_time_by_its_mask(make, others, where):
         step = world.step(player.act(step))
     assert step.over.all()
     assert world.metrics["episode_return"].tolist() == [[6.0, -6.0]]
+
+
+class Cut(MultiAgentEnv):
+    """Two agents that act together for five steps; `x` is truncated alone in the second, the rest ends as `flags` say."""
+
+    def __init__(self, terminated=False, truncated=True):
+        super().__init__()
+        self.possible_agents = self.agents = ["x", "o"]
+        self.flags = {"__all__": terminated}, {"__all__": truncated}
+        self.observation_spaces = dict.fromkeys(self.agents, spaces.Box(0, 9, (1,), np.float32))
+        self.action_spaces = dict.fromkeys(self.agents, spaces.Discrete(2))
+
+    def reset(self, *, seed=None, options=None):
+        self.turn = 0
+        return dict.fromkeys(self.agents, np.zeros(1, np.float32)), {}
+
+    def step(self, action_dict):
+        self.turn += 1
+        seen = {name: np.full(1, self.turn, np.float32) for name in action_dict}
+        ended, cut = self.flags if self.turn == 5 else ({"__all__": False}, {"__all__": False})
+        return seen, dict.fromkeys(action_dict, 1.0), dict(ended), {**cut, "x": self.turn == 2}, {}
+
+
+@pytest.mark.parametrize(
+    ("flags", "ends"),
+    [((False, True), "truncated"), ((True, False), "terminated"), ((True, True), "terminated")],
+)
+def test_truncations_of_rllib_stay_truncations(flags, ends):
+    world = hand_over(lambda: Cut(*flags)).make(num_worlds=1, seed=0, first_world=0)
+    step, found = world.reset(), []
+    while not step.over.all():
+        step = world.step(np.zeros((1, 2), np.int64))
+        found.append((step.terminated[0].tolist(), step.truncated[0].tolist()))
+    assert found[1] == ([False, False], [True, False])
+    last = ([False, True], [False, False])
+    assert found[4] == (last if ends == "terminated" else last[::-1])
+    assert len(found) == 5

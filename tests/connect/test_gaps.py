@@ -1,0 +1,89 @@
+"""Steps that leave something out: an observation, a reward, a mask; and rewards and infos of agents that do not act."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from interplay.connect.parallel_world import ParallelEnvWorld
+from interplay.core.errors import UserError
+from interplay.core.spaces import sample_actions
+from tests.connect.planted import Sound
+
+STILL = np.zeros((1, 2), np.int64)
+
+
+class Gaps(Sound):
+    """`left` leaves after three steps; one gap, from the second step on."""
+
+    def __init__(self, gap=""):
+        self.gap = gap
+
+    def step(self, actions):
+        seen, rewards, ended, cut, infos = super().step(actions)
+        if self.t == 3:
+            ended["left"] = True
+            self.agents = ["right"]
+        elif self.t > 3:
+            seen.pop("left")
+        if self.gap == "observation" and self.t == 2:
+            seen.pop("right")
+        if self.gap == "reward" and self.t == 2:
+            rewards.pop("right")
+        if self.gap == "last observation" and self.t == 5:
+            ended["right"], cut["right"], self.agents = False, True, []
+            seen.pop("right")
+        if self.gap == "paid after" and self.t > 3:
+            rewards["left"] = 4.0
+        if self.gap == "stranger" and self.t == 2:
+            self.agents = [*self.agents, "third"]
+        if self.gap == "waits" and self.t in (2, 4):
+            infos["right"] = {"acting": False}
+        infos = {agent: {**info, "hits": 1} for agent, info in infos.items()}
+        return seen, rewards, ended, cut, infos
+
+
+class Counted(Gaps):
+    metadata = {"name": "counted", "metrics": {"hits": "sum"}}  # noqa: RUF012
+
+
+def played(make):
+    world = ParallelEnvWorld(make)
+    step = world.reset()
+    while not step.over.all():
+        step = world.step(STILL)
+    return world, step
+
+
+@pytest.mark.parametrize(
+    ("gap", "step"), [("observation", 2), ("reward", 2), ("last observation", 5), ("stranger", 2)]
+)
+def test_what_a_step_leaves_out_is_refused(gap, step):
+    with pytest.raises(UserError, match=f"step {step}: .*(right|third)"):
+        played(lambda: Gaps(gap))
+
+
+def test_rewards_of_an_agent_that_has_left_are_named_once_and_do_not_count():
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        world, _ = played(lambda: Gaps("paid after"))
+    assert [word for word in found if "left is paid 4.0 after it has left (step 4)" in str(word.message)]
+    assert len(found) == 1
+    assert world.metrics["episode_return"].tolist() == [[3.0, 6.0]]
+
+
+def test_infos_of_an_agent_that_waits_count_in_a_parallel_environment():
+    world, _ = played(lambda: Counted("waits"))
+    assert world.metrics["hits"].tolist() == [[3.0, 6.0]]
+
+
+@pytest.mark.parametrize(("low", "high"), [(3.0, np.inf), (-np.inf, -3.0), (-np.inf, np.inf), (0.0, np.inf)])
+def test_half_bounded_boxes_are_sampled_within_them(low, high):
+    from gymnasium import spaces
+
+    box = spaces.Box(low, high, (5,), np.float32)
+    drawn = sample_actions(box, np.random.default_rng(0), (40,))
+    assert ((drawn >= low) & (drawn <= high)).all()
+    assert np.ptp(drawn) > 0.5
