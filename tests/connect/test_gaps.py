@@ -30,6 +30,8 @@ class Gaps(Sound):
             seen.pop("left")
         if self.gap == "observation" and self.t == 2:
             seen.pop("right")
+        if self.gap == "another name" and self.t == 2:
+            seen["Right"] = seen.pop("right")
         if self.gap == "reward" and self.t == 2:
             rewards.pop("right")
         if self.gap == "last observation" and self.t == 5:
@@ -58,7 +60,8 @@ def played(make):
 
 
 @pytest.mark.parametrize(
-    ("gap", "step"), [("observation", 2), ("reward", 2), ("last observation", 5), ("stranger", 2)]
+    ("gap", "step"),
+    [("observation", 2), ("another name", 2), ("reward", 2), ("last observation", 5), ("stranger", 2)],
 )
 def test_what_a_step_leaves_out_is_refused(gap, step):
     with pytest.raises(UserError, match=f"step {step}: .*(right|third)"):

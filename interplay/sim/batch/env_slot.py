@@ -155,7 +155,7 @@ class EnvSlot:
         truncations: Mapping[Any, Any] | tuple[()],
     ) -> None:
         """Refuses a step in which an agent that acts, or one whose life is cut, has no observation."""
-        if len(observation) >= len(self._place):
+        if observation.keys() >= self._place.keys():
             return
         for agent in living:
             if agent not in observation and (infos.get(agent) or {}).get("acting", True):
