@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from gymnasium import spaces
 
 from interplay.cli.main import VERBS, run
 from interplay.evaluate.communication.table import About
@@ -172,7 +173,9 @@ def trainer(heard: Heard) -> None:
 def for_train(heard: Heard) -> None:
     trainer(heard)
     heard.put("interplay.verbs.settings:workers_for", 4)
-    heard.put("interplay.verbs.opening:open_world", SimpleNamespace(close=lambda: None, agents=("agent_0",)))
+    kind = SimpleNamespace(observation_space=spaces.Dict(seen=spaces.Discrete(2)))
+    world = SimpleNamespace(close=lambda: None, agents=("agent_0",), kinds=(kind,))
+    heard.put("interplay.verbs.opening:open_world", world)
     heard.put("interplay.train.bank:train_in_bank")
 
 

@@ -210,7 +210,7 @@ class EnvSlot:
             mask = seen[MASK] if kind.mask_in_observation else info.get(MASK)
             if mask is not None:
                 self._write_mask(name, column, agent, mask)
-            elif self._legal[name]:
+            elif self._legal[name] and not self._gaps:
                 raise UserError(
                     f"{agent} acts without an action mask, and others of its kind had one at reset; give one, ones where all is allowed"
                 )
