@@ -81,7 +81,7 @@ def test_a_run_begins_with_what_its_preset_does_not_honour(capsys, monkeypatch, 
     monkeypatch.setattr(
         "interplay.train.trainer.train", lambda settings, out: trained.append(settings) or "x"
     )
-    monkeypatch.setattr("interplay.verbs.settings.check_world", lambda settings: 2)
+    monkeypatch.setattr("interplay.verbs.settings.fit_to_world", lambda settings, chosen: settings)
     code, _, errors = typed(capsys, "train", "--preset", "fanti2022", "seed=3")
     assert (code, trained[0].seed, trained[0].ppo.epochs) == (0, 3, 400)
     assert errors.splitlines() == [f"--preset fanti2022: {line}" for line in PRESETS["fanti2022"].departures]
