@@ -23,7 +23,7 @@ class ParallelEnvWorld(EnvironmentBatch):
 
     Agents with different spaces become kinds, named by what their agents' names have in common. Observations that are no Dict are
     called ``"observation"``; nested ones are flattened to names with dots. Action masks are read from the observation's
-    ``"action_mask"``, else from ``info["action_mask"]``, where every reset shows them (ones where all is allowed), or, of a
+    ``"action_mask"``, else from ``info["action_mask"]``, where every reset and step shows them (ones where all is allowed), or, of a
     Gymnasium environment, from ``action_masks()``. A mask has gymnasium's form or is one row with the choices of all heads.
     Agents in turns are paid what ``last()`` pays. An agent that leaves is terminated, and may come back. An info
     ``{"acting": False}`` marks an agent that is listed but cannot act.

@@ -49,7 +49,7 @@ def from_json(values: Mapping[str, Any]) -> spaces.Space[Any]:
         TypeError, ValueError, KeyError, AssertionError: for values that `to_json` does not give, or a space of more than `MOST` numbers.
     """
     if math.prod(_shape(values)) > MOST:
-        raise ValueError(f"{values} has more than {MOST:,} numbers")
+        raise ValueError(f"a space of shape {_shape(values)} has more than {MOST:,} numbers")
     if "dict" in values:
         return spaces.Dict([(key, from_json(part)) for key, part in values["dict"]])
     if "box" in values:
@@ -68,7 +68,7 @@ def from_json(values: Mapping[str, Any]) -> spaces.Space[Any]:
 
 
 def _shape(values: Mapping[str, Any]) -> tuple[int, ...]:
-    """Of the numbers of a point; ``()`` for a Dict, whose parts are read one by one."""
+    """Of the numbers of a point; ``()`` for a Dict: its parts are read one by one."""
     many = values.get("shape", values.get("multibinary", ()))
     return tuple(many) if isinstance(many, list | tuple) else (many,)
 

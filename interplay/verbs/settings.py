@@ -214,7 +214,7 @@ def fit_to_world(settings: TrainSettings, chosen: bool) -> TrainSettings:
 
 
 def fit_network(settings: TrainSettings, kinds: Iterable[Kind]) -> TrainSettings:
-    """Convolutions where every kind of agents sees a picture and no network was given, and a line that says so."""
+    """Convolutions where every kind of agents sees a picture and no network was given; a line names it."""
     from interplay.core.errors import UserError
     from interplay.core.settings import changed
     from interplay.train.networks.pictures import find_pictures

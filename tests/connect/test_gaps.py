@@ -37,6 +37,8 @@ class Gaps(Sound):
         if self.gap == "last observation" and self.t == 5:
             ended["right"], cut["right"], self.agents = False, True, []
             seen.pop("right")
+        if self.gap == "all truncated" and self.t == 5:
+            ended["right"], cut, self.agents = False, {"left": True, "right": True}, []
         if self.gap == "paid after" and self.t > 3:
             rewards["left"] = 4.0
         if self.gap == "stranger" and self.t == 2:
@@ -72,9 +74,15 @@ def test_rewards_of_an_agent_that_has_left_are_named_once_and_do_not_count():
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         world, _ = played(lambda: Gaps("paid after"))
-    assert [word for word in found if "left is paid 4.0 after it has left (step 4)" in str(word.message)]
+    assert [word for word in found if "left is paid after it has left" in str(word.message)]
     assert len(found) == 1
     assert world.metrics["episode_return"].tolist() == [[3.0, 6.0]]
+
+
+def test_a_flag_of_an_agent_that_left_long_ago_needs_no_observation():
+    world, step = played(lambda: Gaps("all truncated"))
+    assert step.truncated.tolist() == [[False, True]]
+    assert world.metrics["episode_return"].tolist() == [[3.0, 5.0]]
 
 
 def test_infos_of_an_agent_that_waits_count_in_a_parallel_environment():

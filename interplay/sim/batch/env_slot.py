@@ -84,7 +84,7 @@ class EnvSlot:
         self._clear()
         self._check_known(self.env.agents)
         self._show(observation, infos, self.env.agents)
-        self._check_seen(observation, infos, self.env.agents, ())
+        self._check_seen(observation, infos, self.env.agents)
         self._count(infos, self.env.agents)
         self._buffers["over"][self._w] = not self.env.agents
 
@@ -119,7 +119,7 @@ class EnvSlot:
             row["truncated"][slot] = cut and not terminated
             if ended or cut:
                 living.discard(agent)  # some environments list them for one more step
-        self._check_seen(observation, infos, living, truncations)
+        self._check_seen(observation, infos, living, before)
         if ALL in terminations or ALL in truncations:
             check_all(terminations, truncations, before, living)
         self._show(observation, infos, living)
@@ -127,6 +127,7 @@ class EnvSlot:
         self._buffers["over"][self._w] = not living
 
     def _check_known(self, agents: Collection[Any]) -> None:
+        """Refuses an agent that is not among the possible ones."""
         if not self._place.keys() >= set(agents):
             odd = next(agent for agent in agents if agent not in self._place)
             raise UserError(
@@ -134,7 +135,7 @@ class EnvSlot:
             )
 
     def _check_paid(self, rewards: Mapping[Any, Any], before: Sequence[Any], living: Collection[Any]) -> None:
-        """Refuses a step that leaves out a reward; one warning of rewards of agents that were not there."""
+        """Refuses a step that leaves out a reward; warns once of a reward that does not count."""
         if not self._gaps and (missing := [a for a in before if a in living and a not in rewards]):
             raise UserError(f"rewards lack {missing[0]!r}, which is there; give 0 for no reward")
         for agent in rewards.keys() - set(before):
@@ -142,8 +143,8 @@ class EnvSlot:
                 self._warned = True
                 when = "in the step in which it comes" if agent in living else "after it has left"
                 warnings.warn(
-                    f"{agent} is paid {rewards[agent]} {when} (step {self.steps}), which does not count; pay agents that were "
-                    'there before the step; one that is to be paid later stays in agents, with info["acting"] = False',
+                    f"{agent} is paid {when}, which does not count; pay agents that were there before the step, "
+                    'and keep one that is to be paid later in agents, with info["acting"] = False',
                     stacklevel=2,
                 )
 
@@ -152,9 +153,9 @@ class EnvSlot:
         observation: Mapping[Any, Any],
         infos: Mapping[Any, Any],
         living: Collection[Any],
-        truncations: Mapping[Any, Any] | tuple[()],
+        before: Sequence[Any] = (),
     ) -> None:
-        """Refuses a step in which an agent that acts, or one whose life is cut, has no observation."""
+        """Refuses a step in which an agent that acts or is truncated has no observation."""
         if observation.keys() >= self._place.keys():
             return
         for agent in living:
@@ -162,10 +163,10 @@ class EnvSlot:
                 raise UserError(
                     f'{agent} is in agents and observations lack it; give one, or say info["acting"] = False'
                 )
-        for agent in truncations:
-            if agent not in observation and agent in self._place and truncations[agent]:
+        for agent in before:
+            if agent not in observation and self._row["truncated"][self._place[agent][0]]:
                 raise UserError(
-                    f"{agent} is truncated and observations lack it; give its last one, whose value stands for what would follow"
+                    f"{agent} is truncated and observations lack it; give its last one: its value stands for what would follow"
                 )
 
     def _count(self, infos: Mapping[Any, Any], living: Any) -> None:

@@ -100,7 +100,7 @@ class WorkerPool:
         runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
         self._runs = runs  # worlds of each process
         self._names = [list[str]() for _ in runs]  # and of its columns
-        self._lost = np.zeros(num_worlds, bool)  # worlds whose episode went with its process
+        self._lost = np.zeros(num_worlds, bool)  # worlds that lost their episode with their process
         self._context = multiprocessing.get_context("spawn")
         shapes = shapes_of(self.layout, num_worlds, len(runs))
         self._memory = self._context.RawArray("b", size_of(shapes))
@@ -135,7 +135,7 @@ class WorkerPool:
         return None
 
     def step(self) -> None:
-        """As `SerialPool.step`; an episode that went with its process is cut."""
+        """As `SerialPool.step`; episodes that were lost with a process are cut."""
         self.buffers["which"][self._lost] = False
         self._send(STEP)
         if self._lost.any():
@@ -143,7 +143,7 @@ class WorkerPool:
             self._lost[:] = False
 
     def _cut(self, lost: np.ndarray) -> None:
-        """Ends the episodes of worlds (W,) bool as a limit of time would."""
+        """Ends the episodes of worlds, (W,) bool, as a time limit would; agents that wait are not known here."""
         self.buffers["truncated"][lost] = self.buffers["acting"][lost]
         for name in ("reward", "acting", "terminated"):
             self.buffers[name][lost] = 0

@@ -80,7 +80,8 @@ def measure(worker: Worker) -> dict[str, Any]:
         "reward_abs_max": float(reward.max()),
     }
     numbers |= _read_entropy(entropy.sum(axis=0).reshape(2, count), worker.learner.populations.names)
-    if count == 1 and slots <= SLOTS and not worker.settings.opponents:  # slots that share a policy
+    one_policy = count == 1 and len(first.networks) == 1 and not worker.settings.opponents
+    if one_policy and slots <= SLOTS:
         numbers |= _read_slots(*paid.sum(axis=0).reshape(2, slots))
     largest = inputs.max(axis=0).reshape(-1, 3)
     some = [(name, row) for name, row in zip(leaves, largest, strict=True) if row[0] >= 0.0]

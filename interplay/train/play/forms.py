@@ -22,7 +22,7 @@ class AskedRows:
     Args:
         kind: of agent.
         rows: how many.
-        masked: parts of the action whose masks every agent that acts needs.
+        masked: parts of the action that need a mask from every acting agent.
 
     Attributes:
         seen: leaf -> (1, rows, ...).
@@ -248,7 +248,7 @@ def _flags(mask: np.ndarray, most: int = 1) -> np.ndarray:
     """Zeros and ones as bools; logits, of which the opposite would be read, are refused."""
     odd = mask[~np.isin(mask, np.arange(most + 1))]
     if odd.size:
-        raise ValueError(f"it holds {odd[0]:g}; give 1 for what is legal and 0 for what is not")
+        raise ValueError(f"it holds {odd[0]}; give 1 for what is legal and 0 for what is not")
     return mask.astype(bool)
 
 

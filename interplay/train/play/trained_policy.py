@@ -360,7 +360,7 @@ class TrainedPolicy(Policy):
         return self._by_name
 
     def masked_parts(self, kind: Kind) -> tuple[str, ...]:
-        """The parts of the action of a kind's agents whose legal choices the world that is played names."""
+        """The parts of a kind's action that have masks in the world that is played."""
         return tuple(self.world.by_kind(self.world.timestep.action_mask)[kind.name] or ())
 
     def mover(self, slot: int, population: int | None = None) -> int:

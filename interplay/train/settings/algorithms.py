@@ -57,7 +57,20 @@ class RatesGroup(Settings):
         return self
 
 
-class PpoGroup(RatesGroup):
+class RolloutGroup(RatesGroup):
+    """What algorithms have in common that learn from the rewards of their rollouts."""
+
+    reward_scale: _Factor | dict[str, _Factor] = Field(
+        1.0,
+        description="Rewards are multiplied by this; or factors by pattern of agents' names, e.g. {boss = 0.01}, the first that fits, else 1.",
+    )
+    normalise_reward: Literal["kind", "agent"] | None = Field(
+        None,
+        description="Rewards are divided by the running deviation of discounted returns, of each kind or each agent; off: as they are.",
+    )
+
+
+class PpoGroup(RolloutGroup):
     """Proximal policy optimisation (Schulman et al. 2017); defaults are the preset where none is named."""
 
     rollout: int = Field(128, ge=1, description="Steps of each world per update; 256 in the preset.")
@@ -84,20 +97,12 @@ class PpoGroup(RatesGroup):
     mask_dead: bool = Field(
         True, description="Learn from acting steps only; the paper's code learns from all."
     )
-    reward_scale: _Factor | dict[str, _Factor] = Field(
-        1.0,
-        description="Rewards are multiplied by this; or factors by pattern of agents' names, e.g. {boss = 0.01}, the first that fits, else 1.",
-    )
-    normalise_reward: Literal["kind", "agent"] | None = Field(
-        None,
-        description="Rewards are divided by the running deviation of discounted returns, of each kind or each agent; off: as they are.",
-    )
     sequence: int = Field(
         16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
     )
 
 
-class PolicyGradientGroup(RatesGroup):
+class PolicyGradientGroup(RolloutGroup):
     """Policy gradient with a value baseline, one step per batch; defaults are those of Suarez et al. (2019) and their code.
 
     Read where ``algorithm = "policy_gradient"`` (specification mmo 10).
@@ -132,14 +137,6 @@ class PolicyGradientGroup(RatesGroup):
     )
     normalise_advantage: bool = Field(
         True, description="Mean 0 and deviation 1 over each population's rows of the batch."
-    )
-    reward_scale: _Factor | dict[str, _Factor] = Field(
-        1.0,
-        description="Rewards are multiplied by this; or factors by pattern of agents' names, e.g. {boss = 0.01}, the first that fits, else 1.",
-    )
-    normalise_reward: Literal["kind", "agent"] | None = Field(
-        None,
-        description="Rewards are divided by the running deviation of discounted returns, of each kind or each agent; off: as they are.",
     )
     sequence: int = Field(
         8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
