@@ -24,7 +24,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Byte code is made when it is first imported: to make that of all libraries at once doubles the wait.
+# Byte code is made when it is first imported: to make that of all libraries at once doubles the wait. Where it may not be kept,
+# as in some containers, each start of a process would compile jax anew (3.5 s instead of 1.3).
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt
 
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
