@@ -98,9 +98,10 @@ def parts(worker: Worker) -> dict[str, float]:
     own, collector, inference = learner.networks[name], shard.collector, learner.inference_parameters()
     timestep = shard.world.timestep
     living = int(timestep.acting.sum())
-    collector._look(timestep)
+    collector._seat()
+    collector.present |= timestep.acting
     staged = allocate_staged([collector])
-    seen, _ = staged[name]
+    seen = staged[name].seen
     stage = collector.stage(name, timestep.acting, seen.part(0))
     blocks = None if stage.blocks is None else Blocks(*(part[None] for part in stage.blocks))
     arguments = (inference[name], seen.rows, seen.mask, blocks, collector.keys[name][None], np.uint32(0))

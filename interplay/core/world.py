@@ -286,6 +286,11 @@ class World(Remakable, ABC):
         self._last = self._step(checked)
         return self._last
 
+    def step_unchecked(self, action: Any) -> TimeStep:
+        """`step` for who made the actions out of the action space: C-contiguous arrays of its dtype, and nothing is checked."""
+        self._last = self._step(action)
+        return self._last
+
     def by_kind(self, tree: Tree | None) -> Mapping[str, Any]:
         """Reads an observation, action or mask as kind name -> value, also for worlds with one kind."""
         if len(self.kinds) == 1:

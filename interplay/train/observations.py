@@ -102,6 +102,12 @@ class ObservationRows:
                 leaf = np.asarray(observation[key]).reshape(-1, columns.stop - columns.start)
                 out[dtype][:, columns] = leaf if index is None else leaf[index]
 
+    @property
+    def places(self) -> dict[str, tuple[str, slice]]:
+        """Where each leaf that holds numbers lies: the array of its dtype, and its columns."""
+        places = self._places.items()
+        return {key: (dtype, columns) for key, (dtype, columns, _) in places if columns.stop > columns.start}
+
     def read(self, rows: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
         """Rows of B agents as what a network is called with: key -> (B, ...)."""
         return self.shown(

@@ -15,13 +15,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.world import TimeStep, World
+from interplay.core.world import World
+from interplay.train import step_kernels
 from interplay.train.bad_numbers import refuse_bad_observations
+from interplay.train.distributions import Distribution
 from interplay.train.policy_network import PolicyNetwork
-from interplay.train.populations import Blocks, Populations, cut_alone, cut_blocks, sort_rows
+from interplay.train.populations import Blocks, Populations, cut_alone
+from interplay.train.row_copying import RowCopier
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.lifetimes import LifeStatistics
 from interplay.train.run.recording import Tap
@@ -37,16 +42,30 @@ from interplay.train.views import View
 IDLE_EVERY = 8
 
 InferenceParameters = Mapping[str, Any]  # kind name -> as `PolicyNetwork.precompute` gave them
-Staged = Mapping[
-    str, tuple[Seen, list[Seen]]
-]  # kind name -> (S, N) rows of one step, and of each shard the (N,) among them
+
+
+class Staged(NamedTuple):
+    """What a kind's networks are asked with in a step, for S shards of the run.
+
+    Attributes:
+        seen: (S, N) rows.
+        parts: of each of this worker's shards, the (N,) rows among them.
+        keys: (S, 2) uint32 on the device, data of the keys that actions are drawn with.
+        shards: () int32 on the device, how many shards the worker has.
+    """
+
+    seen: Seen
+    parts: list[Seen]
+    keys: jax.Array
+    shards: jax.Array
 
 
 class Stage(NamedTuple):
     """One step's rows of one kind on their way to the network and into `PendingSamples`.
 
     Attributes:
-        picked: (n,) rows among (W, A_kind), in order of their networks, those who learn first.
+        picked: (n,) rows among (W, A_kind), in order of their networks, those who learn first; valid until the next stage of the kind.
+        where: (n,) the same as places among (W, A).
         network: (n,) number of the network that plays the row.
         kept: how many of the first rows are of those who learn.
         blocks: how they are cut; None: they are one network's, and one block.
@@ -54,6 +73,7 @@ class Stage(NamedTuple):
     """
 
     picked: np.ndarray
+    where: np.ndarray
     network: np.ndarray
     kept: int
     blocks: Blocks | None
@@ -136,14 +156,12 @@ class Collector:
         others = (np.ones(casting.pool.places, bool), np.zeros(casting.guests, bool))
         self._played = np.concatenate([populations.played, *others])
         self._own = self._played & (np.arange(len(self._played)) < len(populations.names))
-        self._alone = len(self._played) == 1  # one network plays everybody: nothing to sort
+        self._alone = len(self._played) == 1  # one network plays everybody
         self.pending: dict[str, PendingSamples] = {}
         self.set_learning(populations.played)
         drawn = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
         self.keys = {name: np.asarray(jax.random.key_data(own)) for name, own in drawn.items()}
         self._slots = {name: np.array(network.kind.slots) for name, network in networks.items()}
-        everyone = np.arange(len(world.agents))
-        self._whole = {name: np.array_equal(slots, everyone) for name, slots in self._slots.items()}
         self.block = {name: min(own.block, self.rows(name)) for name, own in networks.items()}
         masks = world.by_kind(world.timestep.action_mask)
         self.pending = {name: self._allocate(name, masks[name] is not None) for name in networks}
@@ -152,6 +170,14 @@ class Collector:
         self.fresh = np.ones(self.present.shape, bool)
         self._network = self._born = np.zeros(self.present.shape, np.uint8)
         self._teaches = self.present
+        self._happened = 0  # in the last step, see `step_kernels.settle`
+        self._rows = {name: np.zeros((3, self.rows(name)), np.int64) for name in networks}
+        self._copiers = {name: RowCopier(own.layout) for name, own in networks.items()}
+        self._most = {name: self._most_blocks(name) for name in networks}
+        self._counts = np.zeros((2, len(self._played)), np.int64)
+        self._choosing = {name: _first_choices(own.distribution) for name, own in networks.items()}
+        # Choices that networks drew need no check of the world's; numbers do, and so does what somebody else played.
+        self._sound = not opponents.guests and all(first is not None for first in self._choosing.values())
 
     def set_learning(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
@@ -166,59 +192,93 @@ class Collector:
 
     def begin_step(self, t: int) -> np.ndarray:
         """Looks who is there; gives who is asked, (W, A) bool: those who act, and in some steps those who only wait."""
-        timestep, at = self.world.timestep, self.buffer.earlier + t
-        self._look(timestep)
-        self.lives.look(timestep.acting)
-        teaches = timestep.acting if self._mask_dead else timestep.acting | self._learning()
-        self._teaches = self.buffer.acting[at] = teaches
-        played = timestep.acting if self._alone else timestep.acting & self._own[self._network]
-        self.acted += int(np.count_nonzero(played))
+        self._seat()
+        self._teaches = teaches = self.buffer.acting[self.buffer.earlier + t]
+        self.acted += step_kernels.look(
+            self.world.timestep.acting,
+            self._network,
+            self._own,
+            self.learns,
+            self._mask_dead,
+            self.world.dead_stay,
+            self.present,
+            self.lives.living,
+            teaches,
+        )
         return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
 
     def step(self, t: int, answers: Mapping[str, Answer]) -> None:
         """Keeps the outputs of networks, lets opponents act, and takes the step."""
         timestep, at = self.world.timestep, self.buffer.earlier + t
-        actions = {}
-        for name, (stage, outputs, memory) in answers.items():
-            where = self._where(name, stage.picked)
-            self.buffer.value[at].reshape(-1)[where] = outputs[:, -1]
-            self._keep(name, stage, outputs, at, where)
-            if memory is not None:
-                self._remember(name, stage, memory, where)
-            columns = self.networks[name].distribution.columns
-            flat = np.zeros((self.rows(name), columns), np.float32)
-            flat[stage.picked] = outputs[:, :-2]
-            shaped = flat.reshape(self.world.num_worlds, -1, columns)
-            actions[name] = self.networks[name].distribution.to_world(shaped)
+        actions = {name: self._act(name, answer, at) for name, answer in answers.items()}
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         action = self.opponents.act(ours, timestep, self._network)
-        timestep = self.world.step(action)
+        timestep = self.world.step_unchecked(action) if self._sound else self.world.step(action)
         if self.tap is not None:
             self.tap.step(action)
-        self.buffer.reward[at] = timestep.reward
-        np.logical_or(timestep.terminated, timestep.truncated, out=self.buffer.ended[at])
-        self.buffer.ended[at] |= timestep.over[:, None]
-        self.buffer.bootstrap[at] = 0.0
+        buffer, lives, episodes = self.buffer, self.lives, self.episodes
+        self._happened = step_kernels.settle(
+            timestep.reward,
+            timestep.terminated,
+            timestep.truncated,
+            timestep.over,
+            self.present,
+            self._network,
+            self.learns,
+            lives.living,
+            episodes.windows.current,
+            buffer.reward[at],
+            buffer.ended[at],
+            buffer.bootstrap[at],
+            lives.steps,
+            lives.earned,
+            episodes.returns,
+            episodes.lengths,
+            episodes.windows.of,
+        )
 
-    def cut(self) -> np.ndarray:
-        """(W, A) bool, learners whose life was cut in this step: the value of their last observation is wanted."""
-        return self.world.timestep.truncated & self._learning()
+    def _act(self, name: str, answer: Answer, at: int) -> np.ndarray | Mapping[str, np.ndarray]:
+        """Keeps what a kind's networks said, and gives their actions as the world takes them."""
+        stage, outputs, memory = answer
+        own, value, first = self.networks[name].distribution, self.buffer.value[at], self._choosing[name]
+        action: Any
+        space: Any = own.space
+        if first is None:
+            flat = np.zeros((self.rows(name), own.columns), np.float32)
+            step_kernels.place(outputs, stage.picked, stage.where, value, flat)
+            action = own.to_world(flat.reshape(self.world.num_worlds, -1, own.columns))
+        else:
+            action = np.zeros((self.rows(name), own.columns), space.dtype)
+            step_kernels.choose(outputs, stage.picked, stage.where, first, value, action)
+            action = action.reshape(self.world.num_worlds, -1, *space.shape)
+        self._keep(name, stage, outputs, at)
+        if memory is not None:
+            step_kernels.remember(
+                memory, stage.picked, stage.where, self._teaches, self.memory[name], self.fresh
+            )
+        return action
+
+    def cut(self) -> np.ndarray | None:
+        """(W, A) bool, learners whose life was cut in this step: the value of their last observation is wanted; None: nobody's was."""
+        return self.world.timestep.truncated & self._learning() if self._happened & step_kernels.CUT else None
 
     def end_step(self, t: int) -> None:
-        """Counts lives and episodes, and restarts worlds that are over."""
+        """Counts lives and episodes that ended, and restarts worlds that are over."""
+        if not self._happened & (step_kernels.ENDED | step_kernels.OVER):
+            return
         timestep, ended = self.world.timestep, self.buffer.ended[self.buffer.earlier + t]
         lived = self.casting.lived(self._born, self._network)
-        learner = self.membership.learner(self._network) if self.membership.others and ended.any() else None
-        self.lives.add(timestep, self.present, ended, lived, learner)
-        members = None
-        if timestep.over.any():
-            self.casting.record(timestep.over, self._scores(timestep))
+        learner = self.membership.learner(self._network) if self.membership.others else None
+        self.lives.end(self.present & ended, lived, learner)
+        over_some = bool(self._happened & step_kernels.OVER)
+        if over_some:
+            self.casting.record(timestep.over, self._scores())
             members = self.membership.of(self.world, self._network)
-        self.episodes.add(timestep, self.lives.in_episode, members)
+            self.episodes.end(timestep, self.lives.in_episode, members)
         self.present &= ~ended
         if self.memory:
             self._forget(ended)
-        if timestep.over.any():
+        if over_some:
             over = timestep.over.copy()  # the world's own buffer, which the reset clears
             self.world.reset(over)
             if self.tap is not None and over[0]:
@@ -229,14 +289,9 @@ class Collector:
 
     def after(self) -> np.ndarray:
         """(W, A) bool, learners who are there after the last step: the value of what they see is wanted."""
-        self._look(self.world.timestep)
+        self._seat()
+        self.present |= self.world.timestep.acting
         return self._learning()
-
-    def _remember(self, name: str, stage: Stage, memory: np.ndarray, where: np.ndarray) -> None:
-        """Keeps what those who act remember now; who is only looked at goes on as it was."""
-        acts = self._teaches.reshape(-1)[where]
-        self.memory[name][stage.picked[acts]] = memory[acts]
-        self.fresh.reshape(-1)[where[acts]] = False
 
     def _forget(self, ended: np.ndarray) -> None:
         """Lives that ended are forgotten: who comes next in their slots begins with zeros."""
@@ -250,15 +305,14 @@ class Collector:
         if self.memory:
             self._forget(np.ones(self.present.shape, bool))
 
-    def _scores(self, timestep: TimeStep) -> np.ndarray:
+    def _scores(self) -> np.ndarray:
         """(W, A) float64, how well everybody did in an episode that is over with this step."""
         if self._score == "return":
-            return self.episodes.returns + timestep.reward
+            return self.episodes.returns
         return np.asarray(self.world.metrics[self._score], np.float64)
 
-    def _look(self, timestep: TimeStep) -> None:
-        """Who is there, of which population, and which network plays it."""
-        self.present |= timestep.acting
+    def _seat(self) -> None:
+        """Of which population everybody is, and which network plays it."""
         if self._alone:
             return
         self._born = self.casting.born(self._populations.of(self.world))
@@ -275,20 +329,20 @@ class Collector:
         """Writes what a kind's networks are asked with, the rows in `wanted` that are no opponent's, into the first rows of `out`."""
         stage = self._sort(name, wanted, out)
         own, picked = self.networks[name], stage.picked
+        timestep = self.world.timestep
+        observation = own.told(self.world.by_kind(timestep.observation)[name], self.world.num_worlds)
+        self._copiers[name].write(observation, picked, out.rows)
+        if not out.has_more:
+            return stage
         seen = out.part(slice(len(picked)))
-        observation = own.told(
-            self.world.by_kind(self.world.timestep.observation)[name], self.world.num_worlds
-        )
-        everyone = len(picked) == self.rows(name) and self._alone
-        own.layout.write(observation, None if everyone else picked, seen.rows)
         if seen.view is not None and self._view is not None:
             view = self._view.of(self.world).reshape(-1, self._view.size)
-            seen.view[...] = view[self._where(name, picked)]
+            seen.view[...] = view[stage.where]
         if seen.memory is not None and seen.fresh is not None:
-            seen.memory[...] = self.memory[name][picked]
-            seen.fresh[...] = self.fresh.reshape(-1)[self._where(name, picked)]
+            step_kernels.copy_rows(self.memory[name], picked, seen.memory, 0)
+            seen.fresh[...] = self.fresh.reshape(-1)[stage.where]
         if seen.mask is not None:
-            mask = self.world.by_kind(self.world.timestep.action_mask)[name]
+            mask = self.world.by_kind(timestep.action_mask)[name]
             flat = own.distribution.flat_mask(mask, (self.world.num_worlds, len(self._slots[name])))
             seen.mask[...] = True if flat is None else flat.reshape(-1, flat.shape[-1])[picked]
         return stage
@@ -299,41 +353,30 @@ class Collector:
 
     def reach(self, name: str) -> int:
         """Rows that a call of a kind's networks reads: those of all slots, and as far as the last block may reach."""
-        return self.rows(name) + (0 if self._most_blocks(name) == 1 else self.block[name])
-
-    def put(self, name: str, stage: Stage, values: np.ndarray, out: np.ndarray) -> None:
-        """Puts values of a stage's rows where they belong in `out`, (W, A)."""
-        out.reshape(-1)[self._where(name, stage.picked)] = values
+        return self.rows(name) + (0 if self._most[name] == 1 else self.block[name])
 
     def _sort(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
-        slots, most = self._slots[name], self._most_blocks(name)
-        queried = wanted if self._alone else wanted & self._played[self._network]
-        picked = np.flatnonzero(queried if self._whole[name] else queried[:, slots])
+        rows, slots = self._rows[name], self._slots[name]
+        n = step_kernels.pick(wanted, slots, self._network, self._played, self._rank, self._counts, rows)
+        picked, where, player = rows[:, :n]
+        block, most = self.block[name], self._most[name]
         if self._alone:
-            blocks = None if most == 1 else cut_alone(len(picked), self.block[name], most)
-            return Stage(picked, np.zeros(len(picked), np.uint8), len(picked), blocks, out)
-        own = self._network[:, slots].reshape(-1)[picked]
-        order, counts = sort_rows(self._rank[own], len(self._played))
-        blocks = cut_blocks(counts, self.block[name], most)
-        blocks = blocks._replace(population=self._order[blocks.population].astype(np.int32))
+            blocks = None if most == 1 else cut_alone(n, block, most)
+            return Stage(picked, where, player, n, blocks, out)
+        counts = self._counts[0]
+        cuts = np.zeros((3, most), np.int32)
+        number = step_kernels.cut(counts, self._order, block, *cuts)
+        blocks = Blocks(*cuts, np.array(number, np.int32))
         kept = int(counts[: np.count_nonzero(self.learns)].sum())
-        return Stage(picked[order], own[order], kept, blocks, out)
+        return Stage(picked, where, player, kept, blocks, out)
 
-    def _keep(self, name: str, stage: Stage, outputs: np.ndarray, at: int, where: np.ndarray) -> None:
+    def _keep(self, name: str, stage: Stage, outputs: np.ndarray, at: int) -> None:
         """Keeps the stage's rows of those who learn."""
-        pending, kept = self.pending[name], slice(0, stage.kept)
+        pending, where = self.pending[name], stage.where[: stage.kept]
         truth = None
         if pending.truth is not None:
-            truth = self.truth[where[kept] // self.truth.shape[1]][:, self._slots[name]]
-        acts = self._teaches.reshape(-1)[where[kept]]
-        pending.append(stage.seen, outputs[kept], at, where[kept], stage.network[kept], acts, truth)
-
-    def _where(self, name: str, index: np.ndarray) -> np.ndarray:
-        """Rows among (W, A_kind) as places among (W, A)."""
-        if self._whole[name]:
-            return index
-        slots = self._slots[name]
-        return index // len(slots) * self.present.shape[1] + slots[index % len(slots)]
+            truth = self.truth[where // self.truth.shape[1]][:, self._slots[name]]
+        pending.append(stage.seen, outputs, at, where, stage.network, self._teaches, truth)
 
     def _most_blocks(self, name: str) -> int:
         return self.networks[name].most_blocks(self.rows(name), self.block[name], self.casting.pool.places)
@@ -379,21 +422,27 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
                 refuse_bad_observations(shard, update)
                 raise
         cuts = [shard.cut() for shard in shards]
-        if any(cut.any() for cut in cuts):
-            for shard, values in zip(shards, ask_values(shards, parameters, cuts, staged), strict=True):
-                shard.buffer.bootstrap[shard.buffer.earlier + t] = values
+        if any(cut is not None for cut in cuts):
+            ask_values(
+                shards,
+                parameters,
+                cuts,
+                staged,
+                [shard.buffer.bootstrap[shard.buffer.earlier + t] for shard in shards],
+            )
         for shard in shards:
             shard.end_step(t)
         acting, stepping = acting + acted - began, stepping + time.perf_counter() - acted
     began = time.perf_counter()
     afterwards = [shard.after() for shard in shards]
-    for shard, values in zip(shards, ask_values(shards, parameters, afterwards, staged), strict=True):
-        shard.buffer.last_value[...] = values
+    for shard in shards:
+        shard.buffer.last_value[...] = 0.0
+    ask_values(shards, parameters, afterwards, staged, [shard.buffer.last_value for shard in shards])
     return {"act": acting + time.perf_counter() - began, "step": stepping}
 
 
-def allocate_staged(shards: Sequence[Collector]) -> Staged:
-    """Room for the rows of one step of all shards of the run, of which these are the first.
+def allocate_staged(shards: Sequence[Collector]) -> dict[str, Staged]:
+    """Room for the rows of one step of all shards of the run, of which these are the first, by kind.
 
     All workers run the same compiled program then, however many there are.
     """
@@ -401,8 +450,15 @@ def allocate_staged(shards: Sequence[Collector]) -> Staged:
     room = max(first.room, len(shards))
     for name, pending in first.pending.items():
         seen = pending.layout.allocate(room, first.reach(name))
-        staged[name] = (seen, [seen.part(at) for at in range(len(shards))])
+        keys = np.stack([shard.keys[name] for shard in _filled(shards, room)])
+        parts = [seen.part(at) for at in range(len(shards))]
+        staged[name] = Staged(seen, parts, jnp.asarray(keys), jnp.int32(len(shards)))
     return staged
+
+
+def _filled(parts: Sequence[Any], room: int) -> list[Any]:
+    """So many: what stands in the places of other workers' shards is not read."""
+    return [*parts, *[parts[0]] * (room - len(parts))]
 
 
 def ask(
@@ -410,7 +466,7 @@ def ask(
     parameters: InferenceParameters,
     wanted: Sequence[np.ndarray],
     counter: int,
-    staged: Staged,
+    staged: Mapping[str, Staged],
 ) -> list[dict[str, Answer]]:
     """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind.
 
@@ -418,12 +474,12 @@ def ask(
     """
     answers: list[dict[str, Answer]] = [{} for _ in shards]
     for name, network in shards[0].networks.items():
-        (seen, parts), outputs = staged[name], None
+        own, outputs = staged[name], None
         stages = [
-            shard.stage(name, want, part) for shard, want, part in zip(shards, wanted, parts, strict=True)
+            shard.stage(name, want, part) for shard, want, part in zip(shards, wanted, own.parts, strict=True)
         ]
         if any(len(stage.picked) for stage in stages):
-            outputs = _call(shards, name, parameters[name], stages, counter, seen)
+            outputs = _call(network, parameters[name], stages, counter, own, shards[0].block[name])
         columns = network.distribution.columns + 2
         for at, stage in enumerate(stages):
             rows = np.zeros((0, columns), np.float32) if outputs is None else outputs[at, : len(stage.picked)]
@@ -433,39 +489,52 @@ def ask(
 
 
 def ask_values(
-    shards: Sequence[Collector], parameters: InferenceParameters, wanted: Sequence[np.ndarray], staged: Staged
-) -> list[np.ndarray]:
-    """V of what the agents in `wanted` see, (W, A) for each shard; 0 elsewhere.
+    shards: Sequence[Collector],
+    parameters: InferenceParameters,
+    wanted: Sequence[np.ndarray | None],
+    staged: Mapping[str, Staged],
+    out: Sequence[np.ndarray],
+) -> None:
+    """Writes V of what the agents in `wanted` see, (W, A) for each shard or None, into `out`, (W, A) each.
 
     The program that acts also tells values; one for values alone would have to be compiled as well.
     """
-    values = [np.zeros(shard.present.shape, np.float32) for shard in shards]
-    for shard, answers, out in zip(shards, ask(shards, parameters, wanted, 0, staged), values, strict=True):
-        for name, answer in answers.items():
-            shard.put(name, answer.stage, answer.outputs[:, -1], out)
-    return values
+    asked = [
+        np.zeros(values.shape, bool) if want is None else want
+        for want, values in zip(wanted, out, strict=True)
+    ]
+    for answers, values in zip(ask(shards, parameters, asked, 0, staged), out, strict=True):
+        for answer in answers.values():
+            values.reshape(-1)[answer.stage.where] = answer.outputs[:, -1]
 
 
 def _call(
-    shards: Sequence[Collector], name: str, parameters: Any, stages: Sequence[Stage], counter: int, seen: Seen
+    network: PolicyNetwork, parameters: Any, stages: Sequence[Stage], counter: int, staged: Staged, block: int
 ) -> np.ndarray:
     """(S, N, columns + 2 + size) of one compiled call; S shards of the run, of which those that are not given have zeros."""
-    first, blocks = shards[0], None
-    room = max(first.room, len(shards))
-    fill = [0] * (room - len(shards))  # others' places, which are not read
+    seen, blocks = staged.seen, None
     if stages[0].blocks is not None:
-        cuts = [stage.blocks or () for stage in [*stages, *(stages[at] for at in fill)]]
+        cuts = _filled([stage.blocks for stage in stages], len(staged.keys))
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
-    outputs = first.networks[name].act(
+    outputs = network.act(
         parameters,
         seen.rows,
         seen.mask,
         blocks,
-        np.stack([shard.keys[name] for shard in [*shards, *(shards[at] for at in fill)]]),
+        staged.keys,
         np.uint32(counter % 2**32),
         seen.memory,
         seen.view,
-        np.int32(len(shards)),
-        block=first.block[name],
+        staged.shards,
+        block=block,
     )
     return np.asarray(outputs)
+
+
+def _first_choices(distribution: Distribution) -> np.ndarray | None:
+    """(columns,) int64, the number of each head's first choice; None where an action is more than one array of choices."""
+    (part, *more) = distribution.parts
+    if more or not part.choices or isinstance(distribution.space, spaces.Dict):
+        return None
+    start = np.asarray(getattr(part.space, "start", 0), np.int64)
+    return np.broadcast_to(start, part.space.shape or ()).reshape(-1).copy()

@@ -10,6 +10,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.train.observations import ObservationRows, Rows, zeros
 from interplay.train.run.restoring import Bounds, restore
+from interplay.train.step_kernels import keep
 
 _EXTRA = 2  # columns after the action's: log-probability and value
 
@@ -35,6 +36,15 @@ class Seen(NamedTuple):
         """Some of the rows."""
         rows = {dtype: array[index] for dtype, array in self.rows.items()}
         return Seen(rows, *(None if array is None else array[index] for array in self[1:]))
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is anything beside observations."""
+        return any(array is not None for array in self[1:])
+
+    def leaves(self) -> list[np.ndarray]:
+        """All that there are, in the order of `arrays`."""
+        return [*self.rows.values(), *(array for array in self[1:] if array is not None)]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that there are, by name."""
@@ -135,26 +145,36 @@ class PendingSamples:
         step: int,
         slot: np.ndarray,
         population: np.ndarray,
-        acts: np.ndarray,
+        teaches: np.ndarray,
         truth: np.ndarray | None = None,
     ) -> None:
         """Keeps n samples of one step.
 
         Args:
-            seen: n rows, or more, of which the first are kept.
+            seen: n rows, or more, of which the first are kept; so of `outputs` and `population`.
             outputs: (n, columns + 2).
             step: place in the trajectories.
             slot: (n,).
             population: (n,).
-            acts: (n,).
+            teaches: (W, A) bool, slots whose samples teach the policy.
             truth: (n, seats), or None.
         """
         new = slice(self.count, self.count + len(slot))
-        given = seen.arrays()
-        for name, array in self.seen.arrays().items():
-            array[new] = given[name][: len(slot)]
-        self.outputs[new] = outputs
-        self.step[new], self.slot[new], self.population[new], self.acts[new] = step, slot, population, acts
+        for array, given in zip(self.seen.leaves(), seen.leaves(), strict=True):
+            array[new] = given[: len(slot)]
+        keep(
+            outputs,
+            slot,
+            population,
+            teaches,
+            step,
+            self.count,
+            self.outputs,
+            self.step,
+            self.slot,
+            self.population,
+            self.acts,
+        )
         if self.truth is not None and truth is not None:
             self.truth[new] = truth
         self.count = new.stop

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -155,8 +154,7 @@ def test_lives_are_counted_to_who_lived_them() -> None:
     lived = casting.lived(born, casting.seat(born, world_of(200)))
     statistics = LifeStatistics(world_of(200), with_opponents(settings_of(), world_of(1)))
     there = np.ones((200, 2), bool)
-    step = SimpleNamespace(reward=np.ones((200, 2), np.float32))
-    statistics.add(step, there, there, lived)
+    statistics.end(there, lived)
     counted = statistics.in_episode.reshape(200, 2, -1)[..., 0].sum(axis=0)
     for q in range(2):
         assert counted[q] == (casting.player == q).sum() > 0

@@ -10,6 +10,7 @@ import pytest
 from interplay import make_policy, make_world
 from interplay.train.populations import Populations
 from interplay.train.run.lifetimes import LifeStatistics, read_lives
+from tests.train.plain_rollout import count_lives
 
 
 def alive_in(world: Any) -> np.ndarray:
@@ -42,11 +43,12 @@ def test_lives_end_with_deaths(world_id: str, options: dict[str, Any], stays: bo
     for _ in range(4000):
         before = alive_in(world) & ~over[:, None]
         present |= timestep.acting
-        statistics.look(timestep.acting)
+        if stays:
+            statistics.living = timestep.acting.copy()
         timestep = world.step(player.act(timestep))
         lived += before
         ended = timestep.terminated | timestep.truncated
-        statistics.add(timestep, present, ended, np.zeros(present.shape, np.uint8))
+        count_lives(statistics, timestep, present, ended, np.zeros(present.shape, np.uint8))
         present &= ~ended
         for w in np.flatnonzero(timestep.over & ~over):
             counted.append(lived[w].copy())

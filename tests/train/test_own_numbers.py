@@ -18,6 +18,7 @@ from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.side_sums import Balance
 from interplay.train.trainer import resume
 from tests.connect.telling_envs import PLAYED, Alone, Told
+from tests.train.plain_rollout import count_episodes
 from tests.train.test_trainer import arrays_of, log_of
 
 HERE = "tests.connect.telling_envs:"
@@ -97,7 +98,7 @@ def test_shards_that_saw_other_names_grow_alike() -> None:
         policy.start(world, 0)
         for _ in range(40):
             timestep = world.step(policy.act(timestep))
-            statistics.add(timestep)
+            count_episodes(statistics, timestep)
             if timestep.over.any():
                 timestep = world.reset(timestep.over.copy())
     sums = other.windows.sums.sum(axis=0)

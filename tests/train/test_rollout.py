@@ -18,6 +18,7 @@ from interplay.train.run.side_sums import Balance
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import make_shard
+from tests.train.plain_rollout import count_episodes
 from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, make_corridor
 
 WORLDS, STEPS, SEED = 6, 48, 1
@@ -202,7 +203,7 @@ def test_statistics_of_episodes() -> None:
     statistics = EpisodeStatistics(world)
     for _ in range(LIMIT):
         timestep = world.step(np.array([[1, 1], [0, 0]]))
-        statistics.add(timestep)
+        count_episodes(statistics, timestep)
         if timestep.over.all():
             break
         # World 0 has arrived and stands still; without a restart it would be counted again in every step.
@@ -235,7 +236,7 @@ def test_an_episode_without_a_case_does_not_count_for_that_metric() -> None:
     statistics = EpisodeStatistics(world)
     for _ in range(LIMIT):
         timestep = world.step(np.array([[1, 0], [0, 0]]))
-        statistics.add(timestep)
+        count_episodes(statistics, timestep)
     assert timestep.over.all()
     logged = statistics.read(told(statistics), Balance())
     assert logged["episodes"] == 2
@@ -254,7 +255,7 @@ def test_an_action_that_the_world_refuses_is_blamed_on_the_observation_behind_it
     def refuse(action: Any) -> None:
         raise UserError("action nan is no number; mend the policy")
 
-    monkeypatch.setattr(collector.world, "step", refuse)
+    monkeypatch.setattr(collector.world, "step_unchecked", refuse)
     agent = collector.world.agents[0]
     with pytest.raises(UserError, match=rf'observation\["place"\] .*agent {agent}, world 1, step 1 of'):
         collect([collector], learner.inference_parameters(), 3)

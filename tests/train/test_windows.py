@@ -11,11 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
-from interplay.train.run.windows import MOST, UNKNOWN, Windows
+from interplay.train.run.windows import BEGINS, MOST, UNKNOWN, Windows
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 
 LENGTHS = st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=8), min_size=1, max_size=4)
+
+
+def begin(windows: Windows) -> None:
+    """A step is taken: worlds that were reset begin their episodes."""
+    windows.of[windows.of == BEGINS] = windows.current
 
 
 class Played:
@@ -35,7 +40,7 @@ class Played:
             self.open.append(self.step)
         self.windows.open(self.step)
         for _ in range(steps):
-            self.windows.begin()
+            begin(self.windows)
             over = np.zeros(len(self.lengths), bool)
             for world, own in enumerate(self.lengths):
                 length = own[self.at[world] % len(own)]
@@ -88,7 +93,7 @@ def test_short_episodes_do_not_come_first() -> None:
     for update in range(9):
         windows.open(update)
         for _ in range(5):
-            windows.begin()
+            begin(windows)
             age += 1
             over = age == lengths
             windows.end(over, np.stack([np.ones(over.sum()), lengths[over]], axis=1))
@@ -110,7 +115,7 @@ def test_a_full_table_lets_the_newest_go_on() -> None:
         windows.open(update)
         windows.of[begun] = np.where(windows.of[begun] < 0, UNKNOWN, windows.of[begun])
         before = windows.of.copy()
-        windows.begin()
+        begin(windows)
         keep = before != -1
         fresh = np.flatnonzero(~keep)
         windows.of[fresh[1:]] = -1  # only one more world begins
@@ -140,10 +145,10 @@ def test_episodes_of_which_nobody_noted_the_beginning_are_not_told() -> None:
     windows = Windows(2, 1)
     windows.load({}, "a checkpoint of an earlier version")
     windows.open(64)
-    windows.begin()
+    begin(windows)
     windows.end(np.array([True, False]), np.array([[7.0]]))
     assert not windows.sums.any()
-    windows.begin()
+    begin(windows)
     windows.end(np.array([True, True]), np.array([[2.0], [9.0]]))
     assert windows.take(windows.complete(windows.waiting())).tolist() == [2.0]
 
@@ -160,7 +165,7 @@ def test_episodes_of_which_nobody_noted_the_beginning_are_not_told() -> None:
 )
 def test_damaged_windows_are_refused(key: str, damage: object, says: str) -> None:
     windows = Windows(2, 1)
-    windows.begin()
+    begin(windows)
     saved = windows.save()
     with pytest.raises(UserError, match=says):
         Windows(2, 1).load({**saved, key: damage(saved[key])}, "shard 0")  # type: ignore[operator]

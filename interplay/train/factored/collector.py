@@ -84,9 +84,8 @@ class TeamCollector(Collector):
         for number in range(len(self._troops)):
             self._tell(number, timestep, chose, ended)
 
-    def cut(self) -> np.ndarray:
+    def cut(self) -> None:
         """Nobody: no values are asked for while worlds are played."""
-        return np.zeros(self.present.shape, bool)
 
     def after(self) -> np.ndarray:
         """Nobody, as `cut`."""
@@ -194,7 +193,7 @@ class TeamCollector(Collector):
 
     # -- what replaces samples ------------------------------------------------------------------------------
 
-    def _keep(self, name: str, stage: Stage, outputs: np.ndarray, at: int, where: np.ndarray) -> None:
+    def _keep(self, name: str, stage: Stage, outputs: np.ndarray, at: int) -> None:
         """Keeps what the networks chose until the step is told."""
         self._taken[name][stage.picked] = outputs[:, :-2]
 

@@ -29,6 +29,9 @@ if not jax.config.jax_platforms:  # type: ignore[attr-defined]
     os.environ["JAX_PLATFORMS"] = "cpu"
     jax.config.update("jax_platforms", "cpu")
 
+# With one thread nothing runs beside a call: to hand it to another thread would only cost.
+jax.config.update("jax_cpu_enable_async_dispatch", False)
+
 # Compiled programs are kept, as kernels are: the first run compiles for seconds, later ones and other workers load.
 _OURS = cache_root() / "xla"
 _IS_FREE = jax.config.jax_compilation_cache_dir is None  # type: ignore[attr-defined]

@@ -84,22 +84,17 @@ class EpisodeStatistics:
         """Names that a line of the log may have."""
         return list(dict.fromkeys([*(name for name in self.names if name != OUTCOME), *self.by_side.logged]))
 
-    def add(
+    def end(
         self, timestep: TimeStep, further: np.ndarray | None = None, members: np.ndarray | None = None
     ) -> None:
-        """Counts one step of every world; call it before worlds that are over are restarted.
+        """Counts the episodes that ended in a step; call it before their worlds are restarted.
 
         Args:
             timestep: that the step gave.
             further: (W, further), counted by somebody else of the episodes under way; read where they are over.
             members: (1 + sides, W, A) bool, slots of the learner and of each side, read where episodes are over; None: the learner's all.
         """
-        self.windows.begin()
-        self.returns += timestep.reward
-        self.lengths += 1
         over = timestep.over
-        if not over.any():
-            return
         metrics, ended = self._world.metrics, int(over.sum())
         if self._world.later_metrics and (new := metrics.keys() - self.names.keys()):
             self.grow(new)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.world import TimeStep, World
+from interplay.core.world import World
 from interplay.train.populations import Populations
 
 OWN = ("life", "life_return")
@@ -35,6 +35,7 @@ class LifeStatistics:
             lives count when they end.
         steps: (W, A) int64, of the lives under way, until their deaths.
         earned: (W, A) float64, by the lives under way.
+        living: (W, A) bool, who lives in the step under way, where the dead keep their slots; elsewhere everybody.
     """
 
     def __init__(self, world: World, populations: Populations, others: bool = False) -> None:
@@ -44,38 +45,19 @@ class LifeStatistics:
         shape = (world.num_worlds, len(world.agents))
         self.steps = np.zeros(shape, np.int64)
         self.earned = np.zeros(shape)
-        self._living = np.ones(shape, bool)
+        self.living = np.ones(shape, bool)
         self._world, self._count = world, len(populations.names)
         self._sums = np.zeros((self._count + others, 1 + len(self.names)))
         self.in_episode = np.zeros((len(self.steps), self._sums.size if self.with_episodes else 0))
 
-    def look(self, acting: np.ndarray) -> None:
-        """Notes who lives before a step, where the slots do not say it; `acting` (W, A) bool as of the world."""
-        if self._world.dead_stay:
-            self._living = acting.copy()  # the world's own buffer, which the step writes
-
-    def add(
-        self,
-        timestep: TimeStep,
-        present: np.ndarray,
-        ended: np.ndarray,
-        population: np.ndarray,
-        learner: np.ndarray | None = None,
-    ) -> None:
-        """Counts one step.
+    def end(self, over: np.ndarray, population: np.ndarray, learner: np.ndarray | None = None) -> None:
+        """Counts lives that ended in a step.
 
         Args:
-            timestep: that the step gave.
-            present: (W, A) bool, slots that held a life in the step.
-            ended: (W, A) bool, slots whose life ended in it.
+            over: (W, A) bool, which ones.
             population: (W, A), of these lives; those of numbers that no population has are not counted.
             learner: (W, A) bool, those that the learner lives; read where there is a row for them.
         """
-        self.steps += present & self._living
-        self.earned += present * timestep.reward
-        over = ended & present
-        if not over.any():
-            return
         ours = over & (population < self._count)
         own = population[ours]
         columns = [np.ones(len(own)), self.steps[ours], self.earned[ours]]

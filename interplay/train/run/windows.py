@@ -35,7 +35,7 @@ class Windows:
 
     Example:
         >>> windows = Windows(2, 1)
-        >>> windows.begin(); windows.end(np.array([True, False]), np.array([[3.0]]))
+        >>> windows.of[:] = windows.current; windows.end(np.array([True, False]), np.array([[3.0]]))
         >>> bool(windows.complete(windows.waiting()).any())  # the other world's episode is waited for
         False
         >>> windows.end(np.array([False, True]), np.array([[9.0]]))
@@ -57,9 +57,10 @@ class Windows:
             self._newest = int(free[0])
             self.began[self._newest] = agent_steps
 
-    def begin(self) -> None:
-        """A step is taken: worlds that were reset begin their episodes in the newest window."""
-        self.of[self.of == BEGINS] = UNKNOWN if self._closed else self._newest
+    @property
+    def current(self) -> int:
+        """The window in which an episode begins now."""
+        return UNKNOWN if self._closed else self._newest
 
     def close(self) -> None:
         """Episodes that begin from here on count in no window."""
