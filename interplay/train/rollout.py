@@ -366,7 +366,7 @@ class Collector:
         counts = self._counts[0]
         cuts = np.zeros((3, most), np.int32)
         number = step_kernels.cut(counts, self._order, block, *cuts)
-        blocks = Blocks(*cuts, np.array(number, np.int32))
+        blocks = Blocks(cuts[0], cuts[1], cuts[2], np.array(number, np.int32))
         kept = int(counts[: np.count_nonzero(self.learns)].sum())
         return Stage(picked, where, player, kept, blocks, out)
 
