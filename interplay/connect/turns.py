@@ -147,7 +147,12 @@ class AloneEnv:
 
     Raises:
         UserError: if its `reset` takes no seed; from `reset` and `step`, for what is not of Gymnasium's form.
+
+    Attributes:
+        in_form: what `step` gives has PettingZoo's form.
     """
+
+    in_form = True
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         require_seed(answers.ALONE.name, env.reset)

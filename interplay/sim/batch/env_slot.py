@@ -65,9 +65,15 @@ class EnvSlot:
         self._doing = {
             kind.kind.name: _rows(kind, "action", kind.action, buffers, w) for kind in layout.kinds
         }
+        # Of kinds whose action is one array: it, and whether it is a number.
+        self._only = {
+            name: (rows[0][1], isinstance(rows[0][0].space, spaces.Discrete))
+            for name, rows in self._doing.items()
+            if [leaf.path for leaf, _ in rows] == [()]
+        }
         self._legal = {kind.kind.name: _rows(kind, "mask", kind.masks, buffers, w) for kind in layout.kinds}
         self._masks = {kind.kind.name: mask_rows(kind.acts, kind.action) for kind in layout.kinds}
-        self._zeros = list(self._row.values())
+        self._zeros, self._acting = list(self._row.values()), self._row["acting"]
         self._seen = [column for columns in leaves.values() for column in columns]
         self._ones = [row for rows in self._legal.values() for _, row in rows]
         self._warned = False
@@ -75,18 +81,20 @@ class EnvSlot:
         # An info of an environment in turns stands until its agent's turn; others are new in each step.
         self._stands = bool(getattr(env, "infos_stand", False))
         self._gaps = isinstance(env, ManagedSimulation)  # which reports agents when they are asked
+        self._in_form = bool(getattr(env, "in_form", False))  # an adapter of ours
 
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
         self.steps = 0
         self._numbers.begin()
         observation, infos = of_reset(self.env.reset(seed=seed))
-        self._clear()
-        self._check_known(self.env.agents)
-        self._show(observation, infos, self.env.agents)
-        self._check_seen(observation, infos, self.env.agents)
-        self._count(infos, self.env.agents)
-        self._buffers["over"][self._w] = not self.env.agents
+        agents = self.env.agents
+        self._clear(observation)
+        self._check_known(agents)
+        self._show(observation, infos, agents)
+        self._check_seen(observation, infos, agents)
+        self._count(infos, agents)
+        self._buffers["over"][self._w] = not agents
 
     def step(self) -> None:
         """Steps with the row's actions; a world that is over stands still."""
@@ -98,8 +106,9 @@ class EnvSlot:
         self.steps += 1
         before = list(self.env.agents)
         actions = {agent: self._action(agent) for agent in before}
-        observation, rewards, terminations, truncations, infos = of_step(self.env.step(actions))
-        self._clear()
+        given = self.env.step(actions)
+        observation, rewards, terminations, truncations, infos = given if self._in_form else of_step(given)
+        self._clear(observation, before)
         living = set(self.env.agents)
         self._check_known(living)
         if len(rewards) != len(before) or rewards.keys() != set(before):
@@ -128,7 +137,7 @@ class EnvSlot:
 
     def _check_known(self, agents: Collection[Any]) -> None:
         """Refuses an agent that is not among the possible ones."""
-        if not self._place.keys() >= set(agents):
+        if not self._place.keys() >= (agents if isinstance(agents, set) else set(agents)):
             odd = next(agent for agent in agents if agent not in self._place)
             raise UserError(
                 f"agents holds {odd!r}, possible_agents does not; name all that may ever be there"
@@ -178,11 +187,16 @@ class EnvSlot:
             if not self._stands or info.get("acting", True) or agent not in living:
                 self._numbers.add(self._place[agent][0], agent, info, self.steps > 0)
 
-    def _clear(self) -> None:
-        for row in self._zeros:
-            row[:] = 0
-        for rows in self._seen:
-            rows.rows[self._at] = 0
+    def _clear(self, observation: Mapping[Any, Any], before: Sequence[Any] = ()) -> None:
+        """Forgets what the last step said, but for what this one says of everybody: agents in `before` are told rewards and ends."""
+        if len(before) == len(self._place):
+            self._acting[:] = False
+        else:
+            for row in self._zeros:
+                row[:] = 0
+        if observation.keys() != self._place.keys():
+            for rows in self._seen:
+                rows.rows[self._at] = 0
         for row in self._ones:
             row[:] = True
 
@@ -202,6 +216,8 @@ class EnvSlot:
                     raise UserError(
                         f'{agent} acts and its observation is None; give one, or say info["acting"] = False'
                     )
+                for part in seeing[name]:
+                    part.rows[self._at, column] = 0
                 continue
             for part in seeing[name]:
                 part.write(self._at, column, seen)
@@ -235,6 +251,9 @@ class EnvSlot:
 
     def _action(self, agent: Any) -> Any:
         _, column, kind = self._place[agent]
+        if kind.kind.name in self._only:
+            row, counts = self._only[kind.kind.name]
+            return np.int64(row[column]) if counts else row[column].copy()
         rows = {leaf.path: _plain(leaf.space, row[column]) for leaf, row in self._doing[kind.kind.name]}
         return _nest(rows)
 

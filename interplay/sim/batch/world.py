@@ -167,8 +167,7 @@ def environment_seeds(stream: np.ndarray) -> np.ndarray:
     Args:
         stream: (W, 3) uint64, see `interplay.core.seeding`.
     """
-    with np.errstate(over="ignore"):
-        mixed = mix64(mix64(stream[:, seeding.SEED]) + stream[:, seeding.EPISODE])
+    mixed = mix64(mix64(stream[:, seeding.SEED]) + stream[:, seeding.EPISODE])
     return (mixed >> np.uint64(33)).astype(np.int64)
 
 
