@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -111,3 +113,30 @@ def test_truncations_of_rllib_stay_truncations(flags, ends):
     last = ([False, True], [False, False])
     assert found[4] == (last if ends == "terminated" else last[::-1])
     assert len(found) == 5
+
+
+class Telling(Turns):
+    """Names a number of its infos beforehand: the turn, told to who acts in it."""
+
+    metadata: ClassVar = {"metrics": {"turn": "last"}}
+
+    def _out(self):
+        seen, infos = super()._out()
+        return seen, {
+            self.agents[self.turn % 2]: {**infos.get(self.agents[self.turn % 2], {}), "turn": self.turn}
+        }
+
+
+def test_numbers_that_an_environment_names_beforehand_are_its_metrics():
+    world = SimulationWorld(lambda: DynamicOrderManager(multi_agent_to_simulation(Telling())), 1)
+    assert not world.later_metrics
+    policy, timestep = RandomPolicy(), world.reset(seeds=1)
+    policy.start(world, 1)
+    turns = [world.metrics["turn"][0].tolist()]
+    while not timestep.over.all():
+        timestep = world.step(policy.act(timestep))
+        turns.append(world.metrics["turn"][0].tolist())
+    x, o = np.array(turns[1:]).T
+    assert x[1] == x[2] == 2
+    assert x[3:].tolist() == [4, 4, 6]
+    assert o[2:].tolist() == [3, 3, 5, 5]

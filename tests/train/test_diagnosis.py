@@ -21,6 +21,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from interplay.verbs.run import Run
 from tests.train.ailing_world import factory
+from tests.train.toy_worlds import make_two_kinds
 
 BASE = {
     "world": {"id": "cues"},
@@ -143,6 +144,14 @@ def test_measurements_of_a_world_whose_numbers_are_known(tmp_path: Path) -> None
         assert "one_choice" not in line
         assert "clipped_actions" not in line
     assert line["episodes_ended"] == 8 * (2 * 32 // 10)
+
+
+def test_kinds_with_networks_of_their_own_may_be_paid_unalike(tmp_path: Path) -> None:
+    """Walkers are paid 0.1 a step, their guide 1: no policy has to learn from both."""
+    settings = settings_of(train={"max_updates": 2})
+    for line in lines_of(train(settings, tmp_path / "run", make_two_kinds)):
+        assert line["reward_abs_max"] == 1.0
+        assert "reward_ratio" not in line
 
 
 def test_choices_are_counted_by_head() -> None:

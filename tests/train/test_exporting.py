@@ -216,6 +216,7 @@ class Wide(ParallelEnv):
             go=spaces.Discrete(3, start=-1),
             push=spaces.Box(-0.2, 0.3, (2,), np.float32),
             count=spaces.Box(0, 5000, (1,), np.int64),
+            level=spaces.Box(100, 120, (1,), np.int64),
         )
 
     def reset(self, seed=None, options=None):
@@ -232,12 +233,13 @@ def test_files_take_the_space_s_dtypes_and_give_the_policy_s_action(tmp_path):
     onnx, npz = (policy.export(tmp_path / f"p{suffix}") for suffix in (".onnx", ".npz"))
     session = onnxruntime.InferenceSession(str(onnx))
     truth = policy.look(given).action
-    rows = np.concatenate([truth["count"], truth["go"][:, None] + 1, truth["push"]], axis=1)
+    rows = np.concatenate([truth["count"], truth["go"][:, None] + 1, truth["level"], truth["push"]], axis=1)
+    assert (rows[:, 2] >= 100).all()
     assert policy.networks["agent"].distribution.parts[0].key == "count"
     for said in (session.run(["action"], given)[0], plain.load(npz)(given)["action"]):
         assert np.allclose(said, rows, atol=1e-4)
-    assert (rows[:, 2:] >= np.float32(-0.2)).all()
-    assert (rows[:, 2:] <= np.float32(0.3)).all()
+    assert (rows[:, 3:] >= np.float32(-0.2)).all()
+    assert (rows[:, 3:] <= np.float32(0.3)).all()
     meta = session.get_modelmeta().custom_metadata_map
     assert "near int64()" in meta["inputs"]
     assert "far float64(2,)" in meta["inputs"]
