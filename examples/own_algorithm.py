@@ -1,8 +1,9 @@
-"""An algorithm of one's own: advantage actor-critic (Mnih et al. 2016), one step along every short rollout.
+"""An algorithm of one's own: a hysteretic actor-critic. Where others explore too, what turned out badly is often their doing, so it
+counts less than what turned out well (Matignon et al. 2007, there for Q-learning).
 
 Train with it from the repository root::
 
-    interplay train simulation/multi-corridor algorithm=examples.own_algorithm:ActorCritic network.kind=mlp --steps 20000
+    interplay train simulation/multi-corridor algorithm=examples.own_algorithm:Hysteretic network.kind=mlp --steps 20000
 
 `interplay.train.algorithms.Algorithm` says what an algorithm is; the trainer does the rest, with populations, opponents, memory, workers and
 exact resume.
@@ -15,45 +16,44 @@ import jax.numpy as jnp
 import optax
 
 from interplay.core.errors import UserError
+from interplay.train.advantage import Returns
+from interplay.train.algorithms import Algorithm, Segments
 from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.policy_network import Batch
 from interplay.train.settings import TrainSettings
 
 
-class ActorCritic:
-    """Advantage actor-critic.
+class Hysteretic(Algorithm):
+    """Actor-critic, one step along every short rollout.
 
     Args:
-        settings: of the run; ``algorithm_options`` may hold ``learning_rate`` and ``entropy_coefficient``.
+        settings: of the run; ``algorithm_options`` may hold ``learning_rate``, ``entropy_coefficient`` and ``patience``.
 
     Raises:
         UserError: for another option.
     """
 
     rollout = 16
-    horizon = 0  # every sample is learnt from in the update that made it
-    minibatch = None  # all samples together
-    epochs = 1
-    gamma, gae_lambda = 0.99, 1.0
-    by_decision = False
-    reward_scale = 1.0
-    normalise_reward = None
-    normalise = True
-    sequence = 16
-    mask_dead = True
+    gae_lambda = 1.0  # returns up to the end of the rollout
+    normalise = False  # which would bring the balance of both signs back
 
     def __init__(self, settings: TrainSettings) -> None:
-        options = {"learning_rate": 1e-2, "entropy_coefficient": 0.01}
+        options = {"learning_rate": 1e-2, "entropy_coefficient": 0.01, "patience": 0.5}
         for name, value in settings.algorithm_options.items():
             if name not in options:
                 raise UserError(f"algorithm_options: no option {name}; there are {', '.join(options)}")
             options[name] = value
         self._learning_rate = float(options["learning_rate"])
-        self._entropy = float(options["entropy_coefficient"])
+        self._entropy, self._patience = float(options["entropy_coefficient"]), float(options["patience"])
 
     def rates(self, share: float, population: str) -> dict[str, float]:
         """The learning rate falls to zero over the run."""
         return {"learning_rate": self._learning_rate * (1.0 - share)}
+
+    def estimate(self, segments: Segments) -> Returns:
+        """Generalised advantages, the negative ones times ``patience``."""
+        found = super().estimate(segments)
+        return found._replace(advantage=jnp.where(found.advantage < 0, self._patience, 1.0) * found.advantage)
 
     def loss(
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
@@ -76,7 +76,3 @@ class ActorCritic:
     def optimiser(self) -> optax.GradientTransformation:
         """RMSProp's direction, after the gradient was scaled down to a global norm."""
         return optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_rms(decay=0.99, eps=1e-5))
-
-    def enough(self, terms: Terms) -> bool:
-        """There is one step, and it is taken."""
-        return False

@@ -19,15 +19,10 @@ once counts in full, everything up to and with the value of the next decision is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-
-if TYPE_CHECKING:
-    from interplay.train.algorithms import Rule
-    from interplay.train.trajectory import TrajectoryBuffer
 
 
 class Returns(NamedTuple):
@@ -82,13 +77,3 @@ def generalised_advantage(
 
     steps = (reward_tp1, value_t, acting_t, ended_tp1, bootstrap_tp1)
     return jax.lax.scan(back, last_value, steps, reverse=True)[1]
-
-
-def estimate(buffer: TrajectoryBuffer, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
-    """Advantages, not normalised, and targets of the value along a shard's trajectories, both (H + T, W, A) float32."""
-    steps = (buffer.reward, buffer.value, buffer.acting, buffer.ended, buffer.bootstrap)
-    found = _estimate(*steps, buffer.last_value, rule.gamma, rule.gae_lambda, rule.by_decision)
-    return np.asarray(found.advantage), np.asarray(found.target)
-
-
-_estimate = jax.jit(generalised_advantage, static_argnums=(6, 7, 8))

@@ -14,7 +14,7 @@ import optax
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
-from interplay.train.algorithms import Rule, make_algorithm
+from interplay.train.algorithms import Algorithm, Rule, make_algorithm
 from interplay.train.losses import Rates, Terms
 from interplay.train.parallel.exchange import Exchange
 from interplay.train.parallel.meeting import meet
@@ -82,6 +82,8 @@ class Learner:
         algorithm: of the run.
         epochs: most passes over the samples of an update.
         normalises: whether every population's advantages are brought to mean 0 and deviation 1.
+        corrects: whether targets are made anew for every epoch.
+        estimate: `Algorithm.estimate`, compiled; None where replay is learnt from.
         networks: kind name -> `PolicyNetwork`.
         vectors: kind name -> (Q, P) float32, the parameters.
         populations: of the run.
@@ -122,6 +124,11 @@ class Learner:
         self._optimiser = optimiser
         self._move = jax.jit(self._moved, donate_argnums=(0, 1))
         self._gradient = jax.jit(self._sum_gradients)
+        self.corrects = isinstance(self.algorithm, Algorithm) and self.algorithm.corrects
+        self.estimate: Any = (
+            jax.jit(self.algorithm.estimate) if isinstance(self.algorithm, Algorithm) else None
+        )
+        self._predicted = jax.jit(self._predict)
         self.norms = np.zeros((0, len(self.learns)), np.float32)
         self._epoch = jax.jit(self._run, donate_argnums=(0, 1))
 
@@ -252,6 +259,13 @@ class Learner:
                 self.refuse(total, update)
         self.norms = norms[:at]
         return terms[:at], verdict == ENOUGH
+
+    def predict(self, epochs: Mapping[str, Epoch], minibatches: int) -> dict[str, np.ndarray]:
+        """Kind name -> (2, N) log-probabilities of the actions taken and values, of all rows in an epoch's minibatches."""
+        return {
+            name: np.asarray(part)
+            for name, part in self._predicted(self.vectors, epochs, minibatches).items()
+        }
 
     def gradient(self, epochs: Mapping[str, Epoch], minibatch: int) -> np.ndarray:
         """(size,) float32, sums of gradients and terms over the rows of this worker's shards in one minibatch; nothing moves."""
@@ -418,6 +432,12 @@ class Learner:
 
         done: tuple[Any, Any, State] = jax.lax.while_loop(goes_on, one, (vectors, moments, state))
         return done
+
+    def _predict(self, vectors: Any, epochs: Mapping[str, Epoch], end: Any) -> dict[str, jax.Array]:
+        return {
+            name: network.predict(vectors[name], *epochs[name], end)
+            for name, network in self.networks.items()
+        }
 
     def _sum_gradients(
         self, vectors: Any, rates: Rates, epochs: Mapping[str, Epoch], minibatch: Any

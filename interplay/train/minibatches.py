@@ -57,6 +57,15 @@ def join_batches(
     return batch, np.concatenate(costs) if costs else None, capacity
 
 
+def with_worth(shards: Sequence[Shard], name: str, batch: Batch) -> Batch:
+    """A batch with the advantages and targets that its shards' samples have now."""
+    advantage, target = (zeros(batch.advantage.shape) for _ in range(2))
+    for at, shard in enumerate(shards):
+        rows, found = shard.rows_in(name, at, len(advantage)), shard.ready[name]
+        advantage[rows], target[rows] = found.advantage, found.target
+    return batch._replace(advantage=jnp.asarray(advantage), target=jnp.asarray(target))
+
+
 def _stack(parts: Sequence[Any], room: int) -> Any:
     """Prepared rows of some shards, one shard after another, in arrays with room for more of them."""
     if room == 1:

@@ -555,6 +555,36 @@ class PolicyNetwork:
         room = len(minibatch.number)
         return _add_shards(_each_shard(one, room, shards), shards)
 
+    def predict(
+        self, vectors: jax.Array, batch: Batch, minibatches: Minibatch, shards: Any, end: Any
+    ) -> jax.Array:
+        """Log-probabilities of the actions taken and values, (2, N) float32, of the rows in the first `end` minibatches.
+
+        Args:
+            vectors: (Q, P) parameters.
+            batch, minibatches, shards: as `Epoch` has them.
+        """
+        inference, whole = self._precompute(vectors), batch.acts.shape[0]
+
+        def block(i: jax.Array, carry: tuple[jax.Array, jax.Array, jax.Array]) -> Any:
+            step, shard, out = carry
+            own = Minibatch(*(leaf[step, shard] for leaf in minibatches))
+            index, arrays = own.index[i], _pick(inference, own.population[i])
+            rows = jax.tree.map(lambda leaf: leaf[jnp.where(index < whole, index, index - whole)], batch)
+            counts = (index < whole).astype(jnp.float32)
+            parameters, value = self._predict_block(
+                arrays, rows, counts, getattr(self._inner, "plans", (None,))[-1]
+            )
+            log_prob = self.distribution.log_prob(parameters, rows.action, rows.mask)
+            return step, shard, out.at[:, index].set(jnp.stack([log_prob, value]), mode="drop")
+
+        def one(k: jax.Array, out: jax.Array) -> jax.Array:
+            step, shard = k // shards, k % shards
+            return jax.lax.fori_loop(0, minibatches.number[step, shard], block, (step, shard, out))[2]
+
+        predicted: jax.Array = jax.lax.fori_loop(0, end * shards, one, jnp.zeros((2, whole), jnp.float32))
+        return predicted
+
     def _shard_gradient(
         self, inference: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates
     ) -> jax.Array:
@@ -611,15 +641,21 @@ class PolicyNetwork:
     def _block_loss(
         self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable, rates: Rates
     ) -> tuple[jax.Array, Terms]:
-        seen = self._read(rows.seen) if self.raw else rows.seen
-        if self.memory:
-            return self._losses(*self._unroll(arrays, seen, rows, counts), rows, counts, rates)
         if not self.guesses:
-            return self._losses(*self._call(arrays, seen, rows.view, plan), rows, counts, rates)
-        parameters, value, guess = self._guess(arrays, seen)
+            return self._losses(*self._predict_block(arrays, rows, counts, plan), rows, counts, rates)
+        parameters, value, guess = self._guess(arrays, self._read(rows.seen) if self.raw else rows.seen)
         loss, terms = self._losses(parameters, value, rows, counts, rates)
         missed = losses.guess_terms(guess, rows.truth, guessing)
         return loss + self._listening * missed, terms._replace(guess=missed)
+
+    def _predict_block(
+        self, arrays: Any, rows: Batch, counts: jax.Array, plan: Hashable
+    ) -> tuple[jax.Array, jax.Array]:
+        """Parameters of the distribution and values of a block's rows."""
+        seen = self._read(rows.seen) if self.raw else rows.seen
+        if self.memory:
+            return self._unroll(arrays, seen, rows, counts)
+        return self._call(arrays, seen, rows.view, plan)
 
     def _unroll(self, arrays: Any, seen: Any, rows: Batch, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Parameters and values of sequences, from what was remembered before each of them when it was played."""

@@ -16,7 +16,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
-from interplay.train.advantage import estimate
+from interplay.train.algorithms import Segments
 from interplay.train.bad_numbers import refuse_bad_numbers
 from interplay.train.learner import Learner
 from interplay.train.policy_network import Batch
@@ -72,7 +72,7 @@ class Shard:
         self.index, self.world, self.networks = index, world, learner.networks
         self.room = settings.train.shards
         self._settings, self._algorithm = settings, learner.algorithm
-        self._count = len(learner.populations.names)
+        self._count, self._estimate = len(learner.populations.names), learner.estimate
         rule = learner.algorithm
         shape = (world.num_worlds, len(world.agents))
         buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
@@ -138,32 +138,63 @@ class Shard:
         buffer.reward[buffer.earlier :] /= divisors
 
     def estimate(self) -> np.ndarray:
-        """Finds the samples that are ready, with advantages, not normalised, and targets.
+        """Finds the samples that are ready, and works out what they were worth; gives what `work_out` gives."""
+        buffer = self.collector.buffer
+        ready = buffer.ready().reshape(len(buffer.value), -1)
+        for name, pending in self.collector.pending.items():
+            step, slot = pending.step[: pending.count], pending.slot[: pending.count]
+            index = np.flatnonzero(ready[step, slot])
+            value = buffer.value.reshape(ready.shape)[step[index], slot[index]]
+            population = pending.population[index]
+            self.ready[name] = ReadySamples(index, population, value, value, value)
+            self.units[name] = self._units(name, step[index], slot[index], population)
+        return self.work_out()
+
+    def work_out(self, said: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
+        """Works out the ready samples' advantages, not normalised, and targets.
+
+        Args:
+            said: kind name -> (2, N) log-probabilities and values of the ready samples by the networks as they are now; None: they are
+                those that played.
 
         Returns:
             (kinds, Q, 3) float64: number, sum and sum of squares of the advantages of acting rows.
+
+        Raises:
+            UserError: if the algorithm's estimate has another shape than the trajectories, or is not finite.
         """
-        buffer, sums = self.collector.buffer, np.zeros((len(self.networks), self._count, 3))
-        advantage, target = estimate(buffer, self._algorithm)
-        ready = buffer.ready()
-        flat = (len(ready), -1)
-        for kind, (name, pending) in enumerate(self.collector.pending.items()):
-            step, slot = pending.step[: pending.count], pending.slot[: pending.count]
-            index = np.flatnonzero(ready.reshape(flat)[step, slot])
-            at = (step[index], slot[index])
-            found = ReadySamples(
-                index,
-                pending.population[index],
-                advantage.reshape(flat)[at],
-                target.reshape(flat)[at],
-                buffer.value.reshape(flat)[at],
-            )
-            self.ready[name] = found
-            self.units[name] = self._units(name, step[index], slot[index], found.population)
-            acts, wide = pending.acts[index].astype(np.float64), found.advantage.astype(np.float64)
+        sums = np.zeros((len(self.networks), self._count, 3))
+        advantage, target = self._worth(said)
+        for kind, (name, found) in enumerate(self.ready.items()):
+            pending = self.collector.pending[name]
+            at = pending.step[found.picked], pending.slot[found.picked]
+            self.ready[name] = found = found._replace(advantage=advantage[at], target=target[at])
+            acts, wide = pending.acts[found.picked].astype(np.float64), found.advantage.astype(np.float64)
             for column, weight in enumerate((acts, acts * wide, acts * wide * wide)):
                 sums[kind, :, column] = np.bincount(found.population, weight, self._count)
         return sums
+
+    def _worth(self, said: Mapping[str, np.ndarray] | None) -> list[np.ndarray]:
+        """Advantages and targets along the trajectories, (T, W A) float32 each; see `work_out`."""
+        buffer, value = self.collector.buffer, self.collector.buffer.value
+        log_ratio = np.zeros(value.shape, np.float32)
+        if said is not None:
+            value = value.copy()
+            for name, (log_prob, new) in said.items():
+                pending, picked = self.collector.pending[name], self.ready[name].picked
+                at = pending.step[picked], pending.slot[picked]
+                value.reshape(len(value), -1)[at] = new
+                log_ratio.reshape(len(value), -1)[at] = log_prob - pending.log_prob[picked]
+        along = (buffer.reward, value, buffer.acting, buffer.ended, buffer.bootstrap)
+        found = [np.asarray(part) for part in self._estimate(Segments(*along, buffer.last_value, log_ratio))]
+        for name, part in zip(("advantage", "target"), found, strict=True):
+            if part.shape != value.shape:
+                raise UserError(
+                    f"algorithm: estimate gives {name} of shape {part.shape}, rewards have {value.shape}"
+                )
+            if not np.isfinite(part).all() and np.isfinite(value).all() and np.isfinite(buffer.reward).all():
+                raise UserError(f"algorithm: estimate gives {name} that is not finite, from numbers that are")
+        return [part.reshape(len(value), -1) for part in found]
 
     def _units(self, name: str, step: np.ndarray, slot: np.ndarray, population: np.ndarray) -> np.ndarray:
         """(U, L) places in `ready` that are learnt from together: each by itself, or the steps of a sequence."""
@@ -209,6 +240,11 @@ class Shard:
         )
         batch.acts[rows] = pending.acts[found.picked]
         batch.advantage[rows], batch.target[rows] = found.advantage, found.target
+
+    def rows_in(self, name: str, at: int, total: int) -> slice:
+        """Where the ready rows of a kind stand in a batch of so many rows, of the worker's shard number `at`; see `join_batches`."""
+        start = at * (total // self.room)
+        return slice(start, start + len(self.ready[name].picked))
 
     def minibatches(self) -> int:
         """How many gradient steps an epoch over this shard's samples needs."""

@@ -20,9 +20,9 @@ from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.train.curriculum import Curriculum, check_same_form
 from interplay.train.diagnosis.measures import measure
-from interplay.train.learner import Learner
+from interplay.train.learner import Epoch, Learner
 from interplay.train.losses import Terms
-from interplay.train.minibatches import join_batches, make_epoch
+from interplay.train.minibatches import join_batches, make_epoch, with_worth
 from interplay.train.parallel.exchange import Exchange, reduce_in_pieces, tree_sum
 from interplay.train.reward_scale import ReturnDeviation
 from interplay.train.rollout import collect
@@ -141,7 +141,10 @@ class Worker:
 
     def estimate(self) -> None:
         """Every shard finds its ready samples and their advantages, which are normalised over all shards together."""
-        sums = [shard.estimate() for shard in self.shards]
+        self._normalise([shard.estimate() for shard in self.shards])
+
+    def _normalise(self, sums: list[np.ndarray]) -> None:
+        """Brings advantages to mean 0 and deviation 1 where the algorithm asks for it; `sums` of each shard, see `Shard.work_out`."""
         total = self.exchange.all_reduce(tree_sum([each.ravel() for each in sums])).reshape(sums[0].shape)
         if self.learner.normalises:
             for shard in self.shards:
@@ -168,6 +171,11 @@ class Worker:
                 name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
                 for name, batch in batches.items()
             }
+            if epoch and learner.corrects:
+                epochs = self._correct(epochs, minibatches)
+                batches = {
+                    name: (epochs[name].batch, cost, rows) for name, (_, cost, rows) in batches.items()
+                }
             terms, enough = learner.run_epoch(epochs, minibatches, self.exchange, self.updates)
             every.append(terms)
             norms.append(learner.norms)
@@ -177,6 +185,19 @@ class Worker:
         epochs_done = (len(losses) - enough) / minibatches
         numbers = self._loss_numbers(losses.sum(axis=0), epochs_done, len(losses))
         return numbers | self._gradient_norms(np.concatenate(norms))
+
+    def _correct(self, epochs: Mapping[str, Epoch], minibatches: int) -> dict[str, Epoch]:
+        """The same epochs with targets by the networks as they are now."""
+        said = self.learner.predict(epochs, minibatches)
+        sums = []
+        for at, shard in enumerate(self.shards):
+            rows = {name: shard.rows_in(name, at, len(said[name][0])) for name in said}
+            sums.append(shard.work_out({name: said[name][:, rows[name]] for name in said}))
+        self._normalise(sums)
+        return {
+            name: epoch._replace(batch=with_worth(self.shards, name, epoch.batch))
+            for name, epoch in epochs.items()
+        }
 
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, and the lives and episodes that can be told, over all shards."""

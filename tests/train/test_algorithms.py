@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import pytest
 
-from examples.own_algorithm import ActorCritic
+from examples.own_algorithm import Hysteretic
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.algorithms import make_algorithm
+from interplay.train.advantage import Returns
+from interplay.train.algorithms import Algorithm, Segments, make_algorithm
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from tests.train.test_population_runs import arrays_of, log_of
@@ -18,7 +20,7 @@ from tests.train.toy_worlds import make_corridor
 
 pytestmark = pytest.mark.slow
 
-OWN = "examples.own_algorithm:ActorCritic"
+OWN = "examples.own_algorithm:Hysteretic"
 
 
 def settings_of(algorithm: str = OWN, **own: Any) -> TrainSettings:
@@ -34,14 +36,14 @@ def settings_of(algorithm: str = OWN, **own: Any) -> TrainSettings:
 
 
 def test_the_example_learns(tmp_path: Path) -> None:
-    own = {"train": {"shards": 2, "max_updates": 16, "checkpoint_seconds": 1000.0}}
+    own = {"train": {"shards": 2, "max_updates": 24, "checkpoint_seconds": 1000.0}}
     log = log_of(train(settings_of(**own), tmp_path / "run", make_corridor))
     returns = [line["episode_return"] for line in log if "episode_return" in line]
     assert returns[-1] > 0.55  # the best is 0.6
     assert returns[0] < 0.0  # what began with chance; later windows have learned before they end
     rates = [line["rates"]["learning_rate"] for line in log]
     assert rates[0] == pytest.approx(1e-2)
-    assert rates[-1] == pytest.approx(1e-2 / 16)
+    assert rates[-1] == pytest.approx(1e-2 / 24)
 
 
 def test_it_resumes_exactly_with_another_number_of_workers(tmp_path: Path) -> None:
@@ -63,18 +65,44 @@ def test_it_resumes_exactly_with_another_number_of_workers(tmp_path: Path) -> No
     )
 
 
-class Lazy:
-    """Has numbers and no loss."""
+class Lazy(Algorithm):
+    """Has no loss."""
 
-    rollout = horizon = epochs = 1
+
+class Foreign:
+    """Is no subclass."""
 
     def __init__(self, settings: TrainSettings) -> None: ...
 
-    def rates(self, share: float, population: str) -> dict[str, float]:
-        return {"learning_rate": 1.0}
+
+class Late(Hysteretic):
+    """Gives what the last steps were worth alone."""
+
+    def estimate(self, segments: Segments) -> Returns:
+        return Returns(*(part[-1:] for part in super().estimate(segments)))
 
 
-class Uneven(ActorCritic):
+class Rooted(Hysteretic):
+    """Takes a root that there is not."""
+
+    def estimate(self, segments: Segments) -> Returns:
+        found = super().estimate(segments)
+        return found._replace(target=jnp.sqrt(found.target - 100.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Late", r"estimate gives advantage of shape \(1, 16, 2\), rewards have \(16, 16, 2\)"),
+        ("Rooted", "estimate gives target that is not finite, from numbers that are"),
+    ],
+)
+def test_an_estimate_that_teaches_nothing_is_refused(name: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=says):
+        train(settings_of(f"tests.train.test_algorithms:{name}"), tmp_path / "run", make_corridor)
+
+
+class Uneven(Hysteretic):
     """Memory would be learnt through 16 of 24 steps."""
 
     rollout = 24
@@ -100,8 +128,12 @@ def function(settings: TrainSettings) -> None: ...
 @pytest.mark.parametrize(
     ("algorithm", "says"),
     [
-        ("tests.train.test_algorithms:Lazy", "Lazy has no loss; see interplay.train.algorithms.Algorithm"),
-        ("tests.train.test_algorithms:function", "a function is no algorithm; give a class"),
+        ("tests.train.test_algorithms:Lazy", "Lazy has no loss; write it"),
+        (
+            "tests.train.test_algorithms:Foreign",
+            "Foreign does not inherit from interplay.train.algorithms.Algorithm",
+        ),
+        ("tests.train.test_algorithms:function", "a function cannot inherit"),
         ("tests.train.test_algorithms:Nobody", "Nobody"),
         ("nobody_s_module:Mine", "no module named 'nobody_s_module'"),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from interplay.core.settings import build, merge
-from interplay.train.advantage import estimate
+from interplay.train.advantage import Returns, generalised_advantage
 from interplay.train.bank import _trained_once, is_complete, name_of, train_in_bank, trained_once
 from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 from interplay.train.settings import TrainSettings
@@ -100,11 +100,11 @@ def test_another_trainer_is_another_run(monkeypatch: pytest.MonkeyPatch) -> None
     assert trained_once(settings_of(ppo={"learning_rate": 1e-3})) != told
     monkeypatch.setattr("interplay.train.bank._trained_once", _trained_once.__wrapped__)
     assert name_of(asked) == name
-    monkeypatch.setattr("interplay.train.shard.estimate", slipped)
+    monkeypatch.setattr("interplay.train.algorithms.base.generalised_advantage", slipped)
     assert name_of(asked) != name
 
 
-def slipped(*given: Any) -> tuple[Any, Any]:
+def slipped(*given: Any) -> Returns:
     """Values that are a little higher than they ought to be."""
-    advantage, target = estimate(*given)
-    return advantage, target + 0.01
+    advantage, target = generalised_advantage(*given)
+    return Returns(advantage, target + 0.01)

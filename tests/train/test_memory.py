@@ -335,7 +335,7 @@ def test_what_asks_about_an_observation_alone_is_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("network", [{"memory": "gru"}, {"critic": "team"}])
-@pytest.mark.parametrize("algorithm", ["ppo", "examples.own_algorithm:ActorCritic"])
+@pytest.mark.parametrize("algorithm", ["ppo", "examples.own_algorithm:Hysteretic"])
 def test_networks_that_guess_have_neither_memory_nor_another_critic(
     network: dict[str, str], algorithm: str
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from types import SimpleNamespace
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,11 +11,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.train.advantage import estimate, generalised_advantage
+from interplay.train.advantage import generalised_advantage
+from interplay.train.algorithms import Algorithm, Segments
 from interplay.train.trajectory import TrajectoryBuffer
 
 SLOTS = (2, 3)
-RETURNS: Any = SimpleNamespace(gamma=0.9, gae_lambda=1.0, by_decision=False)
+
+
+class Estimator(Algorithm):
+    """What steps were worth, and nothing else."""
+
+    def __init__(self, gamma: float, gae_lambda: float, by_decision: bool) -> None:
+        self.gamma, self.gae_lambda, self.by_decision = gamma, gae_lambda, by_decision
+
+    def loss(self, *_: Any) -> Any: ...
+
+
+RETURNS = Estimator(gamma=0.9, gae_lambda=1.0, by_decision=False)
+
+
+def estimate(buffer: TrajectoryBuffer, rule: Algorithm) -> list[np.ndarray]:
+    along = (buffer.reward, buffer.value, buffer.acting, buffer.ended, buffer.bootstrap)
+    return [
+        np.asarray(part)
+        for part in rule.estimate(Segments(*map(jnp.asarray, (*along, buffer.last_value)), None))
+    ]
 
 
 def random_steps(rng: np.random.Generator, steps: int) -> dict[str, np.ndarray]:
@@ -68,7 +87,7 @@ def test_returns_over_lives_are_those_of_a_slow_loop(seed: int, length: int) -> 
 def test_every_number_of_the_rule_is_read(lam: float, by_decision: bool) -> None:
     rng = np.random.default_rng(2)
     steps, last = random_steps(rng, 25), rng.normal(size=SLOTS).astype(np.float32)
-    rule: Any = SimpleNamespace(gamma=0.95, gae_lambda=lam, by_decision=by_decision)
+    rule = Estimator(gamma=0.95, gae_lambda=lam, by_decision=by_decision)
     ours = estimate(buffer_of(steps, last, earlier=9), rule)
     columns = (jnp.asarray(steps[name]) for name in ("reward", "value", "acting", "ended", "bootstrap"))
     theirs = generalised_advantage(*columns, jnp.asarray(last), 0.95, lam, by_decision)

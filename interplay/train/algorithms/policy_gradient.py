@@ -8,43 +8,29 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from interplay.train.algorithms.base import Algorithm
 from interplay.train.losses import Prediction, Rates, Terms, total
-from interplay.train.reward_scale import Groups, Scale
-from interplay.train.schedules import Schedules
-from interplay.train.settings import PolicyGradientGroup
 
 if TYPE_CHECKING:
     from interplay.train.policy_network import Batch
+    from interplay.train.settings import PolicyGradientGroup
 
 TORCH_EPSILON = 1e-8  # torch's Adam as it is, and with it the paper's code
 
 
-class PolicyGradient:
+class PolicyGradient(Algorithm):
     """One step along all samples that are ready, with discounted returns of lives.
 
     Args:
         settings: the run's group ``policy_gradient``.
     """
 
-    minibatch: int | None = None  # all samples together
-    epochs = 1
     gae_lambda = 1.0  # discounted returns
-    mask_dead = True
 
     def __init__(self, settings: PolicyGradientGroup) -> None:
+        super().__init__(settings)
         self._settings = settings
-        self._schedules = Schedules(settings)
-        self.rollout, self.gamma = settings.rollout, settings.gamma
         self.horizon = settings.horizon if settings.returns == "lives" else 0
-        self.by_decision = settings.discount == "decision"
-        self.reward_scale: Scale = settings.reward_scale
-        self.normalise_reward: Groups | None = settings.normalise_reward
-        self.normalise = settings.normalise_advantage
-        self.sequence = settings.sequence
-
-    def rates(self, share: float, population: str) -> dict[str, float]:
-        """The rates of a population after a share of the run."""
-        return self._schedules.at(share, population)
 
     def loss(
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
@@ -60,11 +46,7 @@ class PolicyGradient:
             samples.acts,
             counts,
         )
-        return total(
-            terms,
-            0.5 * self._settings.value_coefficient,
-            rates["entropy_coefficient"] if self._schedules.ever("entropy_coefficient") else None,
-        ), terms
+        return total(terms, 0.5 * self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
         """Adam on the gradient, whose elements are cut, and on a share of the weights."""
@@ -73,10 +55,6 @@ class PolicyGradient:
             optax.add_decayed_weights(self._settings.weight_decay),
             optax.scale_by_adam(eps=TORCH_EPSILON),
         )
-
-    def enough(self, terms: Terms) -> bool:
-        """There is one step, and it is taken."""
-        return False
 
 
 def policy_gradient_terms(

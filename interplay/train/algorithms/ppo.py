@@ -8,42 +8,26 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from interplay.train.algorithms.base import ADAM_EPSILON, Algorithm
 from interplay.train.losses import Prediction, Rates, Terms, total
-from interplay.train.reward_scale import Groups, Scale
-from interplay.train.schedules import Schedules
-from interplay.train.settings import PpoGroup
 
 if TYPE_CHECKING:
     from interplay.train.policy_network import Batch
+    from interplay.train.settings import PpoGroup
 
-ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
 KL_SLACK = 1.5  # epochs end when the estimate exceeds this times target_kl (Stable-Baselines3's rule)
 
 
-class Ppo:
+class Ppo(Algorithm):
     """Epochs of minibatches over a rollout, with the clipped surrogate and generalised advantages.
 
     Args:
         settings: the run's group ``ppo``.
     """
 
-    horizon = 0  # every sample is learnt from in the update that made it
-    minibatch: int | None
-
     def __init__(self, settings: PpoGroup) -> None:
+        super().__init__(settings)
         self._settings = settings
-        self._schedules = Schedules(settings)
-        self.rollout, self.minibatch, self.epochs = settings.rollout, settings.minibatch, settings.epochs
-        self.gamma, self.gae_lambda = settings.gamma, settings.gae_lambda
-        self.by_decision = settings.discount == "decision"
-        self.reward_scale: Scale = settings.reward_scale
-        self.normalise_reward: Groups | None = settings.normalise_reward
-        self.normalise = settings.normalise_advantage
-        self.sequence, self.mask_dead = settings.sequence, settings.mask_dead
-
-    def rates(self, share: float, population: str) -> dict[str, float]:
-        """The rates of a population after a share of the run."""
-        return self._schedules.at(share, population)
 
     def loss(
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
@@ -60,11 +44,7 @@ class Ppo:
             counts,
             rates["clip"],
         )
-        return total(
-            terms,
-            self._settings.value_coefficient,
-            rates["entropy_coefficient"] if self._schedules.ever("entropy_coefficient") else None,
-        ), terms
+        return total(terms, self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
         """Adam, after the gradient was scaled down to a global norm."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
-from interplay.train.algorithms import ValueFactorisation
+from interplay.train.algorithms.value_factorisation import ValueFactorisation
 from interplay.train.factored.frames import Frames
 from interplay.train.factored.teams import Troop, find_marks, find_state, find_troops
 from interplay.train.factored.utilities import NUM_SUMS, Differences, UtilityNetwork

@@ -24,6 +24,7 @@ from interplay.train.discrete_leaves import as_seen
 from interplay.train.populations import Populations
 from interplay.train.run.free_memory import free_bytes
 from interplay.train.settings import TrainSettings, VdnGroup
+from interplay.train.settings.algorithms import BUILT_IN
 
 _COPIES = 4  # of the parameters, in float32: themselves, Adam's two moments, a gradient
 _PER_STEP = 14  # bytes per slot and step: reward, value and bootstrap, and whether it acts and ends
@@ -139,11 +140,13 @@ def _minibatch(settings: TrainSettings, world: World) -> Need:
     """What a gradient step reads at once; where all samples are learnt from together that is a block."""
     if settings.factored is not None:
         return _replay(settings, settings.factored, world)
-    if settings.algorithm != "ppo":
-        return Need(("policy_gradient.rollout",), "a batch needs", 0)
+    minibatch = make_rule(settings).minibatch
+    if minibatch is None or settings.algorithm not in BUILT_IN:
+        return Need(("num_worlds",), "a batch needs", 0)
     largest = max((_row(kind) for kind in world.kinds), default=0)
-    share = max(settings.ppo.minibatch // settings.train.shards, 1)
-    return Need(("ppo.minibatch",), "a minibatch needs", share * settings.train.shards * 4 + share * largest)
+    share = max(minibatch // settings.train.shards, 1)
+    size = share * settings.train.shards * 4 + share * largest
+    return Need((f"{settings.algorithm}.minibatch",), "a minibatch needs", size)
 
 
 def _replay(settings: TrainSettings, group: VdnGroup, world: World) -> Need:

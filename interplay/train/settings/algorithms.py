@@ -6,7 +6,8 @@ Source: *preset* is the column of specification survival 10 that follows the cod
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, TypedDict
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -143,6 +144,54 @@ class PolicyGradientGroup(RolloutGroup):
     )
 
 
+class ActorCriticGroup(RolloutGroup):
+    """What actor-critics have in common."""
+
+    rollout: int = Field(16, ge=1, description="Steps of each world per update.")
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
+    discount: Literal["step", "decision"] = Field(
+        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
+    )
+    gae_lambda: float = Field(
+        1.0, ge=0, le=1, description="Lambda of the advantages; 1: returns up to the end of the rollout."
+    )
+    learning_rate: Rate = Field(7e-4, description="RMSProp's step size; a number or a schedule.")
+    entropy_coefficient: Rate = Field(
+        0.01, description="Weight of the entropy bonus; a number or a schedule."
+    )
+    value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
+    max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
+    normalise_advantage: bool = Field(
+        False, description="Mean 0 and deviation 1 over each population's acting samples of all shards."
+    )
+    mask_dead: bool = Field(
+        True,
+        description="Learn from acting steps only; otherwise also from those of the dead who are present.",
+    )
+    sequence: int = Field(
+        16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+    )
+
+
+class A2cGroup(ActorCriticGroup):
+    """Advantage actor-critic (Mnih et al. 2016), one step along each rollout; defaults are Stable-Baselines3's, but for longer rollouts and the entropy of the paper."""
+
+
+class VtraceGroup(ActorCriticGroup):
+    """Actor-critic with V-trace targets (Espeholt et al. 2018), made anew for each epoch; coefficients are the paper's."""
+
+    rollout: int = Field(32, ge=1, description="Steps of each world per update.")
+    minibatch: int | None = Field(
+        2048, ge=1, description='Samples per gradient step; "off": all of a rollout.'
+    )
+    epochs: int = Field(2, ge=1, description="Passes over a rollout; each corrects for those before it.")
+    gae_lambda: float = Field(1.0, ge=0, le=1, description="Lambda, times the second weight.")
+    rho: float = Field(
+        1.0, gt=0, description="Most that an importance weight counts in a temporal difference."
+    )
+    c: float = Field(1.0, gt=0, description="Most that it counts in what is passed back to earlier steps.")
+
+
 class VdnGroup(RatesGroup):
     """Value decomposition (Sunehag et al. 2018): the team's value is the sum of its members' utilities.
 
@@ -205,3 +254,36 @@ class QmixGroup(VdnGroup):
     )
     mixing: int = Field(32, ge=1, le=65_536, description="Units of the mixing layer.")
     hyper: int = Field(64, ge=1, le=65_536, description="Units of the layers that make its weights.")
+
+
+# Algorithms that come along: name, which is that of its group, -> its class. Another one is a line here, a field below, its group above.
+BUILT_IN = {
+    "ppo": "interplay.train.algorithms.ppo:Ppo",
+    "policy_gradient": "interplay.train.algorithms.policy_gradient:PolicyGradient",
+    "a2c": "interplay.train.algorithms.a2c:A2c",
+    "vtrace": "interplay.train.algorithms.vtrace:Vtrace",
+    "vdn": "interplay.train.algorithms.value_factorisation:ValueFactorisation",
+    "qmix": "interplay.train.algorithms.value_factorisation:ValueFactorisation",
+}
+
+
+class AlgorithmGroups(Settings):
+    """The groups of the algorithms that come along; a run reads that of its own."""
+
+    ppo: PpoGroup = PpoGroup()
+    policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
+    a2c: A2cGroup = A2cGroup()
+    vtrace: VtraceGroup = VtraceGroup()
+    vdn: VdnGroup = VdnGroup()
+    qmix: QmixGroup = QmixGroup()
+
+
+class AlgorithmOptions(TypedDict, total=False):
+    """Their names as arguments of `interplay.train`."""
+
+    ppo: Mapping[str, Any]
+    policy_gradient: Mapping[str, Any]
+    a2c: Mapping[str, Any]
+    vtrace: Mapping[str, Any]
+    vdn: Mapping[str, Any]
+    qmix: Mapping[str, Any]

@@ -15,7 +15,7 @@ from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.interfaces.names import from_settings
-from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup, QmixGroup, VdnGroup
+from interplay.train.settings.algorithms import BUILT_IN, AlgorithmGroups, VdnGroup
 from interplay.train.settings.curriculum import CurriculumGroup
 from interplay.train.settings.league import LeagueGroup
 from interplay.train.settings.network import CLASS, NetworkGroup
@@ -31,8 +31,6 @@ from interplay.train.settings.populations import (
 from interplay.train.settings.record import RecordGroup
 from interplay.train.settings.renamed import ALSO_CALLED, RENAMED
 
-_ALGORITHMS = ("ppo", "policy_gradient", "vdn", "qmix")
-_FACTORED = ("vdn", "qmix")
 _READ_KNOWN_LEAVES = ("seats", "tiles", "tiles_attention")  # networks that would not look at another one
 
 
@@ -162,7 +160,7 @@ class TrainGroup(Settings):
         return self
 
 
-class TrainSettings(Settings):
+class TrainSettings(AlgorithmGroups):
     """A whole training run; with the same package, thread count and jax version it fixes every bit of it.
 
     Example:
@@ -180,7 +178,7 @@ class TrainSettings(Settings):
     )
     algorithm: str = Field(
         "ppo",
-        description="How to learn: ppo, policy_gradient, vdn, qmix (each has a group of its name) or your own package.module:Class.",
+        description=f"How to learn: {', '.join(BUILT_IN)} (each has a group of its name) or your own package.module:Class.",
     )
     algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
     name: str = Field(
@@ -190,10 +188,6 @@ class TrainSettings(Settings):
     curriculum: CurriculumGroup = CurriculumGroup()
     train: TrainGroup = TrainGroup()
     record: RecordGroup = RecordGroup()
-    ppo: PpoGroup = PpoGroup()
-    policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
-    vdn: VdnGroup = VdnGroup()
-    qmix: QmixGroup = QmixGroup()
     population: PopulationGroup = PopulationGroup()
     sides: SidesGroup = SidesGroup()
     interfaces: dict[str, Any] = Field(
@@ -237,8 +231,8 @@ class TrainSettings(Settings):
     @property
     def factored(self) -> VdnGroup | None:
         """The numbers of the value factorisation that the run learns by; None where it learns otherwise."""
-        group: VdnGroup | None = getattr(self, self.algorithm) if self.algorithm in _FACTORED else None
-        return group
+        own = getattr(self, self.algorithm, None)
+        return own if isinstance(own, VdnGroup) else None
 
     @property
     def has_past_selves(self) -> bool:
@@ -292,10 +286,10 @@ class TrainSettings(Settings):
     @field_validator("algorithm")
     @classmethod
     def _known_algorithm(cls, algorithm: str) -> str:
-        if algorithm in _ALGORITHMS or CLASS.fullmatch(algorithm):
+        if algorithm in BUILT_IN or CLASS.fullmatch(algorithm):
             return algorithm
         near = did_you_mean(
-            algorithm, _ALGORITHMS, f"give {', '.join(_ALGORITHMS)} or your own as package.module:Class"
+            algorithm, BUILT_IN, f"give {', '.join(BUILT_IN)} or your own as package.module:Class"
         )
         raise ValueError(f'"{algorithm}" is no algorithm; {near}')
 
@@ -307,7 +301,7 @@ class TrainSettings(Settings):
                 f'belief.about = "{self.belief.about}" with network.{key} = "{getattr(self.network, key)}": '
                 f"networks that guess have no {'other critic' if key == 'critic' else 'memory'}; leave one of them out"
             )
-        if self.network.memory == "none" or self.algorithm not in _ALGORITHMS or self.factored is not None:
+        if self.network.memory == "none" or self.algorithm not in BUILT_IN or self.factored is not None:
             return self
         group = getattr(self, self.algorithm)
         if group.rollout % group.sequence:
@@ -320,12 +314,12 @@ class TrainSettings(Settings):
 
     @model_validator(mode="after")
     def _league_alone(self) -> TrainSettings:
-        known = list(getattr(self, self.algorithm).rates()) if self.algorithm in _ALGORITHMS else []
+        known = list(getattr(self, self.algorithm).rates()) if self.algorithm in BUILT_IN else []
         for rate in self.league.pbt.rates:
             if known and rate not in known:
                 near = did_you_mean(rate, known, f"there are {', '.join(known)}")
                 raise ValueError(f"league.pbt.rates: {self.algorithm} has no rate {rate!r}; {near}")
-        if self.league.learners and self.algorithm in _ALGORITHMS:
+        if self.league.learners and self.algorithm in BUILT_IN:
             update = getattr(self, self.algorithm).rollout * self.num_worlds
             if self.league.period < update:
                 raise ValueError(

@@ -11,6 +11,7 @@ from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.train.populations import Populations
 from interplay.train.settings import RatesGroup, TrainSettings
+from interplay.train.settings.algorithms import BUILT_IN, AlgorithmGroups, RolloutGroup, VdnGroup
 
 Fields = Callable[[Settings], Iterator[tuple[str, Any]]]  # name and value of fields of a group
 
@@ -38,12 +39,13 @@ _USERS = tuple(
         name for names in _READS.values() for name in names if name not in ("discrete", "normalise")
     )
 )  # a network of the user's own
-_FACTORED = ("vdn", "qmix")
+_FACTORED = [
+    name for name, field in AlgorithmGroups.model_fields.items() if isinstance(field.default, VdnGroup)
+]
 _SWITCHES = {
     "league.pbt.rates",
     "pool.populations",
 }  # a run without them differs in them from a run with them
-_GROUPS = ("ppo", "policy_gradient", *_FACTORED)
 # Of the network, what value factorisation does not read: it has no odds and no value of a single agent.
 _NOT_FACTORED = {
     "normalise": "by {0}, which learns from replay; scale observations in the world",
@@ -96,7 +98,7 @@ def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, 
     algorithm = asked.get("algorithm", out.get("algorithm", "ppo"))
     if algorithm in _FACTORED and "network" in out:
         out["network"] = {k: v for k, v in out["network"].items() if k not in _NOT_FACTORED}
-    for name in _GROUPS:
+    for name in BUILT_IN:
         if name != algorithm:
             out.pop(name, None)
     return out
@@ -111,7 +113,7 @@ def keys_unread(settings: TrainSettings) -> frozenset[str]:
         >>> "ppo" in unread, "network.heads" in unread, "network.hidden" in unread
         (True, True, False)
     """
-    others = {group for group in _GROUPS if group != settings.algorithm}
+    others = {group for group in BUILT_IN if group != settings.algorithm}
     return frozenset(others | {key for key, _, _ in _unread(settings, _every)} - _SWITCHES)
 
 
@@ -151,7 +153,7 @@ def _unread(settings: TrainSettings, fields: Fields = _changed) -> Iterator[tupl
             yield f"network.{name}", value, cures.get(name, f"by {network.kind}; it reads {own}")
     if network.kind == "seats" and settings.world.options.get("seats") == "by_role":
         yield "world.options.seats", "by_role", "by seats, to whom all seats are alike; set network.kind=mlp"
-    for group in _GROUPS:
+    for group in BUILT_IN:
         if group != settings.algorithm:
             for name, value in fields(getattr(settings, group)):
                 yield f"{group}.{name}", value, f"by algorithm = {settings.algorithm}; set algorithm={group}"
@@ -170,7 +172,7 @@ def _unread(settings: TrainSettings, fields: Fields = _changed) -> Iterator[tupl
         for name, value in fields(settings.train):
             if name == "best_measurements":
                 yield "train.best_measurements", value, "without a metric; name train.best_by"
-    if settings.algorithm in ("ppo", "policy_gradient") and network.memory == "none":
+    if isinstance(getattr(settings, settings.algorithm, None), RolloutGroup) and network.memory == "none":
         for name, value in fields(getattr(settings, settings.algorithm)):
             if name == "sequence":
                 yield f"{settings.algorithm}.sequence", value, cures["memory_size"]

@@ -98,7 +98,7 @@ describe("a machine six times slower", () => {
       });
       await openWorld(tab, "mmo/forage-1024", 120_000);
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "speed", ticks_per_second: 200 }));
-      await expect.poll(() => come.length, { timeout: 90_000 }).toBeGreaterThan(30);
+      await expect.poll(() => come.length, { timeout: 240_000 }).toBeGreaterThan(30);
       expect(most).toBeLessThanOrEqual(2);
       expect(come.at(-1)! - come[0]!).toBeGreaterThan(come.length + 20);
       // The page says how many that are, to the eye alone.
@@ -111,7 +111,7 @@ describe("a machine six times slower", () => {
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
       await expect.poll(async () => (await tick(tab)) - come.at(-1)!).toBe(0);
       await expect.poll(header).toMatch(/^paused · \d+ fps$/);
-    }), 150_000); // where kernels have to be compiled first
+    }), 400_000); // where kernels have to be compiled first, and on a machine that does other work
 });
 
 describe("a site somewhere else", () => {

@@ -1,0 +1,165 @@
+"""What an algorithm is: a class that says how long a rollout is, what its steps were worth, what is minimised, and how weights move."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import jax
+import optax
+
+from interplay.train.advantage import Returns, generalised_advantage
+from interplay.train.losses import Prediction, Rates, Terms
+from interplay.train.reward_scale import Groups, Scale
+from interplay.train.schedules import Schedules
+
+if TYPE_CHECKING:
+    from interplay.train.policy_network import Batch
+    from interplay.train.settings.algorithms import RatesGroup
+
+ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
+
+
+class Rule(Protocol):
+    """What playing asks of an algorithm.
+
+    Attributes:
+        rollout: steps of each world per update.
+        horizon: steps after which a running life's older samples are learnt from anyway; 0: every sample at once.
+        minibatch: samples per gradient step, over all shards; None: all that are ready.
+        gamma: discount per step, or per decision.
+        gae_lambda: lambda of generalised advantage estimation; 1 gives discounted returns.
+        by_decision: gamma counts a slot's own decisions, not steps of the world.
+        reward_scale: rewards are multiplied by it; or factors by pattern of agents' names.
+        normalise_reward: divide rewards by the running deviation of returns, of each ``kind`` or ``agent``; None: leave them.
+        sequence: steps that memory is learnt through at once.
+        mask_dead: learn from steps whose action was read; else also from those of the dead who are present.
+    """
+
+    rollout: int
+    horizon: int
+    minibatch: int | None
+    gamma: float
+    gae_lambda: float
+    by_decision: bool
+    reward_scale: Scale
+    normalise_reward: Groups | None
+    sequence: int
+    mask_dead: bool
+
+    def rates(self, share: float, population: str) -> dict[str, float]:
+        """Numbers that change over the run, for one population; ``learning_rate`` is among them.
+
+        Args:
+            share: of the run that is done, 0 to 1.
+            population: its name.
+        """
+        ...
+
+    def optimiser(self) -> optax.GradientTransformation:
+        """From one population's mean gradient to the direction in which it goes ``learning_rate`` times the way."""
+        ...
+
+
+class Segments(NamedTuple):
+    """What the slots of a shard lived through in the steps that are learnt from; (T, W, A) jax arrays.
+
+    Attributes:
+        reward: float32, earned in the step, scaled.
+        value: float32, V of the observation that the step began with, by the networks as they are now.
+        acting: bool, the step teaches the policy: the slot acted, or its life went on and `mask_dead` is off.
+        ended: bool, the slot's life or its world's episode ended in the step.
+        bootstrap: float32, what follows where `ended`: 0 if terminated, V of the last observation if it was cut.
+        last_value: (W, A) float32, V of the observation after the last step.
+        log_ratio: float32, log-probability of the action now less that when it was drawn; 0 in the first epoch.
+    """
+
+    reward: Any
+    value: Any
+    acting: Any
+    ended: Any
+    bootstrap: Any
+    last_value: Any
+    log_ratio: Any
+
+
+class Algorithm(Rule):
+    """An algorithm that learns from its rollouts; a subclass writes `loss`, and changes what it does otherwise.
+
+    Args:
+        settings: the run's group of its name; what it calls as the attributes below is taken over. One of your own is made of the
+            run's `TrainSettings` instead, and writes `__init__` and `rates`.
+
+    Attributes:
+        epochs: most passes over the samples of an update.
+        normalise: bring every population's advantages to mean 0 and deviation 1.
+        corrects: before every epoch but the first `estimate` is asked again, with what the networks say by then.
+    """
+
+    rollout = 32
+    horizon = 0
+    minibatch: int | None = None
+    epochs = 1
+    gamma, gae_lambda = 0.99, 1.0
+    by_decision = False
+    reward_scale: Scale = 1.0
+    normalise_reward: Groups | None = None
+    normalise = True
+    sequence = 16
+    mask_dead = True
+    corrects = False
+
+    def __init__(self, settings: Any) -> None:
+        group: RatesGroup = settings
+        self._schedules = Schedules(group)
+        for name in (*Rule.__annotations__, "epochs"):
+            if name in type(group).model_fields:
+                setattr(self, name, getattr(group, name))
+        self.by_decision = getattr(group, "discount", "step") == "decision"
+        self.normalise = getattr(group, "normalise_advantage", self.normalise)
+
+    def rates(self, share: float, population: str) -> dict[str, float]:
+        """The rates of a population after a share of the run, as its schedules say."""
+        return self._schedules.at(share, population)
+
+    def entropy_coefficient(self, rates: Rates) -> Any:
+        """The weight of the entropy; None where it is 0 for the whole run, whose gradient need not be computed."""
+        return rates["entropy_coefficient"] if self._schedules.ever("entropy_coefficient") else None
+
+    def estimate(self, segments: Segments) -> Returns:
+        """Advantages, not normalised, and targets of the value, (T, W, A) each; compiled. Here generalised advantages."""
+        return generalised_advantage(
+            segments.reward,
+            segments.value,
+            segments.acting,
+            segments.ended,
+            segments.bootstrap,
+            segments.last_value,
+            self.gamma,
+            self.gae_lambda,
+            self.by_decision,
+        )
+
+    @abstractmethod
+    def loss(
+        self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
+    ) -> tuple[jax.Array, Terms]:
+        """What is minimised, a sum over rows, and its terms.
+
+        Args:
+            predicted: by the networks that learn, (B,) each.
+            samples: B rows.
+            counts: (B,) float32, 1 where the row teaches the value, 0 for padding.
+            rates: name -> () float32, as `rates` gave them.
+        """
+
+    def optimiser(self) -> optax.GradientTransformation:
+        """Adam, after the gradient was scaled down to a global norm of 0.5."""
+        return optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=ADAM_EPSILON))
+
+    def enough(self, terms: Terms) -> Any:
+        """Whether the terms of a minibatch, sums over all rows, say that this update has learnt enough: its step is not taken.
+
+        It is compiled with the rest: terms are jax scalars, and the answer is one or a plain bool.
+        """
+        return False
