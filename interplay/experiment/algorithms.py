@@ -1,9 +1,8 @@
 """From the section ``ray_tune`` to the settings of our trainer.
 
-PG and A2C are the policy gradient that PPO becomes with a single gradient step per rollout: the ratio of new to old
-probabilities is then 1, so nothing is clipped and the gradient is that of log pi times the advantage. Both keep the value
-as a baseline, which changes no expectation. PG weighs whole returns, as far as the rollout reaches (lambda = 1), A2C also
-rewards entropy and takes shorter rollouts. PPO is the trainer as `docs/train.md` describes it.
+A2C and PPO are the trainer's own (`docs/train.md`), A2C with rollouts of 32 steps. PG is the policy gradient that PPO becomes with a
+single gradient step per rollout: the ratio of new to old probabilities is then 1, so nothing is clipped and the gradient is that of
+log pi times the return, as far as the rollout reaches (lambda = 1), with the value as a baseline, which changes no expectation.
 
 Source: specification 6.3 and section 3, row 9.
 """
@@ -22,7 +21,7 @@ from interplay.train.settings import TrainSettings
 
 ALGORITHMS: Mapping[str, Mapping[str, Any]] = {
     "PG": {"ppo": {"rollout": 64, "learning_rate": 3e-3}},
-    "A2C": {"ppo": {"rollout": 32, "learning_rate": 2e-3, "entropy_coefficient": 0.01}},
+    "A2C": {"algorithm": "a2c", "a2c": {"rollout": 32, "learning_rate": 2e-3}},
     "PPO": {},
 }
 ONE_STEP = {"epochs": 1, "gae_lambda": 1.0, "target_kl": "off"}
@@ -72,7 +71,7 @@ def settings_of(
     given = experiment.tune.get("settings", {})
     values = merge(values, ALGORITHMS[name])
     values = merge(values, given)
-    if name != "PPO":
+    if name == "PG":
         rows = values["ppo"]["rollout"] * values["num_worlds"] * max(len(k.slots) for k in world.kinds)
         values = merge(merge(values, {"ppo": {**ONE_STEP, "minibatch": rows}}), given)
     values = merge(_stopping(experiment), values)

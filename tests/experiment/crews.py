@@ -92,7 +92,7 @@ def crew_params(base: Any = None, **tune: Any) -> dict[str, Any]:
     return {
         "experiment": {"title": "Crew", "sim_creator": crew},
         "ray_tune": {
-            "run_or_experiment": "A2C",
+            "run_or_experiment": "PG",
             "stop": {"training_iteration": 2},
             "verbose": 0,
             "settings": {"network": {"hidden": [8]}, "ppo": {"rollout": 8}},

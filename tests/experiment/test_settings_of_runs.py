@@ -17,7 +17,7 @@ from tests.experiment.corridors import changed, corridor, params
 
 # Key of ray_tune, value, where it stands in the settings of the run, what stands there then.
 SAID = [
-    ("run_or_experiment", "A2C", "ppo.entropy_coefficient", 0.01),
+    ("run_or_experiment", "A2C", "algorithm", "a2c"),
     ("run_or_experiment", "PPO", "ppo.epochs", 10),
     ("stop", {"timesteps_total": 100}, "train.max_updates", 2),  # of steps of the simulation
     ("stop", {"training_iteration": 5}, "train.max_updates", 5),

@@ -181,7 +181,10 @@ def test_two_policies_learn(tmp_path):
         tmp_path,
         run_or_experiment="A2C",
         stop={"timesteps_total": 8_000},
-        settings={"network": {"hidden": [32]}, "ppo": {"learning_rate": 5e-3}},
+        settings={
+            "network": {"hidden": [32]},
+            "a2c": {"learning_rate": 1e-2, "normalise_advantage": True, "rollout": 16},
+        },
         config={"num_envs_per_worker": 8},
     )
     lines = [
