@@ -176,8 +176,9 @@ class Collector:
         self._most = {name: self._most_blocks(name) for name in networks}
         self._counts = np.zeros((2, len(self._played)), np.int64)
         self._choosing = {name: _first_choices(own.distribution) for name, own in networks.items()}
-        # Choices that networks drew need no check of the world's; numbers do, and so does what somebody else played.
-        self._sound = not opponents.guests and all(first is not None for first in self._choosing.values())
+        # Choices that networks drew need no check of the world's; numbers do, what somebody else played, and a step of the author's own.
+        chosen = all(first is not None for first in self._choosing.values())
+        self._sound = chosen and not opponents.guests and type(world).step is World.step
 
     def set_learning(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""

@@ -10,6 +10,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.core.world import TimeStep
 from interplay.train.bad_numbers import refuse_bad_numbers
 from interplay.train.learner import Learner
 from interplay.train.rollout import IDLE_EVERY, Collector, collect
@@ -17,7 +18,7 @@ from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.side_sums import Balance
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
-from interplay.train.shard import make_shard
+from interplay.train.shard import Shard, make_shard
 from tests.train.plain_rollout import count_episodes
 from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, make_corridor
 
@@ -259,3 +260,24 @@ def test_an_action_that_the_world_refuses_is_blamed_on_the_observation_behind_it
     agent = collector.world.agents[0]
     with pytest.raises(UserError, match=rf'observation\["place"\] .*agent {agent}, world 1, step 1 of'):
         collect([collector], learner.inference_parameters(), 3)
+
+
+class Shaped(Corridor):
+    """Its author writes `step` itself, which pays twice."""
+
+    def step(self, action: Any) -> TimeStep:
+        told = super().step(action)
+        told.reward[:] *= 2.0
+        return told
+
+
+def test_a_step_that_an_author_wrote_is_taken(learner: Learner) -> None:
+    made = [kind(WORLDS, seed=SEED) for kind in (Corridor, Shaped)]
+    rewards = []
+    for world in made:
+        world.reset()
+        shard = Shard(0, world, learner, settings_of())
+        collect([shard.collector], learner.inference_parameters(), 0)
+        rewards.append(shard.collector.buffer.reward.copy())
+    assert rewards[0].any()
+    assert np.array_equal(rewards[1], 2.0 * rewards[0])
