@@ -203,7 +203,7 @@ def test_rows_that_wait_keep_their_truth():
     index = np.arange(6)
     seen = pending.layout.allocate(6)
     layout.write(observe(GAME, 6), None, seen.rows)
-    pending.append(seen, said, 1, index, np.zeros(6), np.ones(6, bool), truth)
+    pending.append(seen, said, 1, index, np.zeros(6, np.uint8), np.ones((1, 6), bool), truth)
     pending.keep(index % 2 == 0, 0)
     again.load(pending.save(), "test")
     np.testing.assert_array_equal(again.truth[: again.count], truth[::2])
