@@ -63,7 +63,7 @@ def pending() -> PendingSamples:
     seen.rows["float32"][:] = 1.0
     for step in range(3):
         said = np.array([[1.0, -0.5, 0.25]], np.float32)
-        samples.append(seen, said, step, np.array([step]), np.array([0]), np.array([True]))
+        samples.append(seen, said, step, np.array([step]), np.array([0], np.uint8), np.ones((1, 3), bool))
     return samples
 
 
