@@ -55,7 +55,7 @@ def segments(rng: np.random.Generator, idle: float = 0.0, moved: float = 0.0) ->
 def paper(
     of: Segments, slot: int, gamma: float, lam: float, rho: float, c: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Equation 1 of Espeholt et al., term by term, and the weighted advantages of section 4.1, in float64, of a slot that always acts."""
+    """Equation 1 of Espeholt et al., term by term, and the weighted advantages, in float64, of a slot that always acts."""
     reward, value, _, ended, bootstrap, last, log_ratio = (
         np.asarray(part)[..., 0, slot].astype(float) for part in of
     )

@@ -29,7 +29,7 @@ class Vtrace(A2c):
         self._rho, self._c = settings.rho, settings.c
 
     def estimate(self, segments: Segments) -> Returns:
-        """V-trace targets, and advantages times the truncated importance weight (section 4.1 there).
+        """V-trace targets, and advantages times the truncated importance weight.
 
         Idle steps (`interplay.train.advantage`) pass on what follows them, with what they earn.
         """
