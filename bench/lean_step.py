@@ -1,10 +1,10 @@
-"""What a step of a rollout costs beside its network and its world: compiled as it is, and in NumPy as `tests/train/plain_rollout.py` has it.
+"""The cost of a rollout step beside its network and its world: with the compiled kernels, and with NumPy (`tests/train/plain_rollout.py`).
 
     taskset -c 1 python -m bench.lean_step                      # survival/1v1-heals-low, 32 worlds
     taskset -c 1 python -m bench.lean_step --world battle/3m --num-worlds 64
 
-Both roads play the same worlds with an MLP of 2 x 64 by turns, nobody dies in survival. Beside: the network's call gives an answer that it gave
-before, and the world its last time step. CPU microseconds a step: median and range of the rounds.
+Both play the same worlds with an MLP of 2 x 64 by turns; agents do not die in survival. For the second pair of rows the network returns a stored
+answer and the world its last time step. CPU microseconds a step: median and range of the rounds.
 """
 
 from __future__ import annotations

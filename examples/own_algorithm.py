@@ -1,5 +1,5 @@
-"""An algorithm of one's own: a hysteretic actor-critic. Where others explore too, what turned out badly is often their doing, so it
-counts less than what turned out well (Matignon et al. 2007, there for Q-learning).
+"""A user-defined algorithm: hysteretic actor-critic. With other agents exploring, bad outcomes are often caused by them, so negative
+advantages count less than positive ones (after Matignon et al. 2007, on Q-learning).
 
 Train with it from the repository root::
 

@@ -287,7 +287,7 @@ class World(Remakable, ABC):
         return self._last
 
     def step_unchecked(self, action: Any) -> TimeStep:
-        """`step` for who made the actions out of the action space: C-contiguous arrays of its dtype, and nothing is checked."""
+        """`step` without checks, for actions that are C-contiguous arrays of the action space's dtype, in range."""
         self._last = self._step(action)
         return self._last
 

@@ -82,8 +82,8 @@ class Learner:
         algorithm: of the run.
         epochs: most passes over the samples of an update.
         normalises: whether every population's advantages are brought to mean 0 and deviation 1.
-        corrects: whether targets are made anew for every epoch.
-        estimate: `Algorithm.estimate`, compiled; None where replay is learnt from.
+        corrects: whether targets are computed again for each epoch.
+        estimate: `Algorithm.estimate`, jitted; None for value factorisation.
         networks: kind name -> `PolicyNetwork`.
         vectors: kind name -> (Q, P) float32, the parameters.
         populations: of the run.
@@ -261,7 +261,7 @@ class Learner:
         return terms[:at], verdict == ENOUGH
 
     def predict(self, epochs: Mapping[str, Epoch], minibatches: int) -> dict[str, np.ndarray]:
-        """Kind name -> (2, N) log-probabilities of the actions taken and values, of all rows in an epoch's minibatches."""
+        """Kind name -> (2, N), log-probs of the stored actions and values of all rows in an epoch."""
         return {
             name: np.asarray(part)
             for name, part in self._predicted(self.vectors, epochs, minibatches).items()

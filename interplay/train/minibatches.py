@@ -57,8 +57,8 @@ def join_batches(
     return batch, np.concatenate(costs) if costs else None, capacity
 
 
-def with_worth(shards: Sequence[Shard], name: str, batch: Batch) -> Batch:
-    """A batch with the advantages and targets that its shards' samples have now."""
+def with_targets(shards: Sequence[Shard], name: str, batch: Batch) -> Batch:
+    """A batch with the current advantages and targets of its shards' samples."""
     advantage, target = (zeros(batch.advantage.shape) for _ in range(2))
     for at, shard in enumerate(shards):
         rows, found = shard.rows_in(name, at, len(advantage)), shard.ready[name]

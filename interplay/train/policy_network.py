@@ -558,7 +558,7 @@ class PolicyNetwork:
     def predict(
         self, vectors: jax.Array, batch: Batch, minibatches: Minibatch, shards: Any, end: Any
     ) -> jax.Array:
-        """Log-probabilities of the actions taken and values, (2, N) float32, of the rows in the first `end` minibatches.
+        """Log-probs of the stored actions, and values: (2, N) float32, for the rows in the first `end` minibatches.
 
         Args:
             vectors: (Q, P) parameters.

@@ -45,7 +45,7 @@ InferenceParameters = Mapping[str, Any]  # kind name -> as `PolicyNetwork.precom
 
 
 class Staged(NamedTuple):
-    """What a kind's networks are asked with in a step, for S shards of the run.
+    """Input arrays of a kind's networks in one step, for S shards of the run.
 
     Attributes:
         seen: (S, N) rows.
@@ -156,7 +156,7 @@ class Collector:
         others = (np.ones(casting.pool.places, bool), np.zeros(casting.guests, bool))
         self._played = np.concatenate([populations.played, *others])
         self._own = self._played & (np.arange(len(self._played)) < len(populations.names))
-        self._alone = len(self._played) == 1  # one network plays everybody
+        self._alone = len(self._played) == 1  # one network plays all slots
         self.pending: dict[str, PendingSamples] = {}
         self.set_learning(populations.played)
         drawn = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
@@ -176,9 +176,10 @@ class Collector:
         self._most = {name: self._most_blocks(name) for name in networks}
         self._counts = np.zeros((2, len(self._played)), np.int64)
         self._choosing = {name: _first_choices(own.distribution) for name, own in networks.items()}
-        # Choices that networks drew need no check of the world's; numbers do, what somebody else played, and a step of the author's own.
         chosen = all(first is not None for first in self._choosing.values())
-        self._sound = chosen and not opponents.guests and type(world).step is World.step
+        self._sampled = (
+            chosen and not opponents.guests
+        )  # every action is a choice that a network of the run drew
 
     def set_learning(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
@@ -214,7 +215,9 @@ class Collector:
         actions = {name: self._act(name, answer, at) for name, answer in answers.items()}
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         action = self.opponents.act(ours, timestep, self._network)
-        timestep = self.world.step_unchecked(action) if self._sound else self.world.step(action)
+        # Sampled choices are in range. A `step` that a subclass or a caller replaced still runs.
+        unchecked = self._sampled and getattr(self.world.step, "__func__", None) is World.step
+        timestep = self.world.step_unchecked(action) if unchecked else self.world.step(action)
         if self.tap is not None:
             self.tap.step(action)
         buffer, lives, episodes = self.buffer, self.lives, self.episodes
@@ -239,7 +242,7 @@ class Collector:
         )
 
     def _act(self, name: str, answer: Answer, at: int) -> np.ndarray | Mapping[str, np.ndarray]:
-        """Keeps what a kind's networks said, and gives their actions as the world takes them."""
+        """Stores the outputs of a kind's networks; returns their actions in the form of `World.step`."""
         stage, outputs, memory = answer
         own, value, first = self.networks[name].distribution, self.buffer.value[at], self._choosing[name]
         action: Any
@@ -260,7 +263,7 @@ class Collector:
         return action
 
     def cut(self) -> np.ndarray | None:
-        """(W, A) bool, learners whose life was cut in this step: the value of their last observation is wanted; None: nobody's was."""
+        """(W, A) bool, learners truncated in this step, whose last observation needs a value; None if there are none."""
         return self.world.timestep.truncated & self._learning() if self._happened & step_kernels.CUT else None
 
     def end_step(self, t: int) -> None:
@@ -313,7 +316,7 @@ class Collector:
         return np.asarray(self.world.metrics[self._score], np.float64)
 
     def _seat(self) -> None:
-        """Of which population everybody is, and which network plays it."""
+        """Finds the population and the network of each slot."""
         if self._alone:
             return
         self._born = self.casting.born(self._populations.of(self.world))
@@ -458,7 +461,7 @@ def allocate_staged(shards: Sequence[Collector]) -> dict[str, Staged]:
 
 
 def _filled(parts: Sequence[Any], room: int) -> list[Any]:
-    """So many: what stands in the places of other workers' shards is not read."""
+    """The parts, filled up to `room`; the entries of other workers' shards are not read."""
     return [*parts, *[parts[0]] * (room - len(parts))]
 
 
@@ -500,11 +503,11 @@ def ask_values(
 
     The program that acts also tells values; one for values alone would have to be compiled as well.
     """
-    asked = [
+    masks = [
         np.zeros(values.shape, bool) if want is None else want
         for want, values in zip(wanted, out, strict=True)
     ]
-    for answers, values in zip(ask(shards, parameters, asked, 0, staged), out, strict=True):
+    for answers, values in zip(ask(shards, parameters, masks, 0, staged), out, strict=True):
         for answer in answers.values():
             values.reshape(-1)[answer.stage.where] = answer.outputs[:, -1]
 

@@ -39,11 +39,11 @@ class Seen(NamedTuple):
 
     @property
     def has_more(self) -> bool:
-        """Whether there is anything beside observations."""
+        """Whether there are arrays beside observations."""
         return any(array is not None for array in self[1:])
 
     def leaves(self) -> list[np.ndarray]:
-        """All that there are, in the order of `arrays`."""
+        """The arrays, in the order of `arrays`."""
         return [*self.rows.values(), *(array for array in self[1:] if array is not None)]
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -138,7 +138,7 @@ class Shard:
         buffer.reward[buffer.earlier :] /= divisors
 
     def estimate(self) -> np.ndarray:
-        """Finds the samples that are ready, and works out what they were worth; gives what `work_out` gives."""
+        """Finds the ready samples and computes their advantages and targets; returns what `set_targets` returns."""
         buffer = self.collector.buffer
         ready = buffer.ready().reshape(len(buffer.value), -1)
         for name, pending in self.collector.pending.items():
@@ -148,14 +148,13 @@ class Shard:
             population = pending.population[index]
             self.ready[name] = ReadySamples(index, population, value, value, value)
             self.units[name] = self._units(name, step[index], slot[index], population)
-        return self.work_out()
+        return self.set_targets()
 
-    def work_out(self, said: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
-        """Works out the ready samples' advantages, not normalised, and targets.
+    def set_targets(self, current: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
+        """Computes the ready samples' advantages, not normalised, and targets.
 
         Args:
-            said: kind name -> (2, N) log-probabilities and values of the ready samples by the networks as they are now; None: they are
-                those that played.
+            current: kind name -> (2, N) log-probs and values of the ready samples under the current networks; None: the stored ones.
 
         Returns:
             (kinds, Q, 3) float64: number, sum and sum of squares of the advantages of acting rows.
@@ -164,7 +163,7 @@ class Shard:
             UserError: if the algorithm's estimate has another shape than the trajectories, or is not finite.
         """
         sums = np.zeros((len(self.networks), self._count, 3))
-        advantage, target = self._worth(said)
+        advantage, target = self._targets(current)
         for kind, (name, found) in enumerate(self.ready.items()):
             pending = self.collector.pending[name]
             at = pending.step[found.picked], pending.slot[found.picked]
@@ -174,13 +173,13 @@ class Shard:
                 sums[kind, :, column] = np.bincount(found.population, weight, self._count)
         return sums
 
-    def _worth(self, said: Mapping[str, np.ndarray] | None) -> list[np.ndarray]:
-        """Advantages and targets along the trajectories, (T, W A) float32 each; see `work_out`."""
+    def _targets(self, current: Mapping[str, np.ndarray] | None) -> list[np.ndarray]:
+        """Advantages and targets of all slots, (T, W A) float32 each; see `set_targets`."""
         buffer, value = self.collector.buffer, self.collector.buffer.value
         log_ratio = np.zeros(value.shape, np.float32)
-        if said is not None:
+        if current is not None:
             value = value.copy()
-            for name, (log_prob, new) in said.items():
+            for name, (log_prob, new) in current.items():
                 pending, picked = self.collector.pending[name], self.ready[name].picked
                 at = pending.step[picked], pending.slot[picked]
                 value.reshape(len(value), -1)[at] = new

@@ -1,8 +1,7 @@
-"""A step's bookkeeping, compiled: who is there, which rows networks are asked with, where their answers belong, what the step counts.
+"""Compiled bookkeeping of a rollout step: rows for the networks, samples, statistics.
 
-In NumPy the same takes some sixty calls, 3 to 4 times as long as the network and the kernel of a small world need
-(`tests/train/plain_rollout.py` is that road, and the tests compare both to the bit). Axis letters: W worlds, A slots, A_kind slots of
-a kind, n rows that are asked, Q players (networks and guests).
+`tests/train/plain_rollout.py` is the same in NumPy, some sixty calls a step; tests compare both bit by bit. Axis letters: W worlds,
+A slots, A_kind slots of a kind, n rows of a network call, Q players (networks and guests).
 """
 
 from __future__ import annotations
@@ -14,19 +13,20 @@ CUT, ENDED, OVER = (
     1,
     2,
     4,
-)  # what `settle` tells of a step: a learner's life was cut, a life ended, an episode is over
+)  # flags of `settle`: a learner's life was truncated, a life ended, an episode is over
 
 
 @kernel
 def look(acting, network, owns, learns, mask_dead, dead_stay, present, living, teaches):
-    """Notes who is there and who teaches the policy, (W, A) bool each; gives how many act by this run's networks.
+    """Updates `present`, `living` and `teaches`; returns how many slots act by this run's networks.
 
     Args:
         acting: (W, A) bool, of the world.
-        network: (W, A), who plays each slot.
+        network: (W, A), number of the player of each slot.
         owns, learns: (Q,) bool, players that are this run's networks, and those of them that learn.
-        mask_dead: only steps whose action is read teach.
-        dead_stay: slots are held by the dead too, so that those who act are those who live.
+        mask_dead: only acting steps teach the policy.
+        dead_stay: dead agents keep their slots, so the acting slots are the living ones.
+        present, living, teaches: (W, A) bool, outputs.
     """
     acted = 0
     for w in range(acting.shape[0]):
@@ -43,16 +43,16 @@ def look(acting, network, owns, learns, mask_dead, dead_stay, present, living, t
 
 @kernel
 def pick(wanted, slots, network, played, rank, counts, rows):
-    """The rows of a kind that networks are asked with, sorted by the rank of their network; gives n.
+    """Selects a kind's rows for the networks, sorted by the rank of their network; returns n.
 
     Args:
         wanted: (W, A) bool.
         slots: (A_kind,) of the kind.
-        network: (W, A), who plays each slot.
+        network: (W, A), number of the player of each slot.
         played: (Q,) bool, players that are networks.
         rank: (Q,), of each player.
-        counts: (2, Q); the first is told how many rows each rank has.
-        rows: (3, >= n), is told the rows among (W, A_kind), their places among (W, A), and who plays them.
+        counts: (2, Q), output: rows of each rank; the second row is scratch.
+        rows: (3, >= n), output: index among (W, A_kind), index among (W, A), player.
     """
     ends = counts[1]
     counts[0, :] = 0
@@ -79,7 +79,7 @@ def pick(wanted, slots, network, played, rank, counts, rows):
 
 @kernel
 def cut(counts, order, block, start, population, rows):
-    """`populations.cut_blocks` of rows sorted by rank: fills the (M,) arrays of `Blocks` and gives how many blocks there are."""
+    """`populations.cut_blocks` for rows sorted by rank: fills the (M,) arrays of `Blocks`, returns the number of blocks."""
     number, first = 0, 0
     start[:], population[:], rows[:] = 0, 0, 0
     for q in range(len(counts)):
@@ -95,7 +95,7 @@ def cut(counts, order, block, start, population, rows):
 
 @kernel
 def copy_rows(given, picked, out, column):
-    """Copies the rows `picked` of (N, k) numbers into the columns of `out` from `column` on."""
+    """Copies the rows `picked` of (N, k) numbers into columns of `out`, from `column` on."""
     for n in range(len(picked)):
         row = picked[n]
         for k in range(given.shape[1]):
@@ -115,7 +115,7 @@ def copy_runs(given, runs, picked, out):
 
 @kernel
 def choose(outputs, picked, where, first, value, action):
-    """Puts choices and values of n rows where they belong.
+    """Scatters sampled choices and values of n rows.
 
     Args:
         outputs: (n, columns + 2).
@@ -133,7 +133,7 @@ def choose(outputs, picked, where, first, value, action):
 
 @kernel
 def place(outputs, picked, where, value, action):
-    """`choose` where some actions are no choices: `action`, float32, is told them as the networks count them."""
+    """`choose` for action spaces with Boxes: `action`, float32, gets the policy's own numbers."""
     columns, slots = action.shape[1], value.shape[1]
     for n in range(len(picked)):
         for c in range(columns):
@@ -142,7 +142,7 @@ def place(outputs, picked, where, value, action):
 
 
 @kernel
-def keep(outputs, where, player, teaches, at, first, said, step, slot, population, acts):
+def keep(outputs, where, player, teaches, at, first, kept, step, slot, population, acts):
     """Writes n samples of step `at` into the columns of `PendingSamples` from `first` on.
 
     Args:
@@ -153,22 +153,22 @@ def keep(outputs, where, player, teaches, at, first, said, step, slot, populatio
     slots = teaches.shape[1]
     for n in range(len(where)):
         to = first + n
-        for c in range(said.shape[1]):
-            said[to, c] = outputs[n, c]
+        for c in range(kept.shape[1]):
+            kept[to, c] = outputs[n, c]
         step[to], slot[to], population[to] = at, where[n], player[n]
         acts[to] = teaches[where[n] // slots, where[n] % slots]
 
 
 @kernel
-def remember(told, picked, where, teaches, memory, fresh):
-    """Keeps what n rows remember now; who does not teach was only looked at, and goes on as it was."""
+def remember(new, picked, where, teaches, memory, fresh):
+    """Stores the new memory of n rows; rows that do not teach were only evaluated and keep theirs."""
     slots = teaches.shape[1]
     for n in range(len(picked)):
         w, a = where[n] // slots, where[n] % slots
         if teaches[w, a]:
             fresh[w, a] = False
             for k in range(memory.shape[1]):
-                memory[picked[n], k] = told[n, k]
+                memory[picked[n], k] = new[n, k]
 
 
 @kernel
@@ -176,12 +176,12 @@ def settle(
     reward, terminated, truncated, over, present, network, learns, living, window,
     earned, ended, bootstrap, life_steps, life_earned, returns, lengths, windows,
 ):  # fmt: skip
-    """Writes what came of a step into the trajectories and counts it; gives which of `CUT`, `ENDED` and `OVER` happened.
+    """Writes a step into the trajectories and updates statistics; returns the union of `CUT`, `ENDED` and `OVER`.
 
     Args:
         reward, terminated, truncated, over: of the time step.
-        present, living: (W, A) bool, slots with a life in it, and of those who live.
-        network, learns: (W, A) who plays each slot, and (Q,) who learns.
+        present, living: (W, A) bool, slots with a life, and slots that are alive.
+        network, learns: (W, A) player of each slot; (Q,) bool, players that learn.
         window: of the episodes that begin with this step.
         earned, ended, bootstrap: (W, A), the step's rows of `TrajectoryBuffer`.
         life_steps, life_earned: (W, A), of `LifeStatistics`.

@@ -22,7 +22,7 @@ from interplay.train.curriculum import Curriculum, check_same_form
 from interplay.train.diagnosis.measures import measure
 from interplay.train.learner import Epoch, Learner
 from interplay.train.losses import Terms
-from interplay.train.minibatches import join_batches, make_epoch, with_worth
+from interplay.train.minibatches import join_batches, make_epoch, with_targets
 from interplay.train.parallel.exchange import Exchange, reduce_in_pieces, tree_sum
 from interplay.train.reward_scale import ReturnDeviation
 from interplay.train.rollout import collect
@@ -144,7 +144,7 @@ class Worker:
         self._normalise([shard.estimate() for shard in self.shards])
 
     def _normalise(self, sums: list[np.ndarray]) -> None:
-        """Brings advantages to mean 0 and deviation 1 where the algorithm asks for it; `sums` of each shard, see `Shard.work_out`."""
+        """Normalises advantages over all shards if the algorithm wants that; `sums` of each shard from `Shard.set_targets`."""
         total = self.exchange.all_reduce(tree_sum([each.ravel() for each in sums])).reshape(sums[0].shape)
         if self.learner.normalises:
             for shard in self.shards:
@@ -187,15 +187,15 @@ class Worker:
         return numbers | self._gradient_norms(np.concatenate(norms))
 
     def _correct(self, epochs: Mapping[str, Epoch], minibatches: int) -> dict[str, Epoch]:
-        """The same epochs with targets by the networks as they are now."""
-        said = self.learner.predict(epochs, minibatches)
+        """The same epochs with targets from the current networks."""
+        current = self.learner.predict(epochs, minibatches)
         sums = []
         for at, shard in enumerate(self.shards):
-            rows = {name: shard.rows_in(name, at, len(said[name][0])) for name in said}
-            sums.append(shard.work_out({name: said[name][:, rows[name]] for name in said}))
+            rows = {name: shard.rows_in(name, at, len(current[name][0])) for name in current}
+            sums.append(shard.set_targets({name: current[name][:, rows[name]] for name in current}))
         self._normalise(sums)
         return {
-            name: epoch._replace(batch=with_worth(self.shards, name, epoch.batch))
+            name: epoch._replace(batch=with_targets(self.shards, name, epoch.batch))
             for name, epoch in epochs.items()
         }
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 from interplay.core.errors import UserError
 from interplay.core.keywords import UnknownKeyword, keywords
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import key_called, merge
-from interplay.train.settings.algorithms import AlgorithmOptions
 from interplay.verbs.run import Run
 
 OnUpdate = Callable[[Run, Mapping[str, Any]], object]
 Group = Mapping[str, Any]
 
 
-class Groups(AlgorithmOptions, total=False):
+class Groups(TypedDict, total=False):
     """What settings have at the top beside arguments of `train`: a type checker knows these names, the run what is in them."""
 
     name: str
@@ -26,6 +25,12 @@ class Groups(AlgorithmOptions, total=False):
     algorithm_options: Group
     world: Group
     train: Group
+    ppo: Group
+    policy_gradient: Group
+    a2c: Group
+    vtrace: Group
+    vdn: Group
+    qmix: Group
     population: Group
     sides: Group
     interfaces: Group

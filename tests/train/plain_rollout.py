@@ -1,4 +1,4 @@
-"""The plain road of `interplay.train.rollout`: a step in NumPy, one call for each thought, as the reference of its kernels."""
+"""Reference for the kernels of `interplay.train.rollout`: the same step in NumPy."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from interplay.train import networks
 from interplay.train.algorithms.policy_gradient import policy_gradient_terms
 from interplay.train.algorithms.ppo import ppo_terms
 from interplay.train.learner import Learner
+from interplay.train.losses import Prediction
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
@@ -88,14 +89,15 @@ def alone(network: PolicyNetwork, settings: TrainSettings, batch: Batch, populat
     start = sum(COUNTS[:population])
     own = slice(start, start + COUNTS[population])
     seen = {key: jnp.asarray(leaf[own], jnp.float32) for key, leaf in observations().items()}
-    action, old, advantage, target, acts, mask = (jnp.asarray(part[own]) for part in batch[1:7])
+    samples = Batch(None, *(jnp.asarray(part[own]) for part in batch[1:7]))
+    action, old, advantage, target, acts, mask = samples[1:7]
 
     def loss(vector: jax.Array) -> tuple[jax.Array, Any]:
         plain = network._network(vector)
         parameters, value = plain(networks.prepare(plain, seen))
         log_prob = network.distribution.log_prob(parameters, action, mask)
         entropy = network.distribution.entropy(parameters, mask)
-        known = (log_prob, entropy, value, old, advantage, target, acts, jnp.ones_like(value))
+        known = Prediction(parameters, log_prob, entropy, value), samples, jnp.ones_like(value)
         bonus, errors = 0.01 * (entropy * acts).sum(), ((value - target) ** 2).sum()
         if settings.algorithm == "ppo":
             ratio = jnp.exp(log_prob - old)

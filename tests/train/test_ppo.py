@@ -8,23 +8,16 @@ import numpy as np
 import pytest
 
 from interplay.train.algorithms.ppo import Ppo, ppo_terms
-from interplay.train.losses import Terms, total
+from interplay.train.losses import Prediction, Terms, total
+from interplay.train.policy_network import Batch
 from interplay.train.settings import PpoGroup
 
 
 def terms(ratio, advantage, acts=1.0, counts=1.0, value=0.0, target=0.0):
     one = jnp.ones(1)
-    return ppo_terms(
-        jnp.log(jnp.asarray([ratio])),
-        2 * one,
-        value * one,
-        0 * one,
-        advantage * one,
-        target * one,
-        acts * one,
-        counts * one,
-        0.2,
-    )
+    predicted = Prediction(None, jnp.log(jnp.asarray([ratio])), 2 * one, value * one)
+    samples = Batch(None, None, 0 * one, advantage * one, target * one, acts * one, None)
+    return ppo_terms(predicted, samples, counts * one, 0.2)
 
 
 @pytest.mark.parametrize(

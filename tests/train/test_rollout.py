@@ -256,22 +256,22 @@ def test_an_action_that_the_world_refuses_is_blamed_on_the_observation_behind_it
     def refuse(action: Any) -> None:
         raise UserError("action nan is no number; mend the policy")
 
-    monkeypatch.setattr(collector.world, "step_unchecked", refuse)
+    monkeypatch.setattr(collector.world, "step", refuse)
     agent = collector.world.agents[0]
     with pytest.raises(UserError, match=rf'observation\["place"\] .*agent {agent}, world 1, step 1 of'):
         collect([collector], learner.inference_parameters(), 3)
 
 
 class Shaped(Corridor):
-    """Its author writes `step` itself, which pays twice."""
+    """A world whose own `step` doubles the rewards."""
 
     def step(self, action: Any) -> TimeStep:
-        told = super().step(action)
-        told.reward[:] *= 2.0
-        return told
+        timestep = super().step(action)
+        timestep.reward[:] *= 2.0
+        return timestep
 
 
-def test_a_step_that_an_author_wrote_is_taken(learner: Learner) -> None:
+def test_an_overridden_step_is_called(learner: Learner) -> None:
     made = [kind(WORLDS, seed=SEED) for kind in (Corridor, Shaped)]
     rewards = []
     for world in made:

@@ -1,4 +1,4 @@
-"""A rollout by compiled steps leaves what the plain road leaves, to the bit: with deaths, cuts, masks, memory, opponents, views, kinds."""
+"""Compiled steps equal the NumPy reference bit by bit: deaths, truncation, masks, memory, opponents, critics, kinds."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_compiled_step_is_a_plain_one(run: dict[str, Any]) -> None:
 
 
 def test_the_runs_meet_what_can_happen() -> None:
-    """Of the runs above: lives that end and are cut, who waits and is asked for a value, memory, rows of several networks."""
+    """The runs above cover ends, truncation, idle rows, several networks, memory, guesses and masks."""
     met: set[str] = set()
     for run in RUNS.values():
         learner, (lean, _) = shards_of(run)

@@ -1,4 +1,4 @@
-"""V-trace and A2C: the paper's sum as a slow twin, what they are without corrections, and runs that learn to the same bits however they are shared."""
+"""V-trace and A2C: the paper's sum as a slow twin, the on-policy case, learning, and equal bits for any number of workers."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_targets_are_the_papers_sum(lam: float, rho: float, c: float) -> None:
 def test_where_nothing_has_moved_targets_are_those_of_generalised_advantages(
     lam: float, discount: str
 ) -> None:
-    """With who waits, too; the advantages are the same for lambda 1."""
+    """With idle steps, too; the advantages are the same for lambda 1."""
     of = segments(np.random.default_rng(2), idle=0.4)
     algorithm = make_algorithm(settings_of(vtrace={"gae_lambda": lam, "discount": discount}))
     advantage, target = algorithm.estimate(Segments(*map(jnp.asarray, of)))
@@ -118,9 +118,7 @@ RUNS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("make", "own"), RUNS.values(), ids=RUNS)
-def test_what_networks_say_again_of_a_rollout_is_what_they_said_when_they_played(
-    make: Any, own: dict[str, Any]
-) -> None:
+def test_predictions_before_learning_are_those_stored_in_the_rollout(make: Any, own: dict[str, Any]) -> None:
     """Before anything is learnt, of every row, whatever minibatch it is in."""
     worker = worker_of(make, make(num_worlds=2, seed=0, first_world=0), **own)
     worker.learner.set_rates(0.0)
@@ -139,13 +137,13 @@ def test_what_networks_say_again_of_a_rollout_is_what_they_said_when_they_played
             )
             for name in names
         }
-        said = worker.learner.predict(epochs, minibatches)
+        current = worker.learner.predict(epochs, minibatches)
         for name in names:
             for at, shard in enumerate(worker.shards):
-                rows, ready = shard.rows_in(name, at, said[name].shape[1]), shard.ready[name]
+                rows, ready = shard.rows_in(name, at, current[name].shape[1]), shard.ready[name]
                 pending = shard.collector.pending[name]
                 assert len(ready.picked)
-                log_prob, value = said[name][:, rows]
+                log_prob, value = current[name][:, rows]
                 np.testing.assert_allclose(log_prob, pending.log_prob[ready.picked], atol=1e-5)
                 np.testing.assert_allclose(value, pending.outputs[ready.picked, -1], atol=1e-5)
         for shard in worker.shards:
@@ -153,7 +151,7 @@ def test_what_networks_say_again_of_a_rollout_is_what_they_said_when_they_played
 
 
 def test_a_second_epoch_learns_from_other_targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the networks after the first one, as a second road says: their values and ratios, read one slot at a time."""
+    """They equal `estimate` of the values and ratios that the network gives when it is called directly."""
     own = {"vtrace": {"epochs": 2, "learning_rate": 1e-2, "minibatch": 256}, "network": {"hidden": [8]}}
     worker = worker_of(make_corridor, Corridor(2), **own)
     seen: list[list[np.ndarray]] = []

@@ -65,7 +65,7 @@ class EnvSlot:
         self._doing = {
             kind.kind.name: _rows(kind, "action", kind.action, buffers, w) for kind in layout.kinds
         }
-        # Of kinds whose action is one array: it, and whether it is a number.
+        # Of kinds with a single action array: the array, and whether the space is Discrete.
         self._only = {
             name: (rows[0][1], isinstance(rows[0][0].space, spaces.Discrete))
             for name, rows in self._doing.items()
@@ -188,7 +188,7 @@ class EnvSlot:
                 self._numbers.add(self._place[agent][0], agent, info, self.steps > 0)
 
     def _clear(self, observation: Mapping[Any, Any], before: Sequence[Any] = ()) -> None:
-        """Forgets what the last step said, but for what this one says of everybody: agents in `before` are told rewards and ends."""
+        """Clears the row, except for arrays that this step writes for all agents; those in `before` get rewards and ends."""
         if len(before) == len(self._place):
             self._acting[:] = False
         else:

@@ -1,11 +1,10 @@
-"""Algorithms: what a run learns from its samples, and how.
+"""Algorithms: subclasses of `Algorithm`, made from the run's settings.
 
-An algorithm is a class, `Algorithm`, that is made of the run's settings. The trainer does the rest: it plays, keeps samples, cuts
-minibatches, adds gradients up over shards and moves every population by its own optimiser (`interplay.train.update` is the page that
-shows it). `interplay.train.settings.algorithms` names those that come along, each with the group of its settings.
+The trainer plays, stores samples, cuts minibatches, sums gradients over shards and steps each population's optimiser
+(`interplay.train.update`). `interplay.train.settings.algorithms` lists the built-in ones and their settings.
 
-``algorithm = "my_package.my_module:Mine"`` trains with one of your own; `examples/own_algorithm.py` has one in a page. What learns from
-replay (`interplay.train.factored`) is a `Rule` alone.
+``algorithm = "my_package.my_module:Mine"`` trains with a user-defined one, as in `examples/own_algorithm.py`. Value factorisation, which
+learns from replay (`interplay.train.factored`), is only a `Rule`.
 """
 
 from __future__ import annotations

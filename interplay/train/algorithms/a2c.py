@@ -1,4 +1,4 @@
-"""Advantage actor-critic (Mnih et al. 2016), in step as A2C: one gradient along every short rollout."""
+"""Synchronous advantage actor-critic (Mnih et al. 2016): one gradient step per short rollout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RMS_DECAY, RMS_EPSILON = 0.99, 1e-5  # of Stable-Baselines3's A2C
 
 
 class A2c(Algorithm):
-    """One step along all samples of a rollout, with generalised advantages.
+    """One gradient step on all samples of a rollout, with generalised advantages.
 
     Args:
         settings: the run's group ``a2c``, or one with the same coefficients.
@@ -33,16 +33,7 @@ class A2c(Algorithm):
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
     ) -> tuple[jax.Array, Terms]:
         """``-log pi A``, the squared error of the value, and the entropy bonus."""
-        terms = policy_gradient_terms(
-            predicted.log_prob,
-            predicted.entropy,
-            predicted.value,
-            samples.log_prob,
-            samples.advantage,
-            samples.target,
-            samples.acts,
-            counts,
-        )
+        terms = policy_gradient_terms(predicted, samples, counts)
         return total(terms, self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:

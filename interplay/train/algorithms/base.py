@@ -1,4 +1,4 @@
-"""What an algorithm is: a class that says how long a rollout is, what its steps were worth, what is minimised, and how weights move."""
+"""The base class of algorithms: length of a rollout, advantages and targets, loss, optimiser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Rule(Protocol):
         reward_scale: rewards are multiplied by it; or factors by pattern of agents' names.
         normalise_reward: divide rewards by the running deviation of returns, of each ``kind`` or ``agent``; None: leave them.
         sequence: steps that memory is learnt through at once.
-        mask_dead: learn from steps whose action was read; else also from those of the dead who are present.
+        mask_dead: learn from acting steps only; else also from steps of dead agents that are present.
     """
 
     rollout: int
@@ -62,7 +62,7 @@ class Rule(Protocol):
 
 
 class Segments(NamedTuple):
-    """What the slots of a shard lived through in the steps that are learnt from; (T, W, A) jax arrays.
+    """The trajectories of a shard's slots; (T, W, A) jax arrays.
 
     Attributes:
         reward: float32, earned in the step, scaled.
@@ -84,16 +84,16 @@ class Segments(NamedTuple):
 
 
 class Algorithm(Rule):
-    """An algorithm that learns from its rollouts; a subclass writes `loss`, and changes what it does otherwise.
+    """An algorithm that learns from its rollouts; a subclass writes `loss` and overrides the rest as needed.
 
     Args:
-        settings: the run's group of its name; what it calls as the attributes below is taken over. One of your own is made of the
-            run's `TrainSettings` instead, and writes `__init__` and `rates`.
+        settings: the run's group of its name; fields with the names of attributes are copied. A user-defined class gets the run's
+            `TrainSettings` instead, and writes `__init__` and `rates`.
 
     Attributes:
         epochs: most passes over the samples of an update.
         normalise: bring every population's advantages to mean 0 and deviation 1.
-        corrects: before every epoch but the first `estimate` is asked again, with what the networks say by then.
+        corrects: `estimate` is called again before each further epoch, with the current values and log-probs.
     """
 
     rollout = 32
@@ -119,15 +119,15 @@ class Algorithm(Rule):
         self.normalise = getattr(group, "normalise_advantage", self.normalise)
 
     def rates(self, share: float, population: str) -> dict[str, float]:
-        """The rates of a population after a share of the run, as its schedules say."""
+        """The rates of a population after a share of the run."""
         return self._schedules.at(share, population)
 
     def entropy_coefficient(self, rates: Rates) -> Any:
-        """The weight of the entropy; None where it is 0 for the whole run, whose gradient need not be computed."""
+        """The weight of the entropy; None if it is 0 for the whole run, so that its gradient is not computed."""
         return rates["entropy_coefficient"] if self._schedules.ever("entropy_coefficient") else None
 
     def estimate(self, segments: Segments) -> Returns:
-        """Advantages, not normalised, and targets of the value, (T, W, A) each; compiled. Here generalised advantages."""
+        """Advantages, not normalised, and value targets, (T, W, A) each; jitted. By default generalised advantage estimation."""
         return generalised_advantage(
             segments.reward,
             segments.value,
@@ -158,8 +158,9 @@ class Algorithm(Rule):
         return optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=ADAM_EPSILON))
 
     def enough(self, terms: Terms) -> Any:
-        """Whether the terms of a minibatch, sums over all rows, say that this update has learnt enough: its step is not taken.
+        """Whether the update ends before the step of this minibatch.
 
-        It is compiled with the rest: terms are jax scalars, and the answer is one or a plain bool.
+        Args:
+            terms: sums over all rows, jax scalars; the result is one, or a plain bool.
         """
         return False

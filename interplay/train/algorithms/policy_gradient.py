@@ -36,16 +36,7 @@ class PolicyGradient(Algorithm):
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
     ) -> tuple[jax.Array, Terms]:
         """The log-probability times the advantage, half the squared error of the value, and the entropy bonus."""
-        terms = policy_gradient_terms(
-            predicted.log_prob,
-            predicted.entropy,
-            predicted.value,
-            samples.log_prob,
-            samples.advantage,
-            samples.target,
-            samples.acts,
-            counts,
-        )
+        terms = policy_gradient_terms(predicted, samples, counts)
         return total(terms, 0.5 * self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
@@ -57,32 +48,18 @@ class PolicyGradient(Algorithm):
         )
 
 
-def policy_gradient_terms(
-    log_prob: jax.Array,
-    entropy: jax.Array,
-    value: jax.Array,
-    old_log_prob: jax.Array,
-    advantage: jax.Array,
-    target: jax.Array,
-    acts: jax.Array,
-    counts: jax.Array,
-) -> Terms:
-    """The terms of the loss ``-log pi A``, with arguments as in `interplay.train.algorithms.ppo.ppo_terms`.
+def policy_gradient_terms(predicted: Prediction, samples: Batch, counts: jax.Array) -> Terms:
+    """The terms of the loss ``-log pi A``, scalars, with arguments as `Algorithm.loss` has them.
 
-    The KL estimate says how far the policy has moved since it acted: 0 unless samples were carried over from earlier updates.
-
-    Example:
-        >>> one = jnp.ones(1)
-        >>> terms = policy_gradient_terms(-one, 0 * one, 0 * one, -one, 3 * one, 2 * one, one, one)
-        >>> float(terms.policy), float(terms.value), float(terms.kl)
-        (3.0, 4.0, 0.0)
+    The KL estimate is the policy's distance from the one that acted: 0 unless samples were carried over, or there are several epochs.
     """
-    log_ratio = (log_prob - old_log_prob) * acts
-    error = value - target
+    acts = samples.acts
+    log_ratio = (predicted.log_prob - samples.log_prob) * acts
+    error = predicted.value - samples.target
     return Terms(
-        policy=-(log_prob * advantage * acts).sum(),
+        policy=-(predicted.log_prob * samples.advantage * acts).sum(),
         value=(error * error * counts).sum(),
-        entropy=(entropy * acts).sum(),
+        entropy=(predicted.entropy * acts).sum(),
         kl=((jnp.exp(log_ratio) - 1.0 - log_ratio) * acts).sum(),
         clipped=jnp.zeros((), jnp.float32),
         acting=acts.sum(),

@@ -33,17 +33,7 @@ class Ppo(Algorithm):
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
     ) -> tuple[jax.Array, Terms]:
         """The clipped surrogate, the squared error of the value, and the entropy bonus."""
-        terms = ppo_terms(
-            predicted.log_prob,
-            predicted.entropy,
-            predicted.value,
-            samples.log_prob,
-            samples.advantage,
-            samples.target,
-            samples.acts,
-            counts,
-            rates["clip"],
-        )
+        terms = ppo_terms(predicted, samples, counts, rates["clip"])
         return total(terms, self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
@@ -59,50 +49,25 @@ class Ppo(Algorithm):
         return most is not None and terms.kl / jnp.maximum(terms.acting, 1.0) > KL_SLACK * most
 
 
-def ppo_terms(
-    log_prob: jax.Array,
-    entropy: jax.Array,
-    value: jax.Array,
-    old_log_prob: jax.Array,
-    advantage: jax.Array,
-    target: jax.Array,
-    acts: jax.Array,
-    counts: jax.Array,
-    clip: Any,
-) -> Terms:
-    """The terms of PPO's loss.
+def ppo_terms(predicted: Prediction, samples: Batch, counts: jax.Array, clip: Any) -> Terms:
+    """The terms of PPO's loss, scalars.
 
     With the ratio r = exp(log pi - log pi_old) the surrogate is ``-min(r A, clip(r, 1 - c, 1 + c) A)`` and the KL
     estimate is Schulman's ``(r - 1) - log r``, which is never negative.
 
     Args:
-        log_prob: (B,) of the actions taken, under the policy that learns.
-        entropy: (B,) nats.
-        value: (B,) predicted.
-        old_log_prob: (B,) under the policy that acted.
-        advantage: (B,).
-        target: (B,) of the value.
-        acts: (B,) float32, 1 where the row teaches the policy.
-        counts: (B,) float32, 1 where the row teaches the value, 0 for padding.
+        predicted, samples, counts: as `Algorithm.loss` has them.
         clip: c.
-
-    Returns:
-        `Terms`, scalars.
-
-    Example:
-        >>> one = jnp.ones(1)
-        >>> terms = ppo_terms(jnp.log(1.5) * one, 0 * one, 0 * one, 0 * one, one, 2 * one, one, one, 0.2)
-        >>> round(float(terms.policy), 4), float(terms.value)
-        (-1.2, 4.0)
     """
-    log_ratio = (log_prob - old_log_prob) * acts
+    advantage, acts = samples.advantage, samples.acts
+    log_ratio = (predicted.log_prob - samples.log_prob) * acts
     ratio = jnp.exp(log_ratio)
     surrogate = -jnp.minimum(ratio * advantage, jnp.clip(ratio, 1.0 - clip, 1.0 + clip) * advantage)
-    error = value - target
+    error = predicted.value - samples.target
     return Terms(
         policy=(surrogate * acts).sum(),
         value=(error * error * counts).sum(),
-        entropy=(entropy * acts).sum(),
+        entropy=(predicted.entropy * acts).sum(),
         kl=(((ratio - 1.0) - log_ratio) * acts).sum(),
         clipped=((jnp.abs(ratio - 1.0) > clip) * acts).sum(),
         acting=acts.sum(),

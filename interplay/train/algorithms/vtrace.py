@@ -1,4 +1,4 @@
-"""Actor-critic with V-trace targets (IMPALA; Espeholt et al. 2018): later epochs correct for how far the policy has moved."""
+"""Actor-critic with V-trace targets (IMPALA; Espeholt et al. 2018): later epochs are off-policy and corrected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Vtrace(A2c):
-    """Actor-critic over epochs, each of which begins with new targets.
+    """Several epochs per rollout; each computes its targets anew.
 
     Args:
         settings: the run's group ``vtrace``.
@@ -31,7 +31,7 @@ class Vtrace(A2c):
     def estimate(self, segments: Segments) -> Returns:
         """V-trace targets, and advantages times the truncated importance weight.
 
-        Idle steps (`interplay.train.advantage`) pass on what follows them, with what they earn.
+        Idle steps (`interplay.train.advantage`) add their rewards to the preceding acting step.
         """
         ratio = jnp.exp(segments.log_ratio)
         weights = jnp.minimum(ratio, self._rho), self.gae_lambda * jnp.minimum(ratio, self._c)
@@ -41,7 +41,7 @@ class Vtrace(A2c):
         ) -> tuple[tuple[jax.Array, jax.Array], Returns]:
             reward, value, acting, ended, bootstrap, rho, c = step
             discount = jnp.where(acting, self.gamma, 1.0) if self.by_decision else self.gamma
-            # What is to come, by the target of the next step and by its value.
+            # r + gamma v and r + gamma V: bootstrapped from the next target and from the next value.
             target, plain = (reward + discount * jnp.where(ended, bootstrap, each) for each in following)
             advantage = jnp.where(acting, rho * (target - value), 0.0)
             corrected = value + rho * (plain - value) + c * (target - plain)

@@ -35,7 +35,7 @@ class LifeStatistics:
             lives count when they end.
         steps: (W, A) int64, of the lives under way, until their deaths.
         earned: (W, A) float64, by the lives under way.
-        living: (W, A) bool, who lives in the step under way, where the dead keep their slots; elsewhere everybody.
+        living: (W, A) bool, slots alive in the current step, for worlds with `dead_stay`; elsewhere all True.
     """
 
     def __init__(self, world: World, populations: Populations, others: bool = False) -> None:

@@ -6,8 +6,7 @@ Source: *preset* is the column of specification survival 10 that follows the cod
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypedDict
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -166,7 +165,7 @@ class ActorCriticGroup(RolloutGroup):
     )
     mask_dead: bool = Field(
         True,
-        description="Learn from acting steps only; otherwise also from those of the dead who are present.",
+        description="Learn from acting steps only; otherwise also from steps of dead agents that are present.",
     )
     sequence: int = Field(
         16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
@@ -256,7 +255,7 @@ class QmixGroup(VdnGroup):
     hyper: int = Field(64, ge=1, le=65_536, description="Units of the layers that make its weights.")
 
 
-# Algorithms that come along: name, which is that of its group, -> its class. Another one is a line here, a field below, its group above.
+# Built-in algorithms: name -> class. The group of settings has the same name in `TrainSettings`.
 BUILT_IN = {
     "ppo": "interplay.train.algorithms.ppo:Ppo",
     "policy_gradient": "interplay.train.algorithms.policy_gradient:PolicyGradient",
@@ -265,25 +264,3 @@ BUILT_IN = {
     "vdn": "interplay.train.algorithms.value_factorisation:ValueFactorisation",
     "qmix": "interplay.train.algorithms.value_factorisation:ValueFactorisation",
 }
-
-
-class AlgorithmGroups(Settings):
-    """The groups of the algorithms that come along; a run reads that of its own."""
-
-    ppo: PpoGroup = PpoGroup()
-    policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
-    a2c: A2cGroup = A2cGroup()
-    vtrace: VtraceGroup = VtraceGroup()
-    vdn: VdnGroup = VdnGroup()
-    qmix: QmixGroup = QmixGroup()
-
-
-class AlgorithmOptions(TypedDict, total=False):
-    """Their names as arguments of `interplay.train`."""
-
-    ppo: Mapping[str, Any]
-    policy_gradient: Mapping[str, Any]
-    a2c: Mapping[str, Any]
-    vtrace: Mapping[str, Any]
-    vdn: Mapping[str, Any]
-    qmix: Mapping[str, Any]

@@ -15,7 +15,15 @@ from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.interfaces.names import from_settings
-from interplay.train.settings.algorithms import BUILT_IN, AlgorithmGroups, VdnGroup
+from interplay.train.settings.algorithms import (
+    BUILT_IN,
+    A2cGroup,
+    PolicyGradientGroup,
+    PpoGroup,
+    QmixGroup,
+    VdnGroup,
+    VtraceGroup,
+)
 from interplay.train.settings.curriculum import CurriculumGroup
 from interplay.train.settings.league import LeagueGroup
 from interplay.train.settings.network import CLASS, NetworkGroup
@@ -160,7 +168,7 @@ class TrainGroup(Settings):
         return self
 
 
-class TrainSettings(AlgorithmGroups):
+class TrainSettings(Settings):
     """A whole training run; with the same package, thread count and jax version it fixes every bit of it.
 
     Example:
@@ -188,6 +196,12 @@ class TrainSettings(AlgorithmGroups):
     curriculum: CurriculumGroup = CurriculumGroup()
     train: TrainGroup = TrainGroup()
     record: RecordGroup = RecordGroup()
+    ppo: PpoGroup = PpoGroup()
+    policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
+    a2c: A2cGroup = A2cGroup()
+    vtrace: VtraceGroup = VtraceGroup()
+    vdn: VdnGroup = VdnGroup()
+    qmix: QmixGroup = QmixGroup()
     population: PopulationGroup = PopulationGroup()
     sides: SidesGroup = SidesGroup()
     interfaces: dict[str, Any] = Field(

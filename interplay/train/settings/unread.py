@@ -11,7 +11,7 @@ from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.train.populations import Populations
 from interplay.train.settings import RatesGroup, TrainSettings
-from interplay.train.settings.algorithms import BUILT_IN, AlgorithmGroups, RolloutGroup, VdnGroup
+from interplay.train.settings.algorithms import BUILT_IN, RolloutGroup, VdnGroup
 
 Fields = Callable[[Settings], Iterator[tuple[str, Any]]]  # name and value of fields of a group
 
@@ -39,9 +39,7 @@ _USERS = tuple(
         name for names in _READS.values() for name in names if name not in ("discrete", "normalise")
     )
 )  # a network of the user's own
-_FACTORED = [
-    name for name, field in AlgorithmGroups.model_fields.items() if isinstance(field.default, VdnGroup)
-]
+_FACTORED = [name for name in BUILT_IN if isinstance(TrainSettings.model_fields[name].default, VdnGroup)]
 _SWITCHES = {
     "league.pbt.rates",
     "pool.populations",
