@@ -12,16 +12,14 @@ import pytest
 from interplay.core.settings import build, merge
 from interplay.train.advantage import generalised_advantage
 from interplay.train.algorithms import Segments, make_algorithm
-from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import SingleProcess
-from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import resume, train
+from interplay.train.trainer import make_learner, resume, train
 from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
 from tests.train.test_population_runs import arrays_of, log_of
-from tests.train.toy_worlds import Corridor, make_corridor, make_two_kinds
+from tests.train.toy_worlds import make_corridor, make_two_kinds
 
 STEPS, SLOTS = 40, 6
 
@@ -103,16 +101,18 @@ def test_where_nothing_has_moved_targets_are_those_of_generalised_advantages(
         np.testing.assert_allclose(advantage, known.advantage, atol=1e-4)
 
 
-def worker_of(make: Any, world: Any, **own: Any) -> Worker:
+def worker_of(make: Any, **own: Any) -> Worker:
     settings = settings_of(**own)
-    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    learner = make_learner(settings, make, begins=True, say=str)
     return Worker(settings, make, learner, SingleProcess())
 
 
+TEAM = {"by": "name", "groups": {"all": ["*"]}}
 RUNS: dict[str, Any] = {
     "alone": (make_corridor, {}),
     "memory": (make_corridor, {"network": {"memory": "gru", "memory_size": 4}}),
     "two kinds": (make_two_kinds, {}),
+    "a central critic": (make_corridor, {"network": {"critic": "team"}, "population": TEAM}),
     "populations": (make_meadow, {"network": {"hidden": [8]}, "population": {"block": 8}}),
 }
 
@@ -120,7 +120,7 @@ RUNS: dict[str, Any] = {
 @pytest.mark.parametrize(("make", "own"), RUNS.values(), ids=RUNS)
 def test_predictions_before_learning_are_those_stored_in_the_rollout(make: Any, own: dict[str, Any]) -> None:
     """Before anything is learnt, of every row, whatever minibatch it is in."""
-    worker = worker_of(make, make(num_worlds=2, seed=0, first_world=0), **own)
+    worker = worker_of(make, **own)
     worker.learner.set_rates(0.0)
     for _ in range(2):
         worker.play()
@@ -153,7 +153,7 @@ def test_predictions_before_learning_are_those_stored_in_the_rollout(make: Any, 
 def test_a_second_epoch_learns_from_other_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     """They equal `estimate` of the values and ratios that the network gives when it is called directly."""
     own = {"vtrace": {"epochs": 2, "learning_rate": 1e-2, "minibatch": 256}, "network": {"hidden": [8]}}
-    worker = worker_of(make_corridor, Corridor(2), **own)
+    worker = worker_of(make_corridor, **own)
     seen: list[list[np.ndarray]] = []
     run_epoch = worker.learner.run_epoch
 
