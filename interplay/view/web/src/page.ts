@@ -59,6 +59,7 @@ export class Page {
   private held: number | null = null; // as it was told
   private solidAsked = false; // by the address, until there is something that may be solid
   private heardTo = 0; // events until this tick were told
+  private ran = false; // time went on at the last look
 
   /** @param show draws the panels anew; @param aloud is heard by screen readers. */
   constructor(
@@ -338,10 +339,12 @@ export class Page {
 
   /** Says what happened to the followed agent since the last look, while time goes on. */
   private tellFollowed(): void {
-    const { source, tick, following, selected, running } = this.player;
+    const { source, tick, following, selected, running, clock } = this.player;
     const before = this.heardTo;
+    const passed = running || (this.ran && clock.atEnd);
     this.heardTo = tick;
-    if (!source || !following || !running || tick <= before) return;
+    this.ran = running;
+    if (!source || !following || !passed || tick <= before) return;
     const told = source.marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(selected!));
     if (told.length) this.say(told.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
   }

@@ -356,9 +356,11 @@ export class Player {
     this.before = now;
     if (!this.source) return;
     if (!this.running || !this.atPresent) this.live?.thinning.forget();
-    if (this.clock.playing) this.advance(past);
+    const played = this.clock.playing;
+    if (played) this.advance(past);
     const drew = this.drawings.at(-1);
     this.paint(now);
+    if (played && !this.clock.playing) this.touch();
     if (this.solid && this.drawings.at(-1) !== drew) this.slow = gap > SLOW ? this.slow + 1 : 0;
     if (this.running && now - this.told >= TOLD) {
       this.told = now;
@@ -380,10 +382,7 @@ export class Player {
     }
     this.clock.advance(past, ready === reel.last ? ready : ready + 0.999);
     this.dirty = true;
-    if (!this.clock.playing) {
-      if (this.live) this.atPresent = true;
-      this.touch();
-    }
+    if (!this.clock.playing && this.live) this.atPresent = true;
   }
 
   private paint(now: number): void {
