@@ -20,6 +20,13 @@ def resume(
         int | None,
         typer.Option(parser=agent_steps, metavar="INTEGER", help="A new total of agent-steps, to train on."),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="cpu|gpu|gpu:N|auto",
+            help="Compute the networks elsewhere than so far; the bits are others from here on.",
+        ),
+    ] = None,
     accept_settings: Annotated[
         bool,
         typer.Option(
@@ -32,5 +39,7 @@ def resume(
     from interplay.verbs.trainer import load_trainer
 
     with told_by_exit_code():
-        done = load_trainer().resume(run, workers, steps, accept_settings=accept_settings, trust=trust)
+        done = load_trainer().resume(
+            run, workers, steps, accept_settings=accept_settings, trust=trust, device=device
+        )
         typer.echo(f"run folder: {done}")

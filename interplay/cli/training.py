@@ -42,6 +42,12 @@ def train(
     workers: Annotated[
         int | None, typer.Option(help="Processes; they change no bit.  [default: cores]")
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="cpu|gpu|gpu:N|auto", help="Where the networks are computed: docs/gpu.md.  [default: cpu]"
+        ),
+    ] = None,
     start_from: Annotated[
         Path | None,
         typer.Option(metavar="RUN", help="Begin with the weights of this run, or of one of RUN/checkpoints."),
@@ -81,7 +87,7 @@ def train(
     Stop it with Ctrl-C and go on with `interplay resume`.
     """
     flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
-    flags["train.start_from"] = None if start_from is None else str(start_from)
+    flags |= {"train.device": device, "train.start_from": None if start_from is None else str(start_from)}
     if preset is not None and "=" in world:  # the preset's own world, and a setting
         world, overrides = "", [world, *(overrides or [])]
     if world.endswith(".py"):

@@ -15,6 +15,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.algorithms import Algorithm, Rule, make_algorithm
+from interplay.train.devices import open_device
 from interplay.train.losses import Rates, Terms
 from interplay.train.parallel.exchange import Exchange
 from interplay.train.parallel.meeting import meet
@@ -78,6 +79,7 @@ class Learner:
         view: what central critics see; None: values are the networks' own.
 
     Attributes:
+        device: that parameters are committed to; None: the processor, as the default.
         view: as given.
         algorithm: of the run.
         epochs: most passes over the samples of an update.
@@ -103,6 +105,7 @@ class Learner:
         populations: Populations,
         view: View | None = None,
     ) -> None:
+        self.device = open_device(settings.train.device)
         self.populations, self.view = populations, view
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.networks = self._make_networks(kinds, settings, jax.random.key(settings.seed))
@@ -112,15 +115,16 @@ class Learner:
         sizes = {name: network.size for name, network in self.networks.items()}
         self.pool: Pool | League
         if settings.league.learners:
-            first = {name: network.first for name, network in self.networks.items()}
-            self.pool = League(settings.league, populations, first, settings.seed)
+            begun = {name: network.first for name, network in self.networks.items()}
+            self.pool = League(settings.league, populations, begun, settings.seed)
         else:
             self.pool = Pool(pool_of(settings, populations), populations, sizes)
         optimiser = self.algorithm.optimiser()
         self._rates: dict[str, np.ndarray] = {}
         self.set_rates(0.0)
-        self.vectors: dict[str, Any] = {name: jnp.asarray(n.first) for name, n in self.networks.items()}
-        self._moments = {name: jax.vmap(optimiser.init)(vector) for name, vector in self.vectors.items()}
+        first: dict[str, Any] = {name: jnp.asarray(n.first) for name, n in self.networks.items()}
+        self.vectors = self.place(first)
+        self._moments = self.place({name: jax.vmap(optimiser.init)(vector) for name, vector in first.items()})
         self._optimiser = optimiser
         self._move = jax.jit(self._moved, donate_argnums=(0, 1))
         self._gradient = jax.jit(self._sum_gradients)
@@ -151,6 +155,10 @@ class Learner:
             )
             for i, kind in enumerate(kinds)
         }
+
+    def place(self, tree: Any) -> Any:
+        """Arrays on the learner's device; on the processor they stay as they are."""
+        return tree if self.device is None else jax.device_put(tree, self.device)
 
     @property
     def size(self) -> int:
@@ -329,7 +337,7 @@ class Learner:
     def take_moments(self, moments: Mapping[str, tuple[Any, np.ndarray]]) -> None:
         """Adds a rollout to the running moments of networks: kind -> parameters as they were played with, and `PolicyNetwork.row_sums`."""
         for name, (was, sums) in moments.items():
-            self.vectors[name] = self.networks[name].with_moments(self.vectors[name], was, sums)
+            self.vectors[name] = self.place(self.networks[name].with_moments(self.vectors[name], was, sums))
 
     def weights(self, population: str) -> dict[str, np.ndarray]:
         """The weights of one population's networks: ``kind/tensor`` -> array."""
@@ -415,17 +423,25 @@ class Learner:
 
         def one(carry: Any) -> Any:
             vectors, moments, state = carry
-            total, came = jax.lax.cond(
-                finished & (state.at == first),
-                lambda: (state.total, jnp.asarray(True)),
-                lambda: meet(self._sum_gradients(vectors, rates, epochs, state.at), place),
-            )
-            verdict = jnp.where(came, self._verdict(total), LATE)
-            vectors, moments = jax.lax.cond(
-                verdict == CONTINUE,
-                lambda: self._moved(vectors, moments, rates, total),
-                lambda: (vectors, moments),
-            )
+            if self.device is None:
+                total, came = jax.lax.cond(
+                    finished & (state.at == first),
+                    lambda: (state.total, jnp.asarray(True)),
+                    lambda: meet(self._sum_gradients(vectors, rates, epochs, state.at), place),
+                )
+                verdict = jnp.where(came, self._verdict(total), LATE)
+                vectors, moments = jax.lax.cond(
+                    verdict == CONTINUE,
+                    lambda: self._moved(vectors, moments, rates, total),
+                    lambda: (vectors, moments),
+                )
+            else:  # one worker; a card would wait for the host at a `cond`
+                total = self._sum_gradients(vectors, rates, epochs, state.at)
+                verdict = self._verdict(total)
+                moved = self._moved(vectors, moments, rates, total)
+                vectors, moments = jax.tree.map(
+                    partial(jnp.where, verdict == CONTINUE), moved, (vectors, moments)
+                )
             terms = state.terms.at[state.at].set(self._sum_terms(total))
             norms = state.norms.at[state.at].set(self._norms(total))
             return vectors, moments, State(total, state.at + 1, verdict, terms, norms)
@@ -450,7 +466,10 @@ class Learner:
         ) in self.networks.items():  # not in the order of the mapping, which XLA's callers sort
             batch, minibatches, shards = epochs[name]
             chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
-            parts.append(network.gradient(vectors[name], batch, chosen, rates, shards).ravel())
+            found = network.gradient(
+                vectors[name], batch, chosen, rates, shards, joined=self.device is not None
+            )
+            parts.append(found.ravel())
         return jnp.concatenate(parts)
 
     def _sum_terms(self, total: jax.Array) -> jax.Array:

@@ -26,7 +26,7 @@ MUCH = (
 
 
 def join_batches(
-    shards: Sequence[Shard], name: str, most: int | None = None
+    shards: Sequence[Shard], name: str, most: int | None = None, device: Any = None
 ) -> tuple[Batch, np.ndarray | None, int]:
     """The ready rows of a kind of all shards, one shard after another.
 
@@ -34,6 +34,7 @@ def join_batches(
         shards: of this worker.
         name: of the kind.
         most: ready rows of the fullest shard of the run; None: of these.
+        device: of the learner.
 
     Returns:
         The batch on the device; what every own row costs the network, or None; rows of each shard.
@@ -53,7 +54,7 @@ def join_batches(
     ]
     costs = [cost for part in parts if (cost := network.demand(part)) is not None]
     seen = whole.seen if network.raw else _stack(parts, room)
-    batch = jax.device_put(whole._replace(seen=seen))
+    batch = jax.device_put(whole._replace(seen=seen), device)
     return batch, np.concatenate(costs) if costs else None, capacity
 
 

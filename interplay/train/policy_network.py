@@ -529,7 +529,13 @@ class PolicyNetwork:
     # -- learning -----------------------------------------------------------------------------------
 
     def gradient(
-        self, vectors: jax.Array, batch: Batch, minibatch: Minibatch, rates: Rates, shards: Any = None
+        self,
+        vectors: jax.Array,
+        batch: Batch,
+        minibatch: Minibatch,
+        rates: Rates,
+        shards: Any = None,
+        joined: bool = False,
     ) -> jax.Array:
         """Gradient of every population's summed loss over some rows of S shards, then the terms of `Terms`.
 
@@ -542,11 +548,17 @@ class PolicyNetwork:
             minibatch: which of them.
             rates: name -> (Q,) float32, numbers that change over the run.
             shards: () int32, a power of two, how many are added up, the first ones; None: all.
+            joined: the rows of all shards are one block where they are one population's, all of them computed: best for a card.
 
         Returns:
             (Q, P + 8) float32.
         """
         inference, back = jax.vjp(self._precompute, vectors)
+        if joined and len(self.first) == 1:
+            index = minibatch.index.reshape(1, -1)
+            last = jnp.full(1, len(getattr(self._inner, "plans", (None,))) - 1, jnp.int32)
+            one_block = Minibatch(index, jnp.zeros(1, jnp.int32), last, jnp.int32(1))
+            return self._shard_gradient(inference, back, batch, one_block, rates)
 
         def one(shard: Any) -> jax.Array:
             own = Minibatch(*(leaf[shard] for leaf in minibatch))

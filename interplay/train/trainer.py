@@ -27,6 +27,7 @@ from interplay.core.waiting import WAITING
 from interplay.core.world import World
 from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.curriculum import Curriculum, admit_options, check_stages, sign_options
+from interplay.train.devices import describe, open_device, told_as_lost_card, with_device
 from interplay.train.diagnosis.live import LiveDiagnosis
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.worker import TeamWorker
@@ -125,7 +126,7 @@ def train(
     check_main()
     check_read(settings)
     check_writers(settings)
-    settings = with_checkpoints(settings)
+    settings = with_device(with_checkpoints(settings))
     make = through_interfaces(settings, make_world or _registry_factory(settings))
     learner = make_learner(settings, make, begins=True)
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
@@ -182,6 +183,7 @@ def resume(
     accept_settings: bool = False,
     trust: bool = False,
     on_update: OnUpdate | None = None,
+    device: str | None = None,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -193,6 +195,7 @@ def resume(
         accept_settings: go on with what ``settings.toml`` says now, though the checkpoint was made with other values.
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
         on_update: as given to `train`.
+        device: another value of ``train.device``; None keeps it. The bits are others from here on.
 
     Returns:
         The run folder.
@@ -207,12 +210,22 @@ def resume(
         folder.admit(checkpoint, accept_settings, trust)
         if checkpoint is not None:
             admit_options(folder.settings, checkpoint.record, folder.path, trust)
-        folder.change(_changed(folder.settings, workers, steps, str(run)))
+        folder.change(with_device(_changed(folder.settings, workers, steps, str(run), device)))
+        if checkpoint is not None:
+            _tell_other_device(checkpoint, folder.settings.train.device)
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = through_interfaces(folder.settings, make_world or _registry_factory(folder.settings))
         learner = make_learner(folder.settings, make, begins=checkpoint is None)
         _run(folder, make, learner, checkpoint, stop, on_update)
     return Path(run)
+
+
+def _tell_other_device(checkpoint: Checkpoint, name: str) -> None:
+    """Says that a run goes on elsewhere than where its checkpoint was made."""
+    compute = checkpoint.record.get("compute")
+    was = compute.get("device", "cpu") if isinstance(compute, Mapping) else "cpu"
+    if was != (now := describe(name)):
+        tell(f"this run was made on {was}; from here on, on {now}, it has other bits")
 
 
 def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
@@ -239,7 +252,8 @@ def _run(
     faults = Faults()
     while True:
         try:
-            with told_as_lack_of_room():
+            device = folder.settings.train.device
+            with told_as_lost_card(device, folder.path), told_as_lack_of_room():
                 _train(folder, make, learner, checkpoint, stop, faults, on_update)
             return
         except LostWorker as error:
@@ -567,7 +581,7 @@ def _save(
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
             **describe_world(world),
             old_boxes.KEY: old_boxes.UNIT,
-            "compute": xla.describe(),
+            "compute": {**xla.describe(), "device": describe(worker.settings.train.device)},
             **worker.learner.describe(),
             **worker.describe(),
             **best.describe(),
@@ -597,6 +611,7 @@ def make_learner(
         say: told one line for each kind that `train.start_from` does not have.
         first: whether this is the first worker, who sees that memory will do for all.
     """
+    open_device(settings.train.device)  # before anything is computed
     begin = Curriculum(settings.curriculum).options
     world = make(num_worlds=1, seed=settings.seed, first_world=0, **begin)
     try:
@@ -653,8 +668,12 @@ def _registry_factory(settings: TrainSettings) -> MakeWorld:
     return functools.partial(make_world, settings.world.id, **settings.world.options)
 
 
-def _changed(settings: TrainSettings, workers: int | None, steps: int | None, owner: str) -> TrainSettings:
+def _changed(
+    settings: TrainSettings, workers: int | None, steps: int | None, owner: str, device: str | None = None
+) -> TrainSettings:
     values: dict[str, Any] = settings.model_dump()
+    if device is not None:
+        values["train"] |= {"device": device} | ({} if device == "cpu" else {"workers": 1})
     if workers is not None:
         values["train"]["workers"] = workers
     if steps is not None:

@@ -164,7 +164,9 @@ class Worker:
         """Epochs of minibatches until the algorithm has enough; all workers stop at the same minibatch."""
         learner = self.learner
         minibatches, most = self._agree_sizes()
-        batches = {name: join_batches(self.shards, name, most[name]) for name in learner.networks}
+        batches = {
+            name: join_batches(self.shards, name, most[name], learner.device) for name in learner.networks
+        }
         every, norms, enough = [], [], False
         for epoch in range(learner.epochs):
             epochs = {

@@ -278,6 +278,7 @@ class Run:
         workers: int | None = None,
         accept_settings: bool = False,
         on_update: Callable[[Run, Mapping[str, Any]], object] | None = None,
+        device: str | None = None,
     ) -> Run:
         """Goes on from the newest sound checkpoint, bit for bit as if it had never stopped.
 
@@ -286,6 +287,7 @@ class Run:
             workers: another number of processes.
             accept_settings: go on with what ``settings.toml`` says now, though it was changed.
             on_update: as for `interplay.train`.
+            device: another value of ``train.device``; the bits are others from here on.
 
         Raises:
             UserError: if the run cannot go on, or was trained on a world that was handed over and is not at hand.
@@ -306,6 +308,7 @@ class Run:
             accept_settings,
             self.trust,
             told(self.handed, self.trust, on_update),
+            device,
         )
         return Run(self.folder, self.handed, trust=self.trust)
 

@@ -79,7 +79,8 @@ def build_settings(
         )
     if "workers" not in split and "train.workers" not in flags:
         shards = values.get("train", {}).get("shards", 4)
-        values = merge(values, {"train": {"workers": workers_for(shards)}})
+        on_cpu = values.get("train", {}).get("device", "cpu") == "cpu"
+        values = merge(values, {"train": {"workers": workers_for(shards) if on_cpu else 1}})
     settings = build(TrainSettings, values, owner)
     check_read(settings)
     if file is not None:

@@ -65,6 +65,12 @@ class TrainGroup(Settings):
     workers: int = Field(
         1, ge=1, le=1024, description="Processes that share the shards; never changes a bit."
     )
+    device: str = Field(
+        "cpu",
+        pattern=r"cpu|auto|gpu(:\d{1,3})?|host:\d{1,3}",
+        description="Where the networks are computed: cpu, gpu, gpu:1 (the second card), or auto, a card where there is one; part of "
+        "the result. Worlds are stepped on the processor.",
+    )
     checkpoint_seconds: float = Field(
         30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
     )
@@ -164,6 +170,10 @@ class TrainGroup(Settings):
             noun = "shard" if self.shards == 1 else "shards"
             raise ValueError(
                 f"{self.workers} workers cannot share {self.shards} {noun} evenly; use {choice}."
+            )
+        if self.workers > 1 and self.device not in ("cpu", "auto"):
+            raise ValueError(
+                f"workers = {self.workers} with device = {self.device}: one process feeds a card; leave workers out"
             )
         return self
 

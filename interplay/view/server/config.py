@@ -9,6 +9,7 @@ TICKET_SECONDS = 60.0  # that a browser which was started here has to open the p
 
 MESSAGE_BYTES = 64 * 2**10  # of a message of the page
 MESSAGES = 60  # of a page in a second
+PONG_SECONDS = 120.0  # in which a page answers a ping: a slow machine, or one that compiles, keeps it waiting
 VIOLATED = 1008  # the code of a close: what was said is against the rules
 NESTING = 16  # lists and groups of a message inside each other
 TARGET_BYTES = 4_096  # of a path with its query

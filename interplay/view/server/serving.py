@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.view.server.config import MESSAGE_BYTES, TOKEN_BYTES
+from interplay.view.server.config import MESSAGE_BYTES, PONG_SECONDS, TOKEN_BYTES
 from interplay.view.server.guard import TICKETS, App
 
 HOME = "127.0.0.1"
@@ -143,6 +143,7 @@ def serve(
         http=Impatient,
         ws=Paced,
         ws_max_size=MESSAGE_BYTES,
+        ws_ping_timeout=PONG_SECONDS,
         ws_per_message_deflate=compress,
         log_level="error",
         access_log=False,

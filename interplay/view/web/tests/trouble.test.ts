@@ -109,8 +109,8 @@ describe("a machine six times slower", () => {
       expect(told / share).toBeLessThan(2);
       expect(await tab.locator("#aloud").textContent()).not.toContain("ticks");
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
-      await expect.poll(async () => (await tick(tab)) - come.at(-1)!).toBe(0);
-      await expect.poll(header).toMatch(/^paused · \d+ fps$/);
+      await expect.poll(async () => (await tick(tab)) - come.at(-1)!, { timeout: 60_000 }).toBe(0);
+      await expect.poll(header, { timeout: 60_000 }).toMatch(/^paused · \d+ fps$/);
     }), 400_000); // where kernels have to be compiled first, and on a machine that does other work
 });
 

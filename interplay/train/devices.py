@@ -1,0 +1,129 @@
+"""Where the networks are computed: on the processor, or on a graphics card that the settings ask for.
+
+The processor stays jax's default device. Only a learner's parameters are *committed* to a card, and compiled calls that take them follow:
+what has no parameters, and every other process, uses no card.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import jax
+
+from interplay.core.errors import UserError
+from interplay.core.settings import changed
+from interplay.train.parallel import xla
+from interplay.train.parallel.flags import known
+from interplay.train.settings import TrainSettings
+
+CPU = "cpu"
+assert xla  # imported for its effect: its flags come first
+_PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
+# Bits are the same in every run; and without Triton's products programs compile in seconds (docs/results/devices.md).
+_FLAGS = ["--xla_gpu_exclude_nondeterministic_ops=true", "--xla_gpu_enable_triton_gemm=false"]
+
+
+def with_device(settings: TrainSettings) -> TrainSettings:
+    """The settings with a device in the place of ``auto``: a card where jax has one, so that resuming keeps it."""
+    if settings.train.device != "auto":
+        return settings
+    found = "gpu" if _has_cuda() and settings.train.workers == 1 and _cards() else CPU
+    return changed(settings, {"train": {"device": found}}, "train")
+
+
+def open_device(name: str) -> Any:
+    """The device of jax that the parameters are committed to; None: the processor, where nothing is committed.
+
+    Call it before anything is computed in this process: a card is found then, or not at all.
+
+    Args:
+        name: ``train.device``: ``cpu``, ``gpu``, ``gpu:1``; ``host:1`` is a part of the processor, for tests.
+
+    Raises:
+        UserError: if it is not there, with the cure.
+    """
+    if name == CPU:
+        if jax.config.jax_platforms != CPU:  # type: ignore[attr-defined]  # JAX_PLATFORMS names others
+            jax.config.update("jax_default_device", jax.devices(CPU)[0])
+        return None
+    kind, _, number = name.partition(":")
+    devices = jax.devices(CPU) if kind == "host" else _open_cards(name)
+    at = int(number or 0)
+    if at >= len(devices):
+        there = " and ".join(f"{kind}:{i}" for i in range(len(devices)))
+        raise UserError(
+            f"train.device = {name}: there {'are' if len(devices) > 1 else 'is'} {there} on this machine"
+        )
+    return devices[at]
+
+
+def describe(name: str) -> str:
+    """The device in words, e.g. ``gpu (NVIDIA H100)``."""
+    device = open_device(name)
+    return name if device is None else f"{name} ({device.device_kind})"
+
+
+@contextlib.contextmanager
+def told_as_lost_card(name: str, run: object) -> Iterator[None]:
+    """Turns an error of a card in mid-run into one line.
+
+    Args:
+        name: ``train.device``.
+        run: its folder.
+
+    Raises:
+        UserError: for it.
+    """
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        if name == CPU:
+            raise
+        first = str(error).strip().partition("\n")[0][:200]
+        raise UserError(
+            f"training on {name}: {first}; go on with `interplay resume {run}`, without the card with --device cpu"
+        ) from error
+
+
+def _open_cards(name: str) -> Sequence[Any]:
+    """The cards of this machine, one at least."""
+    if not _has_cuda():
+        raise UserError(
+            f'train.device = {name}: this jax ({jax.__version__}) has no CUDA; pip install "interplay[cuda12]", or leave it out'
+        )
+    devices = _cards()
+    if not devices:
+        raise UserError(
+            f"train.device = {name}: jax sees no GPU, or had begun without it in this process; look at nvidia-smi, or leave it out"
+        )
+    return devices
+
+
+def _has_cuda() -> bool:
+    return any(find_spec(plugin) is not None for plugin in _PLUGINS)
+
+
+def _cards() -> Sequence[Any]:
+    """The cards that jax finds; where it has begun without them none.
+
+    The processor remains the default, products have the precision of their numbers, and a process takes of a card what it needs.
+    """
+    platforms = jax.config.jax_platforms  # type: ignore[attr-defined]
+    given = os.environ.get("XLA_FLAGS", "")
+    ours = known([flag for flag in _FLAGS if flag.split("=")[0] not in given])
+    os.environ["XLA_FLAGS"] = " ".join([*ours, given]).strip()
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    os.environ.pop("NPROC", None)  # it bounds the threads that compile for a card, too
+    jax.config.update("jax_platforms", "cuda,cpu")
+    try:
+        devices = jax.devices("cuda")
+        jax.config.update("jax_default_device", jax.devices(CPU)[0])
+        jax.config.update("jax_default_matmul_precision", "highest")
+    except RuntimeError:  # whatever it is that jax has against the card, its own words name a backend
+        jax.config.update("jax_platforms", platforms)
+        return []
+    return devices

@@ -1,0 +1,236 @@
+"""The learner on another device: the same learning as on the processor, a program that a card can run, and runs that go on elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import interplay
+from interplay.core.errors import UserError
+from interplay.core.settings import changed
+from interplay.core.trust import read_settings
+from interplay.train import devices
+from interplay.train.learner import Epoch, Learner
+from interplay.train.losses import Terms
+from interplay.train.minibatches import join_batches, make_epoch
+from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.selfplay.matchups import with_opponents
+from interplay.train.settings import (
+    NetworkGroup,
+    PpoGroup,
+    TrainGroup,
+    TrainSettings,
+    WorldChoice,
+)
+from interplay.train.shard import Shard, make_shard
+from tests.train.placed_runs import CASES
+from tests.train.toy_worlds import make_corridor
+
+SETTINGS = TrainSettings(
+    world=WorldChoice(id="corridor"),
+    num_worlds=16,
+    train=TrainGroup(shards=4),
+    ppo=PpoGroup(rollout=32, minibatch=64, target_kl=None),
+    network=NetworkGroup(kind="mlp", hidden=(8,)),
+)
+FEW = ["mlp", "gru and critic", "vdn"]
+PLACED = changed(SETTINGS, {"train": {"device": "host:0"}}, "test")
+
+
+def learner_of(settings: TrainSettings) -> Learner:
+    world = make_corridor(1, 0, 0)
+    return Learner(world.kinds, settings, with_opponents(settings, world))
+
+
+def epochs_of(learner: Learner, settings: TrainSettings) -> tuple[dict[str, Epoch], int]:
+    """An epoch of four shards that have played, and its minibatches."""
+    shards: list[Shard] = []
+    for index in range(4):
+        shards.append(make_shard(index, make_corridor, learner, settings))
+        shards[-1].play(learner.inference_parameters(), 0)
+        shards[-1].estimate()
+    most = max(shard.minibatches() for shard in shards)
+    orders = [shard.shuffle("agent", 0, 0) for shard in shards]
+    batch = join_batches(shards, "agent", None, learner.device)
+    return {"agent": make_epoch(shards, "agent", batch, orders, most)}, most
+
+
+@pytest.mark.parametrize("cases", [FEW, [case for case in CASES if case not in FEW]], ids=["few", "others"])
+def test_learning_is_the_same_on_a_second_device(tmp_path: Path, cases: list[str]) -> None:
+    """Two updates of each; all that is learnt lies on the second device, and it moved as on the first."""
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"
+    asked = [sys.executable, "-m", "tests.train.placed_runs", str(tmp_path), *cases]
+    said = subprocess.run(
+        asked, env=os.environ | {"XLA_FLAGS": flags}, capture_output=True, text=True, check=True
+    )
+    lines = [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")]
+    assert [line["case"] for line in lines] == cases
+    for line in lines:
+        assert line["places"] == ["cpu:1"], line
+        assert line["same_start"], line
+        assert line["moved"] > 1e-3, line
+        assert line["apart"] < 1e-4, line
+
+
+def test_a_joined_gradient_is_the_sum_of_the_shards() -> None:
+    learner, placed = learner_of(SETTINGS), learner_of(PLACED)
+    epochs, minibatches = epochs_of(learner, SETTINGS)
+    for minibatch in (0, minibatches - 1):
+        wanted, found = learner.gradient(epochs, minibatch), placed.gradient(epochs, minibatch)
+        rows = placed.terms(found)[:, Terms._fields.index("rows")]
+        assert np.array_equal(rows, learner.terms(wanted)[:, Terms._fields.index("rows")])
+        assert rows.sum() > 4
+        assert np.linalg.norm(found - wanted) < 1e-5 * np.linalg.norm(wanted)
+
+
+def test_the_step_of_the_minibatch_that_is_enough_is_not_taken_on_a_device() -> None:
+    settings = changed(PLACED, {"ppo": {"target_kl": 1e-12, "learning_rate": 0.05}}, "test")
+    learner, twin = learner_of(settings), learner_of(settings)
+    epochs, minibatches = epochs_of(learner, settings)
+    twin.apply(twin.gradient(epochs, 0))
+    terms, enough = learner.run_epoch(epochs, minibatches, SingleProcess())
+    assert enough
+    assert len(terms) == 2
+    np.testing.assert_allclose(learner.vectors["agent"], twin.vectors["agent"], atol=1e-6)
+
+
+def test_a_gradient_that_is_not_finite_is_named_on_a_device() -> None:
+    learner = learner_of(PLACED)
+    epochs, minibatches = epochs_of(learner, PLACED)
+    before = np.asarray(learner.vectors["agent"])
+    batch = epochs["agent"].batch
+    spoilt = {"agent": epochs["agent"]._replace(batch=batch._replace(target=batch.target * np.nan))}
+    with pytest.raises(UserError, match="not finite"):
+        learner.run_epoch(spoilt, minibatches, SingleProcess())
+    assert np.array_equal(np.asarray(learner.vectors["agent"]), before)
+
+
+def lowered(function: Any, *given: Any) -> str:
+    """The program as a card gets it, which takes no card."""
+    text: str = jax.jit(function).trace(*given).lower(lowering_platforms=("cuda",)).as_text()
+    return text
+
+
+def test_a_cards_program_meets_nobody_and_asks_the_host_for_no_branch() -> None:
+    learner, placed = learner_of(SETTINGS), learner_of(PLACED)
+    epochs, minibatches = epochs_of(placed, PLACED)
+    total = np.zeros(placed.size, np.float32)
+    ends = (SingleProcess().place, 0, minibatches, total, np.bool_(False))
+    text = lowered(placed._run, placed.vectors, placed._moments, placed._rates, epochs, *ends)
+    assert "custom_call" not in text
+    assert not re.search(r"stablehlo\.(case|if)\b", text)
+    assert text.count("stablehlo.while") == 1  # over the minibatches
+    usual = lowered(learner._run, learner.vectors, learner._moments, learner._rates, epochs, *ends)
+    assert "interplay_meet" in usual
+    assert re.search(r"stablehlo\.(case|if)\b", usual)
+
+
+# -- whole runs --------------------------------------------------------------------------------------------------------
+
+
+def trained(out: Path, updates: int, device: str) -> Path:
+    values: dict[str, Any] = {
+        "train": {"device": device, "max_updates": updates, "quiet": True, "shards": 2},
+        "ppo": {"rollout": 16, "minibatch": 32, "epochs": 1},
+        "network": {"kind": "mlp", "hidden": [8]},
+    }
+    interplay.train("simulation/multi-corridor", out, num_worlds=4, workers=1, **values)
+    return out
+
+
+def arrays_of(run: Path) -> dict[str, np.ndarray]:
+    newest = latest_checkpoint(run)
+    assert newest is not None
+    arrays = read_checkpoint(newest).arrays
+    return {f"{stem}/{name}": array for stem, own in arrays.items() for name, array in own.items()}
+
+
+def longer(run: Path, updates: int) -> None:
+    file = run / "settings.toml"
+    file.write_text(re.sub(r"max_updates = \d+", f"max_updates = {updates}", file.read_text()))
+
+
+def test_a_run_on_a_device_resumes_to_the_same_bits(tmp_path: Path) -> None:
+    whole = trained(tmp_path / "whole", 4, "host:0")
+    stopped = trained(tmp_path / "stopped", 2, "host:0")
+    longer(stopped, 4)
+    interplay.Run(stopped).resume()
+    wanted, found = arrays_of(whole), arrays_of(stopped)
+    assert wanted.keys() == found.keys()
+    for name, array in wanted.items():
+        assert np.array_equal(array, found[name], equal_nan=True), name
+
+
+def test_a_run_goes_on_elsewhere_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = trained(tmp_path / "run", 2, "host:0")
+    before = arrays_of(run)
+    longer(run, 3)
+    interplay.Run(run).resume(device="cpu")
+    assert (
+        "this run was made on host:0 (cpu); from here on, on cpu, it has other bits"
+        in capsys.readouterr().err
+    )
+    assert read_settings(run / "settings.toml", TrainSettings).train.device == "cpu"
+    weights = next(name for name in before if name.endswith("/weight"))
+    assert not np.array_equal(before[weights], arrays_of(run)[weights])
+
+
+def test_auto_is_the_processor_where_there_is_no_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "_has_cuda", lambda: False)
+    run = trained(tmp_path / "run", 1, "auto")
+    assert read_settings(run / "settings.toml", TrainSettings).train.device == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("device", "has_cuda", "told"),
+    [
+        (
+            "gpu",
+            False,
+            r"train.device = gpu: this jax \(.+\) has no CUDA; pip install \"interplay\[cuda12\]\"",
+        ),
+        ("gpu", True, "train.device = gpu: jax sees no GPU"),
+        ("host:7", False, "train.device = host:7: there is host:0 on this machine"),
+    ],
+)
+def test_a_device_that_is_not_there_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, has_cuda: bool, told: str
+) -> None:
+    before, flags = jax.config.jax_platforms, os.environ["XLA_FLAGS"]  # type: ignore[attr-defined]
+    monkeypatch.setattr(devices, "_has_cuda", lambda: has_cuda)
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    monkeypatch.setenv("NPROC", "1")
+    with pytest.raises(UserError, match=told):
+        trained(tmp_path / "run", 1, device)
+    assert not (tmp_path / "run").exists()
+    assert jax.config.jax_platforms == before  # type: ignore[attr-defined]
+
+
+def test_a_card_that_fails_in_mid_run_is_told_in_a_line() -> None:
+    error = jax.errors.JaxRuntimeError("INTERNAL: the device is lost\nand much more")
+    with (
+        pytest.raises(
+            UserError, match=r"^training on gpu:1: INTERNAL: the device is lost; go on with .*--device cpu$"
+        ),
+        devices.told_as_lost_card("gpu:1", "runs/first"),
+    ):
+        raise error
+    with pytest.raises(jax.errors.JaxRuntimeError), devices.told_as_lost_card("cpu", "runs/first"):
+        raise error
+
+
+def test_one_process_feeds_a_card() -> None:
+    with pytest.raises(UserError, match="workers = 2 with device = gpu"):
+        changed(SETTINGS, {"train": {"device": "gpu", "workers": 2}}, "train")
