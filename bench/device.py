@@ -89,8 +89,8 @@ def make_learner(kind: str, world: str = SURVIVAL, memory: str = "none") -> tupl
     """A learner whose arrays are on the CPU, and the network of its first kind."""
     from interplay.core.settings import build
     from interplay.registry import make_world
+    from interplay.train.making import make_learner as make
     from interplay.train.settings import TrainSettings
-    from interplay.train.trainer import make_learner as make
 
     network = {"kind": kind} | ({"hidden": [64, 64]} if kind == "mlp" else {})
     network |= {"memory": memory, "memory_size": 64} if memory != "none" else {}
@@ -140,7 +140,7 @@ def make_batch(net: Any, vectors: Any, rows: int, device: Any) -> Any:
     import jax
     import numpy as np
 
-    from interplay.train.policy_network import Batch
+    from interplay.train.batches import Batch
 
     few = min(rows, 16384)
     seen, memory = observations(net, few)

@@ -18,10 +18,10 @@ import numpy as np
 
 from interplay.core.settings import build, merge
 from interplay.registry import make_world, training_settings
+from interplay.train.making import make_learner
 from interplay.train.rollout import collect
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
-from interplay.train.trainer import make_learner
 from tests.train.plain_rollout import PlainCollector
 
 ROUNDS, STEPS = 12, 256

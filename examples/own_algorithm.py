@@ -18,8 +18,8 @@ import optax
 from interplay.core.errors import UserError
 from interplay.train.advantage import Returns
 from interplay.train.algorithms import Algorithm, Segments
+from interplay.train.batches import Batch
 from interplay.train.losses import Prediction, Rates, Terms
-from interplay.train.policy_network import Batch
 from interplay.train.settings import TrainSettings
 
 

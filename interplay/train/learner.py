@@ -15,17 +15,16 @@ from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.algorithms import Algorithm, Rule, make_algorithm
+from interplay.train.batches import Batch, Minibatch
 from interplay.train.devices import open_device
-from interplay.train.losses import Rates, Terms
+from interplay.train.learning_network import LearningNetwork
+from interplay.train.losses import NUM_TERMS, Rates, Terms
 from interplay.train.parallel.exchange import Exchange
 from interplay.train.parallel.meeting import meet
-from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork, check_shapes
 from interplay.train.populations import Populations
-from interplay.train.run.restoring import check_array, check_weights
-from interplay.train.selfplay.league.league import League
-from interplay.train.selfplay.league.standing import ratings
-from interplay.train.selfplay.pool import Pool, pool_of
+from interplay.train.selfplay.making import make_others
 from interplay.train.settings import TrainSettings
+from interplay.train.stacks import policy_stem, read_moments, read_stacks
 from interplay.train.views import View
 
 _ROWS = Terms._fields.index("rows")
@@ -112,13 +111,9 @@ class Learner:
         self.kinds_that_learn, self.learns = _who_learns(
             [kind.name for kind in kinds], populations, settings.train.learners
         )
-        sizes = {name: network.size for name, network in self.networks.items()}
-        self.pool: Pool | League
-        if settings.league.learners:
-            begun = {name: network.first for name, network in self.networks.items()}
-            self.pool = League(settings.league, populations, begun, settings.seed)
-        else:
-            self.pool = Pool(pool_of(settings, populations), populations, sizes)
+        self.pool = make_others(
+            settings, populations, {name: network.first for name, network in self.networks.items()}
+        )
         optimiser = self.algorithm.optimiser()
         self._rates: dict[str, np.ndarray] = {}
         self.set_rates(0.0)
@@ -138,13 +133,13 @@ class Learner:
 
     def _make_networks(
         self, kinds: Sequence[Kind], settings: TrainSettings, key: jax.Array
-    ) -> dict[str, PolicyNetwork]:
+    ) -> dict[str, LearningNetwork]:
         """The networks of every kind, and with them the algorithm of the run."""
         algorithm = make_algorithm(settings)
         self.algorithm: Rule = algorithm
         self.epochs, self.normalises, self._enough = algorithm.epochs, algorithm.normalise, algorithm.enough
         return {
-            kind.name: PolicyNetwork(
+            kind.name: LearningNetwork(
                 kind,
                 settings,
                 jax.random.fold_in(key, i),
@@ -171,9 +166,7 @@ class Learner:
         A schedule that stays is not logged; where populations differ each is logged as ``learning_rate[villager]``.
         """
         names = self.populations.names
-        each = [self.algorithm.rates(share, population) for population in names]
-        if isinstance(self.pool, League):
-            each = self.pool.scale(each)
+        each = self.pool.scale([self.algorithm.rates(share, population) for population in names])
         self._rates = {rate: np.array([own[rate] for own in each], np.float32) for rate in each[0]}
         first = [self.algorithm.rates(0.0, population) for population in names]
         last = [self.algorithm.rates(1.0, population) for population in names]
@@ -200,27 +193,23 @@ class Learner:
 
     def keep_selves(self, updates: int, agent_steps: int) -> dict[str, float]:
         """Copies weights where it is time for it, after so many updates and agent-steps; gives what there is to log of it."""
-        if isinstance(self.pool, Pool):
-            self.pool.add(updates, self.vectors)
-            return {}
-        decision = self.pool.advance(agent_steps, self.vectors)
+        decision = self.pool.end_update(updates, agent_steps, self.vectors)
         if decision is None:
             return {}
-        for learner in decision.restarted:
-            for name, vectors in self.vectors.items():
-                begun = jnp.asarray(self.pool.beginning(name, learner))
-                self.vectors[name] = vectors.at[learner].set(begun)
-                fresh = self._optimiser.init(begun)
+        for name, vectors in self.vectors.items():
+            for learner in decision.restarted:
+                begun = jnp.asarray(self.pool.stacks[name][learner])
+                vectors, fresh = vectors.at[learner].set(begun), self._optimiser.init(begun)
                 self._moments[name] = jax.tree.map(
                     lambda leaf, new, at=learner: leaf.at[at].set(new), self._moments[name], fresh
                 )
-        for learner, other in decision.replaced:
-            for name, vectors in self.vectors.items():
-                self.vectors[name] = vectors.at[learner].set(vectors[other])
+            for learner, other in decision.replaced:
+                vectors = vectors.at[learner].set(vectors[other])
                 self._moments[name] = jax.tree.map(
                     lambda leaf, at=learner, given=other: leaf.at[at].set(leaf[given]), self._moments[name]
                 )
-        return {f"rating[{name}]": points for name, points in ratings(self.pool).items()}
+            self.vectors[name] = vectors
+        return {f"rating[{name}]": points for name, points in self.pool.ratings().items()}
 
     def run_epoch(
         self, epochs: Mapping[str, Epoch], minibatches: int, exchange: Exchange, update: int = 0
@@ -330,8 +319,7 @@ class Learner:
                 leaves = jax.tree.leaves(self._moments[name])
                 moments |= {f"{name}/{i}": np.asarray(leaf[index]) for i, leaf in enumerate(leaves)}
             files |= {policy_stem(population): self.weights(population), f"optimiser-{population}": moments}
-        if isinstance(self.pool, League):
-            files |= {policy_stem(name): self._named(vectors) for name, vectors in self.pool.members()}
+        files |= {policy_stem(name): self._named(vectors) for name, vectors in self.pool.members()}
         return files | {"pool": self.pool.save()} if self.pool.places else files
 
     def take_moments(self, moments: Mapping[str, tuple[Any, np.ndarray]]) -> None:
@@ -353,15 +341,13 @@ class Learner:
 
     def describe(self) -> dict[str, Any]:
         """What a checkpoint's record says of the learner beside its arrays: the order of the populations, frozen players of a league after them."""
-        frozen = [name for name, _ in self.pool.members()] if isinstance(self.pool, League) else []
-        return {"populations": [*self.populations.own, *frozen]}
+        return {"populations": [*self.populations.own, *(name for name, _ in self.pool.members())]}
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
         """Puts other weights, kind name -> (populations of its own, P) float32, in the place of those drawn; for a run that begins."""
         for name, stack in vectors.items():
             self.vectors[name] = self.vectors[name].at[self._at].set(jnp.asarray(stack))
-        if isinstance(self.pool, League):
-            self.pool.begin_with(vectors)
+        self.pool.begin_with(vectors)
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
         """Restores what `save` gave.
@@ -381,15 +367,11 @@ class Learner:
         self._moments = moments
         if self.pool.places:
             self.pool.load(arrays.get("pool", {}))
-        if isinstance(self.pool, League):
-            self._check_copies(arrays)
+        self._check_copies(arrays)
 
     def _check_copies(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
         """Refuses a league that plays with other weights than those that its players' files hold."""
-        league = self.pool
-        assert isinstance(league, League)
-        mirrors = [(q, {n: s[i] for n, s in league.stacks.items()}) for i, q in enumerate(league.names)]
-        for player, vectors in [*mirrors, *league.members()]:
+        for player, vectors in [*self.pool.mirrors(), *self.pool.members()]:
             held = arrays.get(policy_stem(player), {})
             for tensor, array in self._named(vectors).items():
                 if not np.array_equal(held.get(tensor, ()), array):
@@ -509,60 +491,6 @@ class Learner:
             parts[name] = total[at : at + rows * columns].reshape(rows, columns)
             at += rows * columns
         return parts
-
-
-def policy_stem(population: str) -> str:
-    """The file of a population's weights in a checkpoint, without its ending."""
-    return f"policy-{population}"
-
-
-def read_stacks(
-    networks: Mapping[str, PolicyNetwork], tensors: Sequence[Mapping[str, np.ndarray]]
-) -> dict[str, Any]:
-    """Stacked parameters, kind name -> (Q, P), from the named tensors of Q populations.
-
-    Raises:
-        UserError: if names or shapes do not fit these networks.
-    """
-    each = [read_vectors(networks, one) for one in tensors]
-    return {name: np.stack([vectors[name] for vectors in each]) for name in networks}
-
-
-def read_vectors(
-    networks: Mapping[str, PolicyNetwork], tensors: Mapping[str, np.ndarray]
-) -> dict[str, np.ndarray]:
-    """One population's parameters, kind name -> (P,) float32, from a checkpoint's named tensors.
-
-    Raises:
-        UserError: if names or shapes do not fit these networks.
-    """
-    vectors = {}
-    for name, network in networks.items():
-        expected = {
-            f"{name}/{tensor}": array.shape for tensor, array in network.split(network.first[0]).items()
-        }
-        check_shapes(expected, tensors)
-        own = {tensor: tensors[f"{name}/{tensor}"] for tensor in network.names}
-        vectors[name] = network.join(check_weights(f"checkpoint: kind {name}", own))
-    return vectors
-
-
-def read_moments(name: str, moments: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """The state of a kind's optimiser from a checkpoint's arrays.
-
-    Args:
-        name: of the kind.
-        moments: of this run, whose form it must have.
-        arrays: ``kind/number`` -> array.
-
-    Raises:
-        UserError: if one is missing, of another shape or dtype, or not finite.
-    """
-    leaves, tree = jax.tree.flatten(moments)
-    for i, leaf in enumerate(leaves):
-        key = f"{name}/{i}"
-        check_array(key, arrays.get(key), leaf.shape, leaf.dtype, "checkpoint: optimiser")
-    return jax.tree.unflatten(tree, [jnp.array(arrays[f"{name}/{i}"]) for i in range(len(leaves))])
 
 
 def _who_learns(

@@ -69,6 +69,9 @@ def guess_terms(guess: jax.Array, truth: jax.Array, counts: jax.Array) -> jax.Ar
     return summed
 
 
+NUM_TERMS = len(Terms._fields)
+
+
 def total(terms: Terms, value_coefficient: float, entropy_coefficient: Any) -> jax.Array:
     """The sum that is minimised: policy + value_coefficient value - entropy_coefficient entropy; None for no entropy.
 

@@ -13,9 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from interplay.train.batches import Batch, Minibatch
 from interplay.train.learner import Epoch
+from interplay.train.learning_network import LearningNetwork
 from interplay.train.observations import zeros
-from interplay.train.policy_network import Batch, Minibatch, PolicyNetwork
 from interplay.train.populations import cut_blocks, most_blocks, sort_rows
 from interplay.train.samples import SampleLayout
 from interplay.train.shard import Shard
@@ -148,7 +149,11 @@ def _write_rows(units: np.ndarray, index: np.ndarray, start: int, out: np.ndarra
 
 
 def _deal(
-    network: PolicyNetwork, order: np.ndarray, demand: np.ndarray | None, index: np.ndarray, plans: np.ndarray
+    network: LearningNetwork,
+    order: np.ndarray,
+    demand: np.ndarray | None,
+    index: np.ndarray,
+    plans: np.ndarray,
 ) -> None:
     """Deals the units of a shard of one population to its minibatches, (M, B) and (M,), each in ascending order of their cost."""
     minibatches, block = index.shape
@@ -164,7 +169,7 @@ def _deal(
 
 
 def _cut(
-    network: PolicyNetwork,
+    network: LearningNetwork,
     units: np.ndarray,
     population: np.ndarray,
     demand: np.ndarray | None,

@@ -10,8 +10,7 @@ one block; then nothing is looped over and nothing picked. What a block needs of
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -21,74 +20,20 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
-from interplay.train import losses, networks
+from interplay.train import networks
 from interplay.train.discrete_leaves import as_seen, find_names
 from interplay.train.distributions import Distribution
-from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.networks.normaliser import Normaliser, merged
 from interplay.train.observations import ObservationRows, Rows
 from interplay.train.parallel import xla
-from interplay.train.parallel.exchange import tree_sum
 from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
 
-NUM_TERMS = len(Terms._fields)
 _CRITIC = 0xC717  # folded into the key of a central critic
 _HEAD = 0x6E55  # folded into the key of the head that guesses
 MARK = "place_in_team"  # the leaf that tells a member its place (`VdnGroup.agent_id`)
 
 assert xla  # imported for its effect: it sets XLA's flags before the backend starts
-
-Loss = Callable[[Prediction, "Batch", jax.Array, Rates], tuple[jax.Array, Terms]]
-
-
-class Batch(NamedTuple):
-    """What a worker's shards learn from in one update, or some rows of it; N rows, with room for all shards of the run.
-
-    Attributes:
-        seen: observations, (N, ...): as the network's `prepare` left them, or as rows where it takes them raw.
-        action: (N, columns) float32.
-        log_prob: (N,) float32 when acting.
-        advantage: (N,) float32, normalised.
-        target: (N,) float32, of the value.
-        acts: (N,) float32, 1 where the row teaches the policy.
-        mask: (N, choices) bool, or None.
-        truth: (N, n) bool, which seats are of the population that is guessed; None where nothing is guessed.
-        view: (N, size) float32, what a central critic sees, or None.
-        memory: (N, size) float32 before the row, or None.
-        fresh: (N,) bool, nothing was remembered before the row; None without memory.
-    """
-
-    seen: Any
-    action: Any
-    log_prob: Any
-    advantage: Any
-    target: Any
-    acts: Any
-    mask: Any
-    truth: Any = None
-    view: Any = None
-    memory: Any = None
-    fresh: Any = None
-
-
-class Minibatch(NamedTuple):
-    """Which rows a gradient step learns from: S shards of the run, M blocks at most of B rows each.
-
-    A worker's own shards come first; entries of the others are not read.
-
-    Attributes:
-        index: (S, M, B) int32, rows of the batch; N + i stands for no row and is computed as row i. With memory the rows are sequences,
-            one after another.
-        population: (S, M) int32, of each block.
-        plan: (S, M) int32, numbers of the network's plans.
-        number: (S,) int32, how many blocks there are.
-    """
-
-    index: Any
-    population: Any
-    plan: Any
-    number: Any
 
 
 def check_shapes(expected: Mapping[str, tuple[int, ...]], tensors: Mapping[str, np.ndarray]) -> None:
@@ -118,8 +63,6 @@ class PolicyNetwork:
         settings: of the run.
         key: jax random key of the first population's weights.
         populations: of the run.
-        loss: of the run's algorithm; None for networks that only play.
-        sequence: steps that memory is learnt through at once, of the run's algorithm.
         view: numbers that a central critic sees; 0: the value is the network's own.
         marks: (A_kind, M) float32, what the agents of each slot are told beside what they see; None: nothing.
         weights: ``kind/tensor`` -> array, of a checkpoint, that will take the place of those that are drawn; None: they stay.
@@ -139,7 +82,6 @@ class PolicyNetwork:
         block: rows per block.
         raw: whether the networks take rows as they are laid out, unprepared.
         memory: numbers that an agent remembers; 0: nothing.
-        sequence: steps that memory is learnt through; 1 without.
         guesses: whether the networks guess who is who (`BeliefGroup`).
         guessed: number of the population that is guessed, which does not guess; -1: none of these.
         certain: it plays its likeliest action whoever asks: what it tells are utilities, no odds (`interplay.train.factored`).
@@ -151,18 +93,16 @@ class PolicyNetwork:
         settings: TrainSettings,
         key: jax.Array,
         populations: Populations,
-        loss: Loss | None = None,
-        sequence: int = 1,
         view: int = 0,
         marks: np.ndarray | None = None,
         weights: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.kind, self.view, self.marks = kind, view, marks
         self.space = kind.observation_space if marks is None else _marked(kind, marks.shape[1])
-        self._settings, self._loss = settings, loss
+        self._settings = settings
         self.certain = settings.factored is not None
         about = settings.belief.about
-        self.guesses, self._listening = bool(about), settings.belief.listening
+        self.guesses = bool(about)
         self.guessed = populations.names.index(about) if about in populations.names else -1
         self.distribution = Distribution(
             kind.action_space, settings.network.probability_floor, settings.network.action_masks
@@ -184,7 +124,6 @@ class PolicyNetwork:
         self.layout = ObservationRows(self.space, own.input_scale, self.raw, names, own.scale_pictures)
         self.block = settings.population.block
         self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.remembers else 0
-        self.sequence = sequence if self.memory and settings.network.stack == 1 else 1
         self._precomputes = hasattr(self._static, "precompute")
         if self._precomputes:
             fast = networks.precompute(self._network(jnp.asarray(self.first[0])))
@@ -399,11 +338,11 @@ class PolicyNetwork:
             key = jax.random.fold_in(jax.random.wrap_key_data(keys[shard]), counter)
             if blocks is None:
                 own = jax.tree.map(lambda array: array[shard], inputs)
-                return self._answer(_pick(inference, 0), own, jax.random.fold_in(key, 0), greedy)
+                return self._answer(pick(inference, 0), own, jax.random.fold_in(key, 0), greedy)
             cuts = Blocks(*(part[shard] for part in blocks))
             return self._answer_blocks(inference, inputs, shard, cuts, key, block, greedy)
 
-        return _each_shard(one, len(keys), shards)
+        return each_shard(one, len(keys), shards)
 
     def _answer(
         self,
@@ -445,7 +384,7 @@ class PolicyNetwork:
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
             own = jax.tree.map(lambda array: _cut(array, shard, at, block), inputs)
-            arrays, drawn = _pick(inference, blocks.population[i]), jax.random.fold_in(key, i)
+            arrays, drawn = pick(inference, blocks.population[i]), jax.random.fold_in(key, i)
             outputs = self._answer(arrays, own, drawn, greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, outputs, at, 0)
 
@@ -457,7 +396,7 @@ class PolicyNetwork:
         self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array], mask: jax.Array | None
     ) -> jax.Array:
         """Of every choice by one population's network, (B, choices)."""
-        parameters, _ = self._call(_pick(inference, population), self._read(rows))
+        parameters, _ = self._call(pick(inference, population), self._read(rows))
         return self._odds(parameters, mask)
 
     def _odds(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
@@ -467,7 +406,7 @@ class PolicyNetwork:
 
     def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
         """What one population's network believes of every seat, (B, n) probabilities."""
-        return jax.nn.sigmoid(self._guess(_pick(inference, population), self._read(rows))[2])
+        return jax.nn.sigmoid(self._guess(pick(inference, population), self._read(rows))[2])
 
     @property
     def attended(self) -> tuple[str, ...]:
@@ -476,7 +415,7 @@ class PolicyNetwork:
 
     def of_population(self, inference: Any, number: Any) -> Any:
         """One population's network, without a critic beside it, from what `precompute` gave."""
-        network = self._fast_network(_pick(inference, number))
+        network = self._fast_network(pick(inference, number))
         return network.network if self.view else network
 
     def _answers(
@@ -526,171 +465,6 @@ class PolicyNetwork:
             said["value"] = value
         return said | {"action": self.distribution.greedy(parameters, mask)}
 
-    # -- learning -----------------------------------------------------------------------------------
-
-    def gradient(
-        self,
-        vectors: jax.Array,
-        batch: Batch,
-        minibatch: Minibatch,
-        rates: Rates,
-        shards: Any = None,
-        joined: bool = False,
-    ) -> jax.Array:
-        """Gradient of every population's summed loss over some rows of S shards, then the terms of `Terms`.
-
-        How many of the shards are there is data, so one compiled program serves every number of workers; the parts are added up
-        in the fixed tree.
-
-        Args:
-            vectors: (Q, P) parameters.
-            batch: N rows, with room for all S shards.
-            minibatch: which of them.
-            rates: name -> (Q,) float32, numbers that change over the run.
-            shards: () int32, a power of two, how many are added up, the first ones; None: all.
-            joined: the rows of all shards are one block where they are one population's, all of them computed: best for a card.
-
-        Returns:
-            (Q, P + 8) float32.
-        """
-        inference, back = jax.vjp(self._precompute, vectors)
-        if joined and len(self.first) == 1:
-            index = minibatch.index.reshape(1, -1)
-            last = jnp.full(1, len(getattr(self._inner, "plans", (None,))) - 1, jnp.int32)
-            one_block = Minibatch(index, jnp.zeros(1, jnp.int32), last, jnp.int32(1))
-            return self._shard_gradient(inference, back, batch, one_block, rates)
-
-        def one(shard: Any) -> jax.Array:
-            own = Minibatch(*(leaf[shard] for leaf in minibatch))
-            return self._shard_gradient(inference, back, batch, own, rates)
-
-        room = len(minibatch.number)
-        return _add_shards(_each_shard(one, room, shards), shards)
-
-    def predict(
-        self, vectors: jax.Array, batch: Batch, minibatches: Minibatch, shards: Any, end: Any
-    ) -> jax.Array:
-        """Log-probs of the stored actions, and values: (2, N) float32, for the rows in the first `end` minibatches.
-
-        Args:
-            vectors: (Q, P) parameters.
-            batch, minibatches, shards: as `Epoch` has them.
-        """
-        inference, whole = self._precompute(vectors), batch.acts.shape[0]
-
-        def block(i: jax.Array, carry: tuple[jax.Array, jax.Array, jax.Array]) -> Any:
-            step, shard, out = carry
-            own = Minibatch(*(leaf[step, shard] for leaf in minibatches))
-            index, arrays = own.index[i], _pick(inference, own.population[i])
-            rows = jax.tree.map(lambda leaf: leaf[jnp.where(index < whole, index, index - whole)], batch)
-            counts = (index < whole).astype(jnp.float32)
-            parameters, value = self._predict_block(
-                arrays, rows, counts, getattr(self._inner, "plans", (None,))[-1]
-            )
-            log_prob = self.distribution.log_prob(parameters, rows.action, rows.mask)
-            return step, shard, out.at[:, index].set(jnp.stack([log_prob, value]), mode="drop")
-
-        def one(k: jax.Array, out: jax.Array) -> jax.Array:
-            step, shard = k // shards, k % shards
-            return jax.lax.fori_loop(0, minibatches.number[step, shard], block, (step, shard, out))[2]
-
-        predicted: jax.Array = jax.lax.fori_loop(0, end * shards, one, jnp.zeros((2, whole), jnp.float32))
-        return predicted
-
-    def _shard_gradient(
-        self, inference: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates
-    ) -> jax.Array:
-        count = len(self.first)
-        if count == 1 and own.index.shape[0] == 1:
-            alone = jax.tree.map(lambda leaf: leaf[0], inference)
-            block = (own.index[0], own.population[0], own.plan[0])
-            gradient, terms = self._block_gradient(alone, batch, *block, _pick(rates, 0))
-            stacked = jax.tree.map(lambda leaf: leaf[None], gradient)
-            return jnp.concatenate([back(stacked)[0], terms[None]], axis=1)
-
-        def one(i: jax.Array, sums: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
-            population = own.population[i]
-            arrays = _pick(inference, population)
-            block = (own.index[i], population, own.plan[i])
-            gradient, terms = self._block_gradient(arrays, batch, *block, _pick(rates, population))
-            added = jax.tree.map(lambda s, g: s.at[population].add(g), sums[0], gradient)
-            return added, sums[1].at[population].add(terms)
-
-        nothing = jax.tree.map(jnp.zeros_like, inference), jnp.zeros((count, NUM_TERMS), jnp.float32)
-        gradients, terms = jax.lax.fori_loop(0, own.number, one, nothing)
-        return jnp.concatenate([back(gradients)[0], terms], axis=1)
-
-    def _block_gradient(
-        self,
-        arrays: Any,
-        batch: Batch,
-        index: jax.Array,
-        population: jax.Array,
-        plan: jax.Array,
-        rates: Rates,
-    ) -> tuple[Any, jax.Array]:
-        """Gradient of the summed loss over the rows of a block by its population's arrays, and its terms (8,)."""
-        whole = batch.acts.shape[0]
-        counts = (index < whole).astype(jnp.float32)
-        at = jnp.where(index < whole, index, index - whole)
-        # The barrier keeps XLA from gathering anew inside every operation that reads a row.
-        rows = jax.lax.optimization_barrier(jax.tree.map(lambda leaf: leaf[at], batch))
-        plans: tuple[Hashable, ...] = getattr(self._inner, "plans", (None,))
-        guessing = counts * (population != self.guessed)
-        branches = [
-            partial(
-                jax.grad(partial(self._block_loss, plan=each, rates=rates), has_aux=True),
-                arrays,
-                rows,
-                counts,
-                guessing,
-            )
-            for each in plans
-        ]
-        gradient, terms = jax.lax.switch(plan, branches) if len(branches) > 1 else branches[0]()
-        return gradient, jnp.stack(terms)
-
-    def _block_loss(
-        self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable, rates: Rates
-    ) -> tuple[jax.Array, Terms]:
-        if not self.guesses:
-            return self._losses(*self._predict_block(arrays, rows, counts, plan), rows, counts, rates)
-        parameters, value, guess = self._guess(arrays, self._read(rows.seen) if self.raw else rows.seen)
-        loss, terms = self._losses(parameters, value, rows, counts, rates)
-        missed = losses.guess_terms(guess, rows.truth, guessing)
-        return loss + self._listening * missed, terms._replace(guess=missed)
-
-    def _predict_block(
-        self, arrays: Any, rows: Batch, counts: jax.Array, plan: Hashable
-    ) -> tuple[jax.Array, jax.Array]:
-        """Parameters of the distribution and values of a block's rows."""
-        seen = self._read(rows.seen) if self.raw else rows.seen
-        if self.memory:
-            return self._unroll(arrays, seen, rows, counts)
-        return self._call(arrays, seen, rows.view, plan)
-
-    def _unroll(self, arrays: Any, seen: Any, rows: Batch, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Parameters and values of sequences, from what was remembered before each of them when it was played."""
-        shape = (-1, self.sequence)
-        first = rows.memory.reshape(*shape, self.memory)[:, 0]
-        remembered = ((rows.acts * counts) > 0).reshape(shape)
-        network = self._fast_network(arrays)
-        policy = network.network if self.view else network
-        parameters, value = networks.unroll(policy, seen, first, rows.fresh.reshape(shape), remembered)
-        return parameters, self._evaluate(network, value, rows.view)
-
-    def _losses(
-        self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array, rates: Rates
-    ) -> tuple[jax.Array, Terms]:
-        assert self._loss is not None, "a network that only plays learns nothing"
-        predicted = Prediction(
-            parameters,
-            self.distribution.log_prob(parameters, rows.action, rows.mask),
-            self.distribution.entropy(parameters, rows.mask),
-            value,
-        )
-        return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts, rates)
-
 
 def _marked(kind: Kind, most: int) -> spaces.Dict:
     """The observation space of a kind with a leaf for a mark among so many.
@@ -707,7 +481,7 @@ def _marked(kind: Kind, most: int) -> spaces.Dict:
     )
 
 
-def _each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:
+def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:
     """(S, ...), what `one` gives for the first shards, zeros for the others.
 
     The end of the loop is known when it runs: a compiler that knows it merges a loop of one turn with what stands around it, and its
@@ -726,20 +500,7 @@ def _each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.
     return parts
 
 
-def _add_shards(parts: jax.Array, shards: Any) -> jax.Array:
-    """The tree sum of the first parts, a power of two of them."""
-    room = len(parts)
-    if shards is None or room == 1:
-        return tree_sum(list(parts))
-    sums = [
-        partial(lambda count, all_parts: tree_sum(list(all_parts[:count])), 1 << k)
-        for k in range(room.bit_length())
-    ]
-    total: jax.Array = jax.lax.switch(jax.lax.population_count(jnp.int32(shards) - 1), sums, parts)
-    return total
-
-
-def _pick(inference: Any, number: Any) -> Any:
+def pick(inference: Any, number: Any) -> Any:
     """The arrays of one population."""
     return jax.tree.map(lambda leaf: leaf[0] if leaf.shape[0] == 1 else leaf[number], inference)
 

@@ -153,7 +153,7 @@ class Collector:
         self._populations, self._mask_dead, self._view = populations, mask_dead, view
         self._score = score
         self._guessed = next(iter(networks.values())).guessed
-        others = (np.ones(casting.pool.places, bool), np.zeros(casting.guests, bool))
+        others = (np.ones(casting.places, bool), np.zeros(casting.guests, bool))
         self._played = np.concatenate([populations.played, *others])
         self._own = self._played & (np.arange(len(self._played)) < len(populations.names))
         self._alone = len(self._played) == 1  # one network plays all slots
@@ -383,7 +383,7 @@ class Collector:
         pending.append(stage.seen, outputs, at, where, stage.network, self._teaches, truth)
 
     def _most_blocks(self, name: str) -> int:
-        return self.networks[name].most_blocks(self.rows(name), self.block[name], self.casting.pool.places)
+        return self.networks[name].most_blocks(self.rows(name), self.block[name], self.casting.places)
 
     def _allocate(self, name: str, masked: bool) -> PendingSamples:
         own, steps = self.networks[name], self.buffer.earlier + self.buffer.steps

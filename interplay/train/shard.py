@@ -18,18 +18,16 @@ from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.algorithms import Segments
 from interplay.train.bad_numbers import refuse_bad_numbers
+from interplay.train.batches import Batch
 from interplay.train.learner import Learner
-from interplay.train.policy_network import Batch
 from interplay.train.reward_scale import DiscountedReturns, reward_factors
 from interplay.train.rollout import Collector, InferenceParameters, collect
 from interplay.train.run.restoring import restore
 from interplay.train.run.windows import BEGINS
 from interplay.train.samples import ReadySamples, Seen, cut_sequences
-from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.guessing import pay_speakers
-from interplay.train.selfplay.league.casting import LeagueCasting
-from interplay.train.selfplay.league.league import League
-from interplay.train.selfplay.matchups import make_guests, make_roles, sides_of
+from interplay.train.selfplay.making import make_casting
+from interplay.train.selfplay.matchups import make_guests, sides_of
 from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
@@ -78,12 +76,7 @@ class Shard:
         buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
         key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
         sides = sides_of(settings, world, learner.populations)
-        casting: Casting
-        if isinstance(learner.pool, League):
-            casting = LeagueCasting(learner.pool, sides, world, settings.seed)
-        else:
-            roles = make_roles(settings, learner.populations, sides)
-            casting = Casting(roles, sides, learner.pool, world, settings.seed)
+        casting = make_casting(settings, learner.pool, learner.populations, sides, world)
         guests = make_guests(settings, sides)
         numbers = range(learner.pool.first + learner.pool.places, 2**16)[: len(guests)]
         opponents = Opponents(world, guests, numbers, (settings.seed, index, 0))

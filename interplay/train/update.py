@@ -32,7 +32,6 @@ from interplay.train.run.records import check_record
 from interplay.train.run.side_sums import Balance
 from interplay.train.run.windows import MOST
 from interplay.train.selfplay.alternation import Alternation
-from interplay.train.selfplay.league.league import League
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import slot_steps
 from interplay.train.shard import MakeWorld, Moments, Shard, make_shard
@@ -204,11 +203,10 @@ class Worker:
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, and the lives and episodes that can be told, over all shards."""
         self._share_names()
-        total, outcomes = self._add_up([self._told(shard) for shard in self.shards]), {}
-        if isinstance(self.learner.pool, League):
-            players = self.learner.pool.players
-            outcomes = self.learner.pool.add(total[-2 * players * players :].reshape(2, players, players))
-            total = total[: -2 * players * players]
+        total = self._add_up([self._told(shard) for shard in self.shards])
+        players = self.learner.pool.players
+        total, matches = np.split(total, [len(total) - 2 * players * players])
+        outcomes = self.learner.pool.add(matches.reshape(2, players, players))
         first, names = self.shards[0].collector, self.learner.populations.names
         acted, ended, waiting, lives = int(total[5]), int(total[6]), total[7 : 7 + MOST], total[7 + MOST :]
         numbers: dict[str, Any] = {"explained_variance": _explained_variance(Moments(*total[:5]))}
@@ -297,9 +295,11 @@ class Worker:
     @property
     def metric_names(self) -> list[str]:
         """Metrics of `update` that only some updates have: those of lives, episodes and matches that ended."""
-        names = self.learner.populations.names
-        outcomes = [f"outcome[{name}]" for name in names] if isinstance(self.learner.pool, League) else []
-        return [*self._of_lives, *self.shards[0].collector.episodes.logged, *outcomes]
+        return [
+            *self._of_lives,
+            *self.shards[0].collector.episodes.logged,
+            *self.learner.pool.logged,
+        ]
 
     def later_in_words(self) -> str:
         """The numbers of infos that came in play, in a line; "" where none did."""
@@ -433,8 +433,7 @@ class Worker:
         for shard in self.shards:
             shard.collector.episodes.grow(checkpoint.record.get("later_metrics", ()))
         self.learner.load(checkpoint.arrays)
-        if isinstance(self.learner.pool, League):
-            self.learner.pool.go_on(self.agent_steps)
+        self.learner.pool.go_on(self.agent_steps)
         reason = None
         for shard in self.shards:
             arrays = checkpoint.arrays.get(f"shard-{shard.index:04d}")

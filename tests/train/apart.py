@@ -15,11 +15,11 @@ import numpy as np
 from interplay.core.settings import build
 from interplay.train import minibatches, observations, samples
 from interplay.train.learner import Epoch, Learner
+from interplay.train.making import make_learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import SharedMemory, SingleProcess, create_block, tree_sum
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
-from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
 
 SHARDS = 4

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from interplay.train.batches import Batch, Minibatch
 from interplay.train.learner import Epoch, Learner
 from interplay.train.observations import Rows
-from interplay.train.policy_network import Batch, Minibatch, PolicyNetwork
+from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, cut_blocks
 
 

@@ -104,7 +104,7 @@ class PlainCollector(Collector):
 
     def stage(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
         own, slots = self.networks[name], self._slots[name]
-        most = own.most_blocks(self.rows(name), self.block[name], self.casting.pool.places)
+        most = own.most_blocks(self.rows(name), self.block[name], self.casting.places)
         picked = np.flatnonzero((wanted & self._played[self._network])[:, slots])
         network = self._network[:, slots].reshape(-1)[picked]
         order, counts = sort_rows(self._rank[network], len(self._played))

@@ -13,10 +13,11 @@ from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.core.world import Kind, World
 from interplay.registry import make_world
+from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import load_policy, make_learner, resume, train
+from interplay.train.trainer import load_policy, resume, train
 from interplay.train.update import Worker
 from interplay.train.views import TeamView, WorldView
 from tests.train.toy_worlds import Corridor, TwoKinds, make_two_kinds

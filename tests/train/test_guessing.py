@@ -18,11 +18,12 @@ from interplay.core.settings import build
 from interplay.core.world import Kind
 from interplay.registry import make_world
 from interplay.train import losses
+from interplay.train.batches import Batch
 from interplay.train.learner import Learner
-from interplay.train.losses import Terms
+from interplay.train.losses import NUM_TERMS, Terms
 from interplay.train.observations import ObservationRows
 from interplay.train.play.trained_policy import TrainedPolicy
-from interplay.train.policy_network import NUM_TERMS, Batch, PolicyNetwork
+from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.samples import PendingSamples, SampleLayout

@@ -71,7 +71,7 @@ def frozen_league(copies: int, **own: Any) -> League:
     """After so many periods; the weights of learner q at the end of period p are 100 q + p."""
     league = league_of(settings_of(league=own))
     for period in range(1, copies + 1):
-        league.advance(500 * period, {"agent": np.full((2, 3), period) + 100.0 * np.arange(2)[:, None]})
+        league.end_update(0, 500 * period, {"agent": np.full((2, 3), period) + 100.0 * np.arange(2)[:, None]})
     return league
 
 
@@ -106,7 +106,7 @@ def test_a_copy_takes_its_learner_s_results_along() -> None:
     league.payoff.add(np.array([0, 0, 8]), np.array([1, 8, 0]), np.array([1.0, 1.0, -1.0]))
     rock = int(league.fixed[0])
     assert rock == 8
-    league.advance(500, {"agent": np.zeros((2, 3))})
+    league.end_update(0, 500, {"agent": np.zeros((2, 3))})
     copy = int(league.frozen[0])
     assert league.name(copy) == "main-0001"
     assert league.payoff.met[0].sum() == 0
@@ -135,16 +135,16 @@ def test_who_wins_against_all_begins_anew() -> None:
     strong = {"main": {"meets": [{"by": "self"}], "restart_above": 0.7}}
     league = league_of(settings_of(league={"learners": strong, "keep": 4}))
     vectors = {"agent": np.ones((1, 3))}
-    assert league.advance(500, vectors) == (("main-0001",), (), ())
+    assert league.end_update(0, 500, vectors) == (("main-0001",), (), ())
     copy = int(league.frozen[0])
     league.payoff.add(np.zeros(10, int), np.full(10, copy), np.array([1.0] * 8 + [-1.0] * 2))
-    decision = league.advance(1000, vectors)
+    decision = league.end_update(0, 1000, vectors)
     assert decision is not None
     assert decision.restarted == (0,)
     league.payoff.add(np.zeros(10, int), np.full(10, copy), np.array([1.0] * 6 + [-1.0] * 4))
-    assert league.advance(1500, vectors) == (("main-0003",), (), ())
+    assert league.end_update(0, 1500, vectors) == (("main-0003",), (), ())
     league.payoff.add(np.zeros(9, int), np.full(9, copy), np.ones(9))  # too few to tell
-    assert league.advance(2000, vectors) == (("main-0004",), (), ())
+    assert league.end_update(0, 2000, vectors) == (("main-0004",), (), ())
 
 
 def test_lives_are_counted_to_who_lived_them() -> None:
@@ -205,7 +205,7 @@ def test_as_strong_learners_keep_their_rates() -> None:
     league = league_of(settings_of(league={"learners": rules(by="self"), "pbt": PBT}))
     factor = league.factor.copy()
     league.payoff.add(np.zeros(20, int), np.ones(20, int), np.tile([1.0, -0.5], 10))
-    decision = league.advance(500, {"agent": np.zeros((2, 3))})
+    decision = league.end_update(0, 500, {"agent": np.zeros((2, 3))})
     assert decision is not None
     assert decision.replaced == ()
     assert np.array_equal(league.factor, factor)
@@ -216,7 +216,11 @@ def test_nobody_goes_on_from_who_just_began_anew() -> None:
     for first in (0, 1):  # who is ahead
         league = league_of(settings_of(league={"learners": anew, "pbt": PBT}))
         league.payoff.add(np.full(20, first), np.full(20, 1 - first), np.ones(20))
-        assert league.advance(500, {"agent": np.ones((2, 3))}) == (("main-0001", "other-0001"), (0,), ())
+        assert league.end_update(0, 500, {"agent": np.ones((2, 3))}) == (
+            ("main-0001", "other-0001"),
+            (0,),
+            (),
+        )
 
 
 def test_who_met_nobody_yet_is_as_strong_as_its_newest_copy() -> None:
@@ -232,16 +236,16 @@ def test_everything_that_decides_is_saved() -> None:
     league = league_of(settings_of(league={"learners": rules(by="pfsp"), "pbt": PBT}))
     vectors = {"agent": np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)}
     league.payoff.add(np.zeros(20, int), np.ones(20, int), np.ones(20))
-    league.advance(500, vectors)
+    league.end_update(0, 500, vectors)
     league.payoff.add(np.zeros(9, int), np.full(9, int(league.frozen[0])), np.tile([1.0, 1.0, -1.0], 3))
-    league.advance(600, vectors)
+    league.end_update(0, 600, vectors)
     other = league_of(settings_of(league={"learners": rules(by="pfsp"), "pbt": PBT | {"spread": 2.0}}))
     assert not np.array_equal(other.factor, league.factor)
     other.load(league.save())
     for name in ("owner", "number", "since", "age", "copies", "factor", "serial", "chances", "pairs"):
         assert np.array_equal(getattr(other, name), getattr(league, name)), name
     assert np.array_equal(other.payoff.met, league.payoff.met)
-    ours, theirs = (one.advance(1000, vectors) for one in (league, other))
+    ours, theirs = (one.end_update(0, 1000, vectors) for one in (league, other))
     assert ours == theirs
     assert np.array_equal(other.factor, league.factor)
     for name, change, says in (
@@ -264,8 +268,8 @@ def test_periods_go_on_by_the_length_that_they_have_now() -> None:
     other = league_of(settings_of(league={"period": 1_500}))
     other.load(frozen_league(4).save())
     other.go_on(2_000)
-    assert other.advance(2_900, vectors) is None
-    assert other.advance(3_000, vectors) is not None
+    assert other.end_update(0, 2_900, vectors) is None
+    assert other.end_update(0, 3_000, vectors) is not None
 
 
 def test_players_have_the_weights_of_their_files() -> None:
@@ -362,7 +366,7 @@ def test_equilibria_leave_out_who_is_beaten() -> None:
     one, two, three = (int(p) for p in league.frozen_of([0]))
     for winner, loser in ((one, two), (one, three)):
         league.payoff.add(np.full(9, winner), np.full(9, loser), np.ones(9))
-    league.advance(1501, {"agent": np.zeros((2, 3))})
+    league.end_update(0, 1501, {"agent": np.zeros((2, 3))})
     assert league.chances[0, one] == pytest.approx(1.0)
 
 
@@ -443,7 +447,7 @@ def test_a_match_with_who_gave_way_counts_for_nobody() -> None:
     old = set(league.frozen.tolist()[:2])
     meets = np.array([bool(old & set(players)) for players in casting.player.tolist()])
     assert 5 < meets.sum() < 195
-    league.advance(1500, {"agent": np.zeros((2, 3))})  # main-0001 and exploiter-0001 give way
+    league.end_update(0, 1500, {"agent": np.zeros((2, 3))})  # main-0001 and exploiter-0001 give way
     casting.record(meets, np.tile([1.0, 0.0], (200, 1)))
     assert not casting.take().any()
     casting.record(~meets, np.tile([1.0, 0.0], (200, 1)))

@@ -13,12 +13,13 @@ import pytest
 
 from interplay.core.settings import build
 from interplay.registry import make_world
+from interplay.train.making import make_learner, make_worker
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.side_sums import SHARES
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
-from interplay.train.trainer import make_learner, make_worker, train
+from interplay.train.trainer import train
 from tests.train.test_opponents import go_on
 from tests.train.test_population_runs import log_of
 

@@ -9,9 +9,9 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
 from tests.train.test_opponents import settings_of

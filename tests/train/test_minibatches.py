@@ -13,10 +13,10 @@ from gymnasium import spaces
 from interplay.core.settings import build
 from interplay.core.world import Kind, TimeStep
 from interplay.train.learner import Epoch
+from interplay.train.making import make_learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds

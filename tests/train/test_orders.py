@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from interplay.core.settings import build
+from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
 from tests.train.toy_worlds import make_two_kinds
 

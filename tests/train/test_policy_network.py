@@ -13,11 +13,12 @@ from interplay.core.errors import UserError
 from interplay.train import networks
 from interplay.train.algorithms.policy_gradient import policy_gradient_terms
 from interplay.train.algorithms.ppo import ppo_terms
+from interplay.train.batches import Batch, Minibatch
 from interplay.train.learner import Learner
-from interplay.train.losses import Prediction
+from interplay.train.losses import NUM_TERMS, Prediction
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
-from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
+from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.settings import (
     NetworkGroup,

@@ -41,7 +41,7 @@ def pool_of(snapshots: int, **own: Any) -> Pool:
     )
     pool = Pool(asked, TWO, {"agent": 5})
     for update in range(1, 3 * snapshots + 1):
-        pool.add(update, {"agent": np.full((2, 5), update) + np.array([[0.0], [0.5]])})
+        pool.end_update(update, 0, {"agent": np.full((2, 5), update) + np.array([[0.0], [0.5]])})
     return pool
 
 
@@ -107,7 +107,7 @@ def test_past_selves_play_and_are_not_learnt_from() -> None:
     at = network._ends[network.names.index("policy_head/dense/bias")]
     now = np.array(learner.vectors["agent"])
     now[0, at - 2 : at] = [-50.0, 50.0]
-    learner.pool.add(2, {"agent": now})
+    learner.pool.end_update(2, 0, {"agent": now})
     now[0, at - 2 : at] = [50.0, -50.0]
     learner.begin_with({"agent": now})
     world.reset()

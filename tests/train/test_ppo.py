@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from interplay.train.algorithms.ppo import Ppo, ppo_terms
+from interplay.train.batches import Batch
 from interplay.train.losses import Prediction, Terms, total
-from interplay.train.policy_network import Batch
 from interplay.train.settings import PpoGroup
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, parse_overrides
+from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.schedules import read_schedule
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
 from tests.train.toy_worlds import make_corridor
 

@@ -18,7 +18,8 @@ from interplay.train.settings.short_runs import (
     in_updates_so_far,
     slot_steps,
 )
-from interplay.train.trainer import stopped_at_once, train
+from interplay.train.trainer import train
+from interplay.train.update_loop import stopped_at_once
 from tests.train.toy_worlds import make_corridor
 
 

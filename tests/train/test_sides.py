@@ -98,7 +98,7 @@ def test_nobody_learns_from_the_others(memory: str) -> None:
     """Rewards of a million are planted where others play; and what they do is not counted."""
     settings = settings_of(network={"kind": "mlp", "hidden": [8], "memory": memory})
     learner, shard = shard_of(settings)
-    learner.pool.add(50, learner.vectors)
+    learner.pool.end_update(50, 0, learner.vectors)
     shard.collector.casting.draw(np.ones(8, bool))
     world, collector, own = shard.world, shard.collector, 0
     step, seen = world.step, []
@@ -136,7 +136,7 @@ def test_past_selves_play_with_the_weights_of_then() -> None:
     at = network._ends[network.names.index("policy_head/dense/bias")]
     weights = np.array(learner.vectors["agent"])
     weights[0, at - 2 : at] = [-50.0, 50.0]
-    learner.pool.add(50, {"agent": weights})
+    learner.pool.end_update(50, 0, {"agent": weights})
     weights[0, at - 2 : at] = [50.0, -50.0]
     learner.begin_with({"agent": weights})
     shard.collector.casting.draw(np.ones(8, bool))

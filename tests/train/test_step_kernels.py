@@ -12,12 +12,12 @@ from gymnasium import spaces
 from interplay.core.settings import build, merge
 from interplay.registry import make_world, training_settings
 from interplay.train.learner import Learner
+from interplay.train.making import make_learner
 from interplay.train.observations import ObservationRows
 from interplay.train.rollout import collect
 from interplay.train.row_copying import WIDE, RowCopier
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
-from interplay.train.trainer import make_learner
 from tests.train.meadow import make_meadow
 from tests.train.plain_rollout import PlainCollector, state_of
 from tests.train.toy_worlds import make_corridor, make_two_kinds

@@ -9,9 +9,9 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.registry import list_worlds, training_settings
+from interplay.train.making import make_learner
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
-from interplay.train.trainer import make_learner
 from interplay.verbs.settings import build_settings
 from tests.train.toy_worlds import make_corridor
 

@@ -12,10 +12,11 @@ import pytest
 from interplay.core.settings import build, merge
 from interplay.train.advantage import generalised_advantage
 from interplay.train.algorithms import Segments, make_algorithm
+from interplay.train.making import make_learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import make_learner, resume, train
+from interplay.train.trainer import resume, train
 from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
 from tests.train.test_population_runs import arrays_of, log_of

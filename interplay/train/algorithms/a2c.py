@@ -12,7 +12,7 @@ from interplay.train.algorithms.policy_gradient import policy_gradient_terms
 from interplay.train.losses import Prediction, Rates, Terms, total
 
 if TYPE_CHECKING:
-    from interplay.train.policy_network import Batch
+    from interplay.train.batches import Batch
     from interplay.train.settings.algorithms import ActorCriticGroup
 
 RMS_DECAY, RMS_EPSILON = 0.99, 1e-5  # of Stable-Baselines3's A2C

@@ -14,7 +14,7 @@ from interplay.train.reward_scale import Groups, Scale
 from interplay.train.schedules import Schedules
 
 if TYPE_CHECKING:
-    from interplay.train.policy_network import Batch
+    from interplay.train.batches import Batch
     from interplay.train.settings.algorithms import RatesGroup
 
 ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset

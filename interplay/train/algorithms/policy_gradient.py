@@ -12,7 +12,7 @@ from interplay.train.algorithms.base import Algorithm
 from interplay.train.losses import Prediction, Rates, Terms, total
 
 if TYPE_CHECKING:
-    from interplay.train.policy_network import Batch
+    from interplay.train.batches import Batch
     from interplay.train.settings import PolicyGradientGroup
 
 TORCH_EPSILON = 1e-8  # torch's Adam as it is, and with it the paper's code

@@ -12,7 +12,7 @@ from interplay.train.algorithms.base import ADAM_EPSILON, Algorithm
 from interplay.train.losses import Prediction, Rates, Terms, total
 
 if TYPE_CHECKING:
-    from interplay.train.policy_network import Batch
+    from interplay.train.batches import Batch
     from interplay.train.settings import PpoGroup
 
 KL_SLACK = 1.5  # epochs end when the estimate exceeds this times target_kl (Stable-Baselines3's rule)

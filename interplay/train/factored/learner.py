@@ -18,7 +18,6 @@ from interplay.train.factored.teams import Troop, find_marks, find_state, find_t
 from interplay.train.factored.utilities import NUM_SUMS, Differences, UtilityNetwork
 from interplay.train.learner import Learner
 from interplay.train.networks import MonotonicMixer, SumMixer
-from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.run.restoring import restore
 from interplay.train.settings import QmixGroup, TrainSettings, VdnGroup
@@ -54,9 +53,9 @@ class TeamLearner(Learner):
         self.steps = np.zeros(len(self.troops), np.int64)
         self._step = jax.jit(self._stepped)
 
-    def _make_networks(
+    def _make_networks(  # type: ignore[override]
         self, kinds: Sequence[Kind], settings: TrainSettings, key: jax.Array
-    ) -> dict[str, PolicyNetwork]:
+    ) -> dict[str, UtilityNetwork]:
         group = settings.factored
         assert group is not None, "teams learn by value factorisation"
         self.algorithm = ValueFactorisation(group)

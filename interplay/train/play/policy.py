@@ -15,7 +15,6 @@ from interplay.core.trust import Untrusted
 from interplay.core.world import World
 from interplay.train.curriculum import admit_options, in_stage, played_stage
 from interplay.train.interfaced import SeenPolicy, seen
-from interplay.train.learner import policy_stem
 from interplay.train.play.stored_world import KEY
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import find_checkpoint, read_part
@@ -24,6 +23,7 @@ from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.restoring import check_weights
 from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import TrainSettings
+from interplay.train.stacks import policy_stem
 
 _ONLY = "pop0"  # the population of a run with one set of weights
 

@@ -12,7 +12,6 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
-from interplay.train.learner import read_stacks
 from interplay.train.play.trained_policy import without_critic
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
@@ -20,6 +19,7 @@ from interplay.train.run.checkpoint import read_checkpoint
 from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.settings_file import settings_of
 from interplay.train.run.warm_start import weights_of
+from interplay.train.stacks import read_stacks
 
 
 class SingleActor:

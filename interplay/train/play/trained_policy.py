@@ -14,7 +14,6 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import Kind, TimeStep, World
 from interplay.train.factored.teams import find_marks
-from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
 from interplay.train.play.by_name import ByName, Look, look
 from interplay.train.play.stored_world import StoredWorld
@@ -23,6 +22,7 @@ from interplay.train.populations import Blocks, Populations, cut_blocks, find_po
 from interplay.train.run.restoring import restore
 from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import TrainSettings
+from interplay.train.stacks import read_stacks
 
 if TYPE_CHECKING:
     from interplay.train.export.plain import PlainPolicy

@@ -13,12 +13,12 @@ from interplay.core.errors import UserError
 from interplay.core.pointing import Pointing
 from interplay.core.world import Kind
 from interplay.train.discrete_leaves import find_names
-from interplay.train.learner import read_stacks
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.run.checkpoint import Checkpoint
 from interplay.train.run.records import spaces_of
 from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import NetworkGroup
+from interplay.train.stacks import read_stacks
 
 SEVERAL = 8  # bounds that are written out; more are a checksum
 

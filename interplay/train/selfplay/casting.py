@@ -16,7 +16,6 @@ from interplay.core import seeding
 from interplay.core.hashing import mix64
 from interplay.core.world import World
 from interplay.train.populations import Populations
-from interplay.train.selfplay.league.league import League
 from interplay.train.selfplay.pool import Pool
 
 SELF, PAST = -1, -2  # players who are no guest; guests are numbered from 0
@@ -50,7 +49,7 @@ class Casting:
         seed: of the run.
 
     Attributes:
-        pool: as given.
+        places: networks beside the run's own.
         guests: how many others there are.
         episode: (W,) int64, episodes that were begun after the first.
         side: (W, E) int64, the side that was drawn.
@@ -58,9 +57,10 @@ class Casting:
     """
 
     def __init__(
-        self, roles: Sequence[Role], sides: Populations, pool: Pool | League, world: World, seed: int
+        self, roles: Sequence[Role], sides: Populations, pool: Pool, world: World, seed: int
     ) -> None:
-        self.pool, self._roles, self._sides = pool, tuple(roles), sides
+        self._pool, self._roles, self._sides = pool, tuple(roles), sides
+        self.places = pool.places
         self.guests = 1 + max((int(role.players.max(initial=SELF)) for role in roles), default=SELF)
         worlds = world.num_worlds
         self.episode = np.zeros(worlds, np.int64)
@@ -88,12 +88,11 @@ class Casting:
         """(W, A) number of the player of each slot, from the (W, A) number of its population."""
         if (self.player == SELF).all():
             return population
-        assert isinstance(self.pool, Pool)  # a league seats by itself
-        side, keep = self._sides.of(world), self.pool.settings.keep
+        side, keep = self._sides.of(world), self._pool.settings.keep
         seated = population.astype(np.uint16)
         for drawn, player in zip(self.side.T[:, :, None], self.player.T[:, :, None], strict=True):
-            guest = self.pool.first + self.pool.places + player - keep
-            past = self.pool.place(population, player)
+            guest = self._pool.first + self._pool.places + player - keep
+            past = self._pool.place(population, player)
             other = np.where(player < keep, past, guest)
             seated = np.where((side == drawn) & (player != SELF), other, seated).astype(np.uint16)
         return seated
@@ -114,11 +113,11 @@ class Casting:
 
     def bounds(self) -> Mapping[str, tuple[int, int]]:
         """What the arrays of `save` may hold."""
-        most = self.pool.settings.keep + self.guests - 1
+        most = self._pool.settings.keep + self.guests - 1
         return {"episode": (0, 2**53), "side": (0, len(self._sides.names) - 1), "player": (SELF, most)}
 
     def _cast(self, which: np.ndarray) -> None:
-        there, keep = self.pool.members, self.pool.settings.keep
+        there, keep = self._pool.kept, self._pool.settings.keep
         for e, role in enumerate(self._roles):
             who, whose, member = (self._uniform(e, number) for number in range(3))
             player = role.players[np.searchsorted(np.cumsum(role.shares[:-1]), who, side="right")]

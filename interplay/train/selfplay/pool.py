@@ -15,10 +15,11 @@ from interplay.core.loading import did_you_mean
 from interplay.core.world import World
 from interplay.train.populations import Populations
 from interplay.train.run.restoring import restore
+from interplay.train.selfplay.others import Others
 from interplay.train.settings import PoolGroup, TrainSettings
 
 
-class Pool:
+class Pool(Others):
     """The past selves of a run; every worker holds the same.
 
     Args:
@@ -28,13 +29,13 @@ class Pool:
 
     Attributes:
         taken: (populations with a pool,) int64, snapshots so far.
-        stacks: kind name -> (R, P) float32, R = populations with a pool times ``settings.keep``.
+        stacks: R = populations with a pool times ``settings.keep``.
     """
 
     def __init__(self, settings: PoolGroup, populations: Populations, sizes: Mapping[str, int]) -> None:
         self.settings = settings
         self.numbers = np.array([populations.names.index(name) for name in settings.populations], np.int64)
-        self.first = len(populations.names)  # number of the first past self
+        self.first = len(populations.names)
         self.taken = np.zeros(len(self.numbers), np.int64)
         self._place = np.full(self.first, -1)
         self._place[self.numbers] = self.first + settings.keep * np.arange(len(self.numbers))
@@ -51,7 +52,7 @@ class Pool:
         return np.minimum(self.taken, self.settings.keep)
 
     @property
-    def members(self) -> int:
+    def kept(self) -> int:
         """How many past selves of a population there are; all have as many."""
         return int(min(self.there, default=0))
 
@@ -60,13 +61,8 @@ class Pool:
         first = self._place[population]
         return np.where(first < 0, population, first + member)
 
-    def add(self, updates: int, vectors: Mapping[str, Any]) -> None:
-        """Takes a snapshot if it is time for one.
-
-        Args:
-            updates: done so far.
-            vectors: kind name -> (Q, P), the weights after them.
-        """
+    def end_update(self, updates: int, agent_steps: int, vectors: Mapping[str, Any]) -> None:
+        """Takes a snapshot if it is time for one."""
         if not len(self.numbers) or updates % self.settings.every:
             return
         for index, number in enumerate(self.numbers):

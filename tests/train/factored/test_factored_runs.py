@@ -12,12 +12,13 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.train.making import make_learner, make_worker
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.play.single import SingleActor
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
-from interplay.train.trainer import load_policy, make_learner, make_worker, resume, train
+from interplay.train.trainer import load_policy, resume, train
 from tests.train.factored.games import Parting, TwoStep, make_parting, make_two_step
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 

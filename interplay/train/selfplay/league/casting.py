@@ -37,10 +37,10 @@ class LeagueCasting(Casting):
     """
 
     def __init__(self, league: League, sides: Populations, world: World, seed: int) -> None:
-        super().__init__((), sides, league, world, seed)
         assert sides.fixed is not None
+        self.episode = np.zeros(world.num_worlds, np.int64)
         self.league, self._side = league, sides.fixed.astype(np.int64)
-        self.guests = len(league.fixed)
+        self.places, self.guests = league.places, len(league.fixed)
         count = len(sides.names)
         self.home = np.zeros(world.num_worlds, np.int64)
         self.player = np.zeros((world.num_worlds, count), np.int64)
@@ -117,8 +117,6 @@ class LeagueCasting(Casting):
         return np.concatenate([np.arange(2 * league.learners), league.frozen, league.fixed])
 
     def _cast(self, which: np.ndarray) -> None:
-        if not hasattr(self, "_results"):
-            return  # the other castings draw before this one has its players
         league, count = self.league, self.player.shape[1]
         measured = (self._draw(0) < league.league.measure) & (len(league.pairs) > 0)
         home = (self._draw(1) * league.learners).astype(np.int64)

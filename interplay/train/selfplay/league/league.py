@@ -20,14 +20,15 @@ from interplay.train.populations import Populations
 from interplay.train.run.restoring import restore
 from interplay.train.selfplay.league.decisions import NOBODY, Decision, decide
 from interplay.train.selfplay.league.meetings import chances, least_played
-from interplay.train.settings import PoolGroup
+from interplay.train.selfplay.league.standing import ratings
+from interplay.train.selfplay.others import Others
 from interplay.train.settings.league import LeagueGroup
 
 _STREAM = 0x9B71  # of the draws of population-based training
 
 
-class League:
-    """The players of a run; it stands where other runs have a `Pool`.
+class League(Others):
+    """The players of a run.
 
     Args:
         settings: of the league.
@@ -36,9 +37,7 @@ class League:
         seed: of the run.
 
     Attributes:
-        settings: of a pool that it is not; `keep` of them.
-        first: number of the first mirror.
-        stacks: kind name -> (R, P) float32, weights of mirrors and frozen players.
+        stacks: mirrors, then frozen players.
         owner: (F,) int64, the learner whom a frozen player was; -1 for an empty place.
         number: (F,) int64, which copy of its owner it is, from 1.
         since: (F,) int64, agent-steps when it was frozen.
@@ -60,7 +59,6 @@ class League:
     ) -> None:
         self.league, self.names = settings, populations.names
         learners, places = len(populations.names), settings.keep
-        self.settings = PoolGroup(keep=min(places, 64))
         self.first = learners
         self._first = {name: np.array(vectors) for name, vectors in first.items()}
         self.stacks = {
@@ -74,6 +72,7 @@ class League:
         spread = np.log(settings.pbt.spread)
         drawn = self.rng().uniform(-spread, spread, (learners, len(settings.pbt.rates)))
         self.factor: np.ndarray = np.exp(drawn)
+        self.logged = [f"outcome[{name}]" for name in self.names]
         self.players = 2 * learners + places + len(settings.fixed)
         self.payoff = Payoff.empty(self.players)
         self.serial = np.zeros(self.players, np.int64)
@@ -118,6 +117,11 @@ class League:
             place = int(player) - self.learners
             yield self.name(int(player)), {name: stack[place] for name, stack in self.stacks.items()}
 
+    def mirrors(self) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+        """The learners as they are."""
+        for learner, name in enumerate(self.names):
+            yield name, {kind: stack[learner] for kind, stack in self.stacks.items()}
+
     def name(self, player: int) -> str:
         """What tables call a player, e.g. ``main``, ``main-0003``, ``random``."""
         if player < 2 * self.learners:
@@ -151,16 +155,8 @@ class League:
         won, met = (new.total - new.total.T).sum(axis=1), new.met.sum(axis=1)
         return {f"outcome[{name}]": won[q] / met[q] for q, name in enumerate(self.names) if met[q]}
 
-    def advance(self, agent_steps: int, vectors: Mapping[str, Any]) -> Decision | None:
-        """What follows from an update: mirrors are renewed; at the end of a period copies are made.
-
-        Args:
-            agent_steps: done so far.
-            vectors: kind name -> (Q, P), the weights after it.
-
-        Returns:
-            What was decided; None within a period. The caller gives who begins anew `beginning`.
-        """
+    def end_update(self, updates: int, agent_steps: int, vectors: Mapping[str, Any]) -> Decision | None:
+        """Renews the mirrors; at the end of a period copies are made."""
         decision, period = None, agent_steps // self.league.period
         for name, stack in self.stacks.items():
             stack[: self.learners] = np.asarray(vectors[name])
@@ -208,6 +204,9 @@ class League:
     def beginning(self, name: str, learner: int) -> np.ndarray:
         """(P,) the weights of a kind that a learner began with."""
         return self._first[name][learner]
+
+    def ratings(self) -> dict[str, float]:
+        return ratings(self)
 
     # -- checkpoints --------------------------------------------------------------------------------------
 

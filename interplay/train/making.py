@@ -1,0 +1,117 @@
+"""What a run is made of: its learner and its workers, from settings that fit its world."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+
+from interplay.core.waiting import WAITING
+from interplay.train.curriculum import Curriculum, check_stages
+from interplay.train.devices import open_device
+from interplay.train.factored.learner import TeamLearner
+from interplay.train.factored.worker import TeamWorker
+from interplay.train.learner import Learner
+from interplay.train.networks.pictures import warn_of_flat_pictures
+from interplay.train.networks.pointer import warn_of_dense_heads
+from interplay.train.parallel.exchange import Exchange
+from interplay.train.run.checkpoint import (
+    find_checkpoint,
+    read_checkpoint,
+)
+from interplay.train.run.episodes import EpisodeStatistics
+from interplay.train.run.old_boxes import refuse_old_boxes
+from interplay.train.run.progress import tell
+from interplay.train.run.room import check_room
+from interplay.train.run.warm_start import warm_vectors
+from interplay.train.selfplay.alternation import check_turns
+from interplay.train.selfplay.evaluation import check_evaluation
+from interplay.train.selfplay.guessing import check_guesses
+from interplay.train.selfplay.matchups import (
+    check_opponents,
+    check_score,
+    sides_of,
+    with_opponents,
+)
+from interplay.train.selfplay.membership import Membership
+from interplay.train.selfplay.never import never_happens
+from interplay.train.selfplay.pool import check_pool, pool_of
+from interplay.train.settings import TrainSettings
+from interplay.train.settings.unread import check_populations_read
+from interplay.train.shard import MakeWorld
+from interplay.train.unmasked import check_unmasked
+from interplay.train.update import Worker
+from interplay.train.views import find_view
+
+
+def make_learner(
+    settings: TrainSettings,
+    make: MakeWorld,
+    begins: bool,
+    say: Callable[[str], object] = tell,
+    first: bool = True,
+) -> Learner:
+    """The networks for a world's kinds of agents; where a run begins, with the weights of ``train.start_from``.
+
+    Args:
+        settings: of the run.
+        make: makes its world.
+        begins: whether the run has no checkpoint of its own yet.
+        say: told one line for each kind that `train.start_from` does not have.
+        first: whether this is the first worker, who sees that memory will do for all.
+    """
+    open_device(settings.train.device)  # before anything is computed
+    begin = Curriculum(settings.curriculum).options
+    world = make(num_worlds=1, seed=settings.seed, first_world=0, **begin)
+    try:
+        if first:
+            check_stages(settings, make, world)
+        populations = with_opponents(settings, world)
+        check_populations_read(settings, populations)
+        check_opponents(settings, world, populations)
+        sides = sides_of(settings, world, populations)
+        check_pool(pool_of(settings, populations), world, populations, sides)
+        check_score(settings, world)
+        check_guesses(settings.belief.about, world, populations)
+        if first:
+            check_evaluation(settings, world, populations)
+            check_room(settings, world, populations)
+            for kind in world.kinds:
+                warn_of_dense_heads(settings.network.kind, kind.observation_space, kind.action_space)
+                warn_of_flat_pictures(settings.network.kind, kind.observation_space)
+            check_unmasked(settings, world)
+        world.reset()
+        WAITING.train_on(settings.world.id, settings.algorithm, settings.network.kind)
+        learner = (
+            TeamLearner(world, settings, populations)
+            if settings.factored is not None
+            else Learner(world.kinds, settings, populations, find_view(settings, world, populations))
+        )
+        if settings.alternate.metric is not None:
+            members = Membership(settings, world, populations, learner.learns, learner.kinds_that_learn)
+            metrics = EpisodeStatistics(world, sides=members.logged).logged
+            check_turns(settings.alternate, populations, metrics)
+        if first and begins:
+            for line in never_happens(settings, world, learner):
+                warnings.warn(line, stacklevel=2)
+    finally:
+        world.close()
+    if begins and settings.train.start_from is not None:
+        checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
+        refuse_old_boxes(checkpoint.path, checkpoint.record)
+        names = learner.populations.own
+        learner.begin_with(warm_vectors(checkpoint, learner.networks, names, settings.network, say))
+    return learner
+
+
+def make_worker(settings: TrainSettings, make: MakeWorld, learner: Learner, exchange: Exchange) -> Worker:
+    """One worker of a run, who learns as the learner does: from rollouts, or from replay."""
+    if isinstance(learner, TeamLearner):
+        return TeamWorker(settings, make, learner, exchange)
+    return Worker(settings, make, learner, exchange)
+
+
+def registry_factory(settings: TrainSettings) -> MakeWorld:
+    from interplay.registry import make_world
+
+    return functools.partial(make_world, settings.world.id, **settings.world.options)
