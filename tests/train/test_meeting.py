@@ -81,6 +81,26 @@ def test_every_worker_gets_the_tree_sum(size: int) -> None:
         assert last == np.asarray(tree_sum(vectors)).tobytes()
 
 
+@pytest.mark.parametrize("size", [2, 8, 16, 32, 64])
+def test_a_sum_of_many_is_the_tree(size: int) -> None:
+    """One worker of many, whose others have been to all meetings before it."""
+    block = create_block(size, CAPACITY)
+    own = SharedMemory(block.name, 0, size, CAPACITY, [multiprocessing.Lock()] * size)
+    try:
+        own._counters[1:] = 2
+        for turn in (1, 2):
+            vectors = [vector_of(100 * turn + rank) for rank in range(size)]
+            for rank in range(1, size):
+                np.copyto(own._seat(rank, vectors[rank], turn), vectors[rank])
+            total, came = jax.jit(meet)(vectors[0], own.place)
+            assert bool(came)
+            assert np.array_equal(total, tree_sum(vectors))
+    finally:
+        own.close()
+        block.close()
+        block.unlink()
+
+
 def test_alone_the_sum_is_the_vector() -> None:
     total, came = jax.jit(meet)(vector_of(0), SingleProcess.place)
     assert bool(came)

@@ -27,7 +27,7 @@ from interplay.core.foreign import (
     words,
 )
 
-MOST = 8  # workers whose sum is written out here; more meet in Python
+MOST = 64  # workers whose sum is written out here; more meet in Python
 LINE = 8  # words of a worker's line in the block, its counter first
 _SPINS = 20_000  # looks before the processor is given to others: about 200 microseconds
 _NAPS = 5_000  # of a worker that then gives up: about 0.3 seconds on Linux
@@ -76,11 +76,16 @@ def _copy(given: Any, out: Any) -> None:
 
 
 @plain
+def _seat(place: Any, rank: int, turn: int, count: int) -> Any:
+    """The (count,) numbers of a worker's seat: it has two, used in turn."""
+    start = place[HEADER] + (2 * rank + turn % 2) * place[CAPACITY]
+    return carray(pointer(place[BLOCK] + start), count, np.float32)
+
+
+@plain
 def _arrive(place: Any, turn: int, vector: Any) -> None:
     """Writes this worker's vector into its seat, and then that it is there."""
-    start = place[HEADER] + (2 * place[RANK] + turn % 2) * place[CAPACITY]
-    seat = carray(pointer(place[BLOCK] + start), len(vector), np.float32)
-    _copy(vector, seat)
+    _copy(vector, _seat(place, place[RANK], turn, len(vector)))
     store_release(place[BLOCK] + place[RANK] * LINE * 8, turn)
 
 
@@ -99,28 +104,59 @@ def _wait(place: Any, turn: int) -> bool:
 
 
 @plain
-def _add(place: Any, turn: int, out: Any) -> None:
-    """The tree sum over all seats: neighbours, then neighbouring pairs, as `exchange.tree_sum`."""
-    n, block, size = len(out), place[BLOCK] + place[HEADER], place[SIZE]
-    capacity, half = place[CAPACITY], turn % 2
-    a = carray(pointer(block + half * capacity), n, np.float32)
-    b = carray(pointer(block + (2 + half) * capacity), n, np.float32)
+def _add_few(place: Any, turn: int, out: Any) -> None:
+    """The tree sum over two, four or eight seats."""
+    n, size = len(out), place[SIZE]
+    a, b = _seat(place, 0, turn, n), _seat(place, 1, turn, n)
     if size == 2:
         for i in range(n):
             out[i] = a[i] + b[i]
         return
-    c = carray(pointer(block + (4 + half) * capacity), n, np.float32)
-    d = carray(pointer(block + (6 + half) * capacity), n, np.float32)
+    c, d = _seat(place, 2, turn, n), _seat(place, 3, turn, n)
     if size == 4:
         for i in range(n):
             out[i] = (a[i] + b[i]) + (c[i] + d[i])
         return
-    e = carray(pointer(block + (8 + half) * capacity), n, np.float32)
-    f = carray(pointer(block + (10 + half) * capacity), n, np.float32)
-    g = carray(pointer(block + (12 + half) * capacity), n, np.float32)
-    h = carray(pointer(block + (14 + half) * capacity), n, np.float32)
+    e, f = _seat(place, 4, turn, n), _seat(place, 5, turn, n)
+    g, h = _seat(place, 6, turn, n), _seat(place, 7, turn, n)
     for i in range(n):
         out[i] = ((a[i] + b[i]) + (c[i] + d[i])) + ((e[i] + f[i]) + (g[i] + h[i]))
+
+
+@plain
+def _add_sixteen(place: Any, rank: int, turn: int, out: Any, adds: bool) -> None:
+    """Puts the tree sum of sixteen neighbours into `out`, or adds it to what is there."""
+    n = len(out)
+    a, b = _seat(place, rank, turn, n), _seat(place, rank + 1, turn, n)
+    c, d = _seat(place, rank + 2, turn, n), _seat(place, rank + 3, turn, n)
+    e, f = _seat(place, rank + 4, turn, n), _seat(place, rank + 5, turn, n)
+    g, h = _seat(place, rank + 6, turn, n), _seat(place, rank + 7, turn, n)
+    p, q = _seat(place, rank + 8, turn, n), _seat(place, rank + 9, turn, n)
+    r, s = _seat(place, rank + 10, turn, n), _seat(place, rank + 11, turn, n)
+    t, u = _seat(place, rank + 12, turn, n), _seat(place, rank + 13, turn, n)
+    v, w = _seat(place, rank + 14, turn, n), _seat(place, rank + 15, turn, n)
+    for i in range(n):
+        first = ((a[i] + b[i]) + (c[i] + d[i])) + ((e[i] + f[i]) + (g[i] + h[i]))
+        second = ((p[i] + q[i]) + (r[i] + s[i])) + ((t[i] + u[i]) + (v[i] + w[i]))
+        out[i] = out[i] + (first + second) if adds else first + second
+
+
+@plain
+def _add(place: Any, turn: int, out: Any) -> None:
+    """The tree sum over all seats: neighbours, then neighbouring pairs, as `exchange.tree_sum`."""
+    size = place[SIZE]
+    if size <= 8:
+        _add_few(place, turn, out)
+        return
+    _add_sixteen(place, 0, turn, out, False)
+    if size > 16:
+        _add_sixteen(place, 16, turn, out, True)
+    if size > 32:
+        half = _seat(place, place[RANK], turn + 1, len(out))  # nobody reads it any more, or yet
+        _add_sixteen(place, 32, turn, half, False)
+        _add_sixteen(place, 48, turn, half, True)
+        for i in range(len(out)):
+            out[i] = out[i] + half[i]
 
 
 def _meet(frame: int) -> int:
