@@ -13,6 +13,8 @@ from interplay.core.errors import UserError
 # What users may install beside the package, and the modules that each brings; pyproject.toml has the versions.
 EXTRAS = {
     "train": ("jax", "optax", "equinox", "filelock"),
+    "cuda12": ("jax", "jax_cuda12_plugin"),
+    "cuda13": ("jax", "jax_cuda13_plugin"),
     "video": ("av",),
     "render": ("pygame",),
     "plot": ("matplotlib",),

@@ -430,6 +430,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     }, {
         "world": ("survival/1v1-heals-low", {"train.settings.world.id": "survival/1v1-heals-low"}),
         "preset": ("--preset fanti2022", {"train.settings.ppo.epochs": 400}),
+        "device": ("--device gpu:1", {"train.settings.train.device": "gpu:1", "train.settings.train.workers": 1}),
     }, {
         "world": (WORLD, {"train_in_bank.settings.world.id": WORLD}),
         "bank": ("--bank runs/bank", {"train_in_bank.bank": Path("runs/bank")}),
@@ -440,6 +441,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "workers": ("--workers 2", {"resume.workers": 2}),
         "steps": ("--steps 12000", {"resume.steps": 12_000}),
         "accept_settings": ("--accept-settings", {"resume.accept_settings": True}),
+        "device": ("--device cpu", {"resume.device": "cpu"}),
         "trust": ("--trust", {"resume.trust": True}),
     }]),
     "sweep": (for_sweep, [{
