@@ -17,7 +17,7 @@ from interplay.core.overdue import OVERDUE
 from interplay.core.settings import build, changed
 from interplay.core.stopping import Stop, finishing
 from interplay.train.curriculum import admit_options
-from interplay.train.devices import describe, told_as_lost_card, with_device
+from interplay.train.devices import describe, open_device, told_as_lost_card, with_device
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
 from interplay.train.making import make_learner, make_worker, registry_factory
@@ -164,9 +164,11 @@ def resume(
         folder.admit(checkpoint, accept_settings, trust)
         if checkpoint is not None:
             admit_options(folder.settings, checkpoint.record, folder.path, trust)
-        folder.change(with_device(_changed(folder.settings, workers, steps, str(run), device)))
+        settings = with_device(_changed(folder.settings, workers, steps, str(run), device))
+        open_device(settings.train.device)  # before the folder says that it is used
         if checkpoint is not None:
-            _tell_other_device(checkpoint, folder.settings.train.device)
+            _tell_other_device(checkpoint, settings.train.device)
+        folder.change(settings)
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = through_interfaces(folder.settings, make_world or registry_factory(folder.settings))
         learner = make_learner(folder.settings, make, begins=checkpoint is None)

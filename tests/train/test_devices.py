@@ -185,6 +185,14 @@ def test_a_run_goes_on_elsewhere_and_says_so(tmp_path: Path, capsys: pytest.Capt
     assert not np.array_equal(before[weights], arrays_of(run)[weights])
 
 
+def test_a_device_that_is_not_there_leaves_the_run_where_it_was(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run", 1, "cpu")
+    longer(run, 2)
+    with pytest.raises(UserError, match="host:7"):
+        interplay.Run(run).resume(device="host:7")
+    assert interplay.Run(run).resume().metrics["updates"][-1] == 2
+
+
 def test_auto_is_the_processor_where_there_is_no_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

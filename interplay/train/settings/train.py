@@ -5,6 +5,7 @@ Source: *shards* is specification scale 3.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -67,7 +68,6 @@ class TrainGroup(Settings):
     )
     device: str = Field(
         "cpu",
-        pattern=r"cpu|auto|gpu(:\d{1,3})?|host:\d{1,3}",
         description="Where the networks are computed: cpu, gpu, gpu:1 (the second card), or auto, a card where there is one; part of "
         "the result. Worlds are stepped on the processor.",
     )
@@ -149,6 +149,13 @@ class TrainGroup(Settings):
         return at or (
             self.keep_every is not None and now // self.keep_every > max(before, 0) // self.keep_every
         )
+
+    @field_validator("device")
+    @classmethod
+    def _known_device(cls, device: str) -> str:
+        if not re.fullmatch(r"cpu|auto|gpu(:\d{1,3})?|host:\d{1,3}", device):
+            raise ValueError(f"{device!r} is no device; give cpu, gpu, gpu:1 or auto")
+        return device
 
     @field_validator("evaluate_against")
     @classmethod
