@@ -10,6 +10,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -28,10 +29,10 @@ _FLAGS = ["--xla_gpu_exclude_nondeterministic_ops=true", "--xla_gpu_enable_trito
 
 
 def with_device(settings: TrainSettings) -> TrainSettings:
-    """The settings with a device in the place of ``auto``: a card where jax has one, so that resuming keeps it."""
+    """The settings with a device in the place of ``auto``, so that resuming keeps it; found without jax, which begins once."""
     if settings.train.device != "auto":
         return settings
-    found = "gpu" if _has_cuda() and settings.train.workers == 1 and _cards() else CPU
+    found = "gpu" if settings.train.workers == 1 and _has_cuda() and _has_card() else CPU
     return changed(settings, {"train": {"device": found}}, "train")
 
 
@@ -105,6 +106,11 @@ def _open_cards(name: str) -> Sequence[Any]:
 
 def _has_cuda() -> bool:
     return any(find_spec(plugin) is not None for plugin in _PLUGINS)
+
+
+def _has_card() -> bool:
+    """Whether the system has a card of NVIDIA's, on Linux or under WSL."""
+    return any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists()
 
 
 def _cards() -> Sequence[Any]:

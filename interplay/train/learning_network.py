@@ -25,16 +25,12 @@ Loss = Callable[[Prediction, Batch, jax.Array, Rates], tuple[jax.Array, Terms]]
 
 
 class LearningNetwork(PolicyNetwork):
-    """The networks of one kind of agent for Q populations; P parameters each.
+    """The networks of one kind of agent for Q populations, with a loss.
 
     Args:
-        kind: name and spaces.
-        settings: of the run.
-        key: jax random key of the first population's weights.
-        populations: of the run.
+        kind, settings, key, populations, view: as of `PolicyNetwork`.
         loss: of the run's algorithm.
         sequence: steps that memory is learnt through at once, of the run's algorithm.
-        view: numbers that a central critic sees; 0: the value is the network's own.
 
     Attributes:
         sequence: as given; 1 without memory.

@@ -57,8 +57,8 @@ def make_learner(
         settings: of the run.
         make: makes its world.
         begins: whether the run has no checkpoint of its own yet.
-        say: told one line for each kind that `train.start_from` does not have.
-        first: whether this is the first worker, who sees that memory will do for all.
+        say: prints a line, one for each kind that `train.start_from` does not have.
+        first: whether this is the first worker, which checks that memory is enough for all.
     """
     open_device(settings.train.device)  # before anything is computed
     begin = Curriculum(settings.curriculum).options
@@ -105,7 +105,7 @@ def make_learner(
 
 
 def make_worker(settings: TrainSettings, make: MakeWorld, learner: Learner, exchange: Exchange) -> Worker:
-    """One worker of a run, who learns as the learner does: from rollouts, or from replay."""
+    """One worker of a run, which learns as the learner does: from rollouts, or from replay."""
     if isinstance(learner, TeamLearner):
         return TeamWorker(settings, make, learner, exchange)
     return Worker(settings, make, learner, exchange)

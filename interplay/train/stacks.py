@@ -54,7 +54,7 @@ def read_moments(name: str, moments: Any, arrays: Mapping[str, np.ndarray]) -> A
 
     Args:
         name: of the kind.
-        moments: of this run, whose form it must have.
+        moments: of this run; the arrays need their form.
         arrays: ``kind/number`` -> array.
 
     Raises:

@@ -280,7 +280,7 @@ def follow(
     run: Path,
     source: Path | None,
 ) -> None:
-    """Another worker's loop: the same updates and saves, in the same order, told by the first."""
+    """Another worker's loop: the same updates and saves, in the order that the first one gives."""
     settings = TrainSettings.model_validate_json(settings_json)
     OVERDUE.limit = settings.train.step_limit or math.inf
     learner = make_learner(settings, make, source is None, say=str, first=False)

@@ -41,6 +41,7 @@ def build_settings(
     from interplay.train.settings import TrainSettings
     from interplay.train.settings.presets import under
     from interplay.train.settings.unread import check_read, fitting
+    from interplay.view.extras import present_extras
 
     if not world and preset is None:
         raise UserError(
@@ -79,7 +80,8 @@ def build_settings(
         )
     if "workers" not in split and "train.workers" not in flags:
         shards = values.get("train", {}).get("shards", 4)
-        on_cpu = values.get("train", {}).get("device", "cpu") == "cpu"
+        device = values.get("train", {}).get("device", "cpu")
+        on_cpu = device == "cpu" or (device == "auto" and not {"cuda12", "cuda13"} & set(present_extras()))
         values = merge(values, {"train": {"workers": workers_for(shards) if on_cpu else 1}})
     settings = build(TrainSettings, values, owner)
     check_read(settings)

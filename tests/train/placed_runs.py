@@ -1,4 +1,4 @@
-"""Short runs on the processor, and on a second processor that XLA is told to make of it: how far the weights are apart after two updates.
+"""Short runs on the processor, and on a second device that XLA makes of it: how far the weights are apart after two updates.
 
 XLA_FLAGS=--xla_force_host_platform_device_count=2 python -m tests.train.placed_runs FOLDER [CASE ...]
 """
@@ -88,14 +88,14 @@ def main(folder: str, *cases: str) -> None:
     for case in cases or CASES:
         on_cpu, other = (learn(case, device, Path(folder)) for device in ("cpu", "host:1"))
         moved = float(np.linalg.norm(on_cpu[2]))
-        told = {
+        line = {
             "case": case,
             "places": other[0],
             "same_start": bool(np.array_equal(on_cpu[1], other[1])),
             "moved": moved,
             "apart": float(np.linalg.norm(on_cpu[2] - other[2])) / moved,
         }
-        print(json.dumps(told), flush=True)
+        print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

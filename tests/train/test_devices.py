@@ -33,6 +33,7 @@ from interplay.train.settings import (
     WorldChoice,
 )
 from interplay.train.shard import Shard, make_shard
+from interplay.verbs.settings import build_settings
 from tests.train.placed_runs import CASES
 from tests.train.toy_worlds import make_corridor
 
@@ -193,16 +194,34 @@ def test_a_device_that_is_not_there_leaves_the_run_where_it_was(tmp_path: Path) 
     assert interplay.Run(run).resume().metrics["updates"][-1] == 2
 
 
-def test_auto_is_the_processor_where_there_is_no_card(
+@pytest.mark.parametrize(
+    ("has_cuda", "has_card", "workers", "found"),
+    [(True, True, 1, "gpu"), (True, True, 2, "cpu"), (True, False, 1, "cpu"), (False, True, 1, "cpu")],
+)
+def test_auto_is_a_card_where_jax_and_system_have_one(
+    monkeypatch: pytest.MonkeyPatch, has_cuda: bool, has_card: bool, workers: int, found: str
+) -> None:
+    monkeypatch.setattr(devices, "_has_cuda", lambda: has_cuda)
+    monkeypatch.setattr(devices, "_has_card", lambda: has_card)
+    asked = changed(SETTINGS, {"train": {"device": "auto", "workers": workers}}, "test")
+    assert devices.with_device(asked).train.device == found
+
+
+def test_auto_keeps_the_workers_where_jax_has_no_cuda(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(devices, "_has_cuda", lambda: False)
+    auto, usual = (
+        build_settings("simulation/multi-corridor", [f"train.device={device}"], {})
+        for device in ("auto", "cpu")
+    )
+    assert auto.train.workers == usual.train.workers
     run = trained(tmp_path / "run", 1, "auto")
     assert read_settings(run / "settings.toml", TrainSettings).train.device == "cpu"
 
 
 @pytest.mark.parametrize(
-    ("device", "has_cuda", "told"),
+    ("device", "has_cuda", "message"),
     [
         (
             "gpu",
@@ -214,13 +233,13 @@ def test_auto_is_the_processor_where_there_is_no_card(
     ],
 )
 def test_a_device_that_is_not_there_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, has_cuda: bool, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, has_cuda: bool, message: str
 ) -> None:
     before, flags = jax.config.jax_platforms, os.environ["XLA_FLAGS"]  # type: ignore[attr-defined]
     monkeypatch.setattr(devices, "_has_cuda", lambda: has_cuda)
     monkeypatch.setenv("XLA_FLAGS", flags)
     monkeypatch.setenv("NPROC", "1")
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         trained(tmp_path / "run", 1, device)
     assert not (tmp_path / "run").exists()
     assert jax.config.jax_platforms == before  # type: ignore[attr-defined]

@@ -83,7 +83,7 @@ def test_every_worker_gets_the_tree_sum(size: int) -> None:
 
 @pytest.mark.parametrize("size", [2, 8, 16, 32, 64])
 def test_a_sum_of_many_is_the_tree(size: int) -> None:
-    """One worker of many, whose others have been to all meetings before it."""
+    """One worker of many; the others have come to all meetings before it."""
     block = create_block(size, CAPACITY)
     own = SharedMemory(block.name, 0, size, CAPACITY, [multiprocessing.Lock()] * size)
     try:

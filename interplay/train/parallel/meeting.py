@@ -27,7 +27,7 @@ from interplay.core.foreign import (
     words,
 )
 
-MOST = 64  # workers whose sum is written out here; more meet in Python
+MOST = 64  # workers that add up in the program; more meet in Python
 LINE = 8  # words of a worker's line in the block, its counter first
 _SPINS = 20_000  # looks before the processor is given to others: about 200 microseconds
 _NAPS = 5_000  # of a worker that then gives up: about 0.3 seconds on Linux
@@ -152,7 +152,9 @@ def _add(place: Any, turn: int, out: Any) -> None:
     if size > 16:
         _add_sixteen(place, 16, turn, out, True)
     if size > 32:
-        half = _seat(place, place[RANK], turn + 1, len(out))  # nobody reads it any more, or yet
+        half = _seat(
+            place, place[RANK], turn + 1, len(out)
+        )  # the vector of the last turn was read, that of the next is not written
         _add_sixteen(place, 32, turn, half, False)
         _add_sixteen(place, 48, turn, half, True)
         for i in range(len(out)):

@@ -1,4 +1,4 @@
-"""Who plays beside a run's own networks, and who plays which side, as settings say: past selves and guests, or a league."""
+"""The networks beside a run's own and the players of each side, as settings say: past selves and guests, or a league."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_others(settings: TrainSettings, populations: Populations, first: Mappin
 def make_casting(
     settings: TrainSettings, others: Others, populations: Populations, sides: Populations, world: World
 ) -> Casting:
-    """Who plays which side of a shard's worlds."""
+    """The players of each side in a shard's worlds."""
     if isinstance(others, League):
         return LeagueCasting(others, sides, world, settings.seed)
     assert isinstance(others, Pool)

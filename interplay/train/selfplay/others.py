@@ -11,12 +11,12 @@ from interplay.train.selfplay.league.decisions import Decision
 
 
 class Others:
-    """Networks beside a run's own, the same in every worker. The defaults are of those whose matches are not counted.
+    """Networks beside a run's own, the same in every worker. The defaults count no matches.
 
     Attributes:
         first: number of the first one: Q, the run's own.
         stacks: kind name -> (R, P) float32, their weights.
-        players: whose matches are counted.
+        players: N, between which matches are counted.
         logged: metrics that an update may have of them.
     """
 
@@ -44,7 +44,7 @@ class Others:
             vectors: kind name -> (Q, P), the weights after them.
 
         Returns:
-            Whose weights the learner takes from `stacks`, where its own stand first; None: nobody's.
+            Learners that begin anew, with the weights of their mirrors in `stacks`, or go on from others; None: no change.
         """
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class Others:
         """The run goes on from a checkpoint of so many agent-steps."""
 
     def ratings(self) -> dict[str, float]:
-        """Points of those who met each other, by name."""
+        """Elo points of the players that have met, by name."""
         return {}
 
     def members(self) -> Iterable[tuple[str, dict[str, np.ndarray]]]:
