@@ -119,7 +119,7 @@ def act(net: Any, vectors: Any, rows: Any, memory: Any, shards: int = 1, greedy:
     import jax.numpy as jnp
 
     cut = jax.tree.map(lambda leaf: leaf.reshape(shards, -1, *leaf.shape[1:]), (rows, memory))
-    keys = jnp.arange(2 * shards, dtype=jnp.uint32).reshape(shards, 2)
+    keys = jnp.arange(2 * shards, dtype=jnp.uint32).reshape(shards, 1, 2)
     block = next(iter(cut[0].values())).shape[1]
     answers = net._act(
         net._precompute(vectors[:1]),
@@ -127,7 +127,6 @@ def act(net: Any, vectors: Any, rows: Any, memory: Any, shards: int = 1, greedy:
         None,
         None,
         keys,
-        jnp.uint32(0),
         cut[1],
         block=block,
         greedy=greedy,

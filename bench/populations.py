@@ -104,7 +104,7 @@ def parts(worker: Worker) -> dict[str, float]:
     seen = staged[name].seen
     stage = collector.stage(name, timestep.acting, seen.part(0))
     blocks = None if stage.blocks is None else Blocks(*(part[None] for part in stage.blocks))
-    arguments = (inference[name], seen.rows, seen.mask, blocks, collector.keys[name][None], np.uint32(0))
+    arguments = (inference[name], seen.rows, seen.mask, blocks, staged[name].keys[0])
 
     def copy() -> None:
         collector.stage(name, timestep.acting, seen.part(0))

@@ -10,6 +10,7 @@ one block; then nothing is looped over and nothing picked. What a block needs of
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -125,10 +126,10 @@ class PolicyNetwork:
         self.block = settings.population.block
         self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.remembers else 0
         self._precomputes = hasattr(self._static, "precompute")
-        if self._precomputes:
-            fast = networks.precompute(self._network(jnp.asarray(self.first[0])))
-            self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
-        self.precompute = jax.jit(self._precompute)
+        fast = networks.precompute(self._network(jnp.asarray(self.first[0])))
+        self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
+        # Whoever acts slices no weights out of vectors step after step.
+        self.precompute = jax.jit(jax.vmap(self._fast_form))
         # Raw rows stay as they are: a compiled program would copy them.
         self.prepare = dict if self.raw else jax.jit(self._read)
         self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
@@ -238,15 +239,16 @@ class PolicyNetwork:
         return eqx.combine(jax.tree.unflatten(self._tree, leaves), self._static)
 
     def _precompute(self, vectors: jax.Array) -> Any:
-        """(Q, P) parameters as stacked arrays of the networks' fast form; as they are where networks have none."""
+        """(Q, P) parameters as `gradient` differentiates them: stacked arrays of the networks' fast form, as they are where there is none."""
         return jax.vmap(self._fast_form)(vectors) if self._precomputes else vectors
 
     def _fast_form(self, vector: jax.Array) -> Any:
         return eqx.filter(networks.precompute(self._network(vector)), eqx.is_inexact_array)
 
     def _fast_network(self, arrays: Any) -> Any:
-        """One population's network from its part of what `precompute` gave."""
-        return eqx.combine(arrays, self._fast_static) if self._precomputes else self._network(arrays)
+        """One population's network from its part of what `precompute` gave, or from its vector."""
+        flat = isinstance(arrays, jax.Array)
+        return self._network(arrays) if flat else eqx.combine(arrays, self._fast_static)
 
     # -- calls --------------------------------------------------------------------------------------
 
@@ -303,7 +305,6 @@ class PolicyNetwork:
         mask: jax.Array | None,
         blocks: Blocks | None,
         keys: jax.Array,
-        counter: jax.Array,
         memory: jax.Array | None = None,
         view: jax.Array | None = None,
         shards: Any = None,
@@ -320,8 +321,7 @@ class PolicyNetwork:
             rows: observations of (S, N) rows; what lies beyond those that are asked for is not read.
             mask: (S, N, choices) legal ones, or None.
             blocks: how the rows of each shard are cut, with an axis of shards first; None: all are of the first network.
-            keys: (S, 2) uint32, data of the keys of the random draws.
-            counter: of the step, folded into the keys.
+            keys: (S, M, 2) uint32 of each block's draws, see `step_keys`.
             memory: (S, N, size) of the rows' agents, or None.
             view: (S, N, size), what a central critic sees of them; None where nobody asks for values.
             shards: () int32, how many are computed, the first ones; None: all.
@@ -335,12 +335,12 @@ class PolicyNetwork:
         inputs = (dict(rows), mask, memory, view)
 
         def one(shard: jax.Array) -> jax.Array:
-            key = jax.random.fold_in(jax.random.wrap_key_data(keys[shard]), counter)
+            drawn = jax.random.wrap_key_data(keys[shard])
             if blocks is None:
                 own = jax.tree.map(lambda array: array[shard], inputs)
-                return self._answer(pick(inference, 0), own, jax.random.fold_in(key, 0), greedy)
+                return self._answer(pick(inference, 0), own, drawn[0], greedy)
             cuts = Blocks(*(part[shard] for part in blocks))
-            return self._answer_blocks(inference, inputs, shard, cuts, key, block, greedy)
+            return self._answer_blocks(inference, inputs, shard, cuts, drawn, block, greedy)
 
         return each_shard(one, len(keys), shards)
 
@@ -375,7 +375,7 @@ class PolicyNetwork:
         inputs: tuple[Any, ...],
         shard: jax.Array,
         blocks: Blocks,
-        key: jax.Array,
+        keys: jax.Array,
         block: int,
         greedy: bool,
     ) -> jax.Array:
@@ -384,8 +384,7 @@ class PolicyNetwork:
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
             own = jax.tree.map(lambda array: _cut(array, shard, at, block), inputs)
-            arrays, drawn = pick(inference, blocks.population[i]), jax.random.fold_in(key, i)
-            outputs = self._answer(arrays, own, drawn, greedy)
+            outputs = self._answer(pick(inference, blocks.population[i]), own, keys[i], greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, outputs, at, 0)
 
         total = jax.tree.leaves(inputs)[0].shape[1]
@@ -479,6 +478,28 @@ def _marked(kind: Kind, most: int) -> spaces.Dict:
     return spaces.Dict(
         [*kind.observation_space.spaces.items(), (MARK, spaces.Box(0, 1, (most,), np.float32))]
     )
+
+
+@partial(jax.jit, static_argnames="blocks")
+def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
+    """(T, S, M, 2) uint32, data of the keys that the M blocks of S shards draw actions with in T steps.
+
+    Worked out for many steps at once: folded into a key within a step, a number costs as much as a layer of a small network.
+
+    Args:
+        keys: (S, 2) uint32, data of the shards' keys.
+        counters: (T,) uint32, of the steps.
+        blocks: M.
+    """
+
+    def one(key: Any, counter: Any, block: Any) -> jax.Array:
+        own = jax.random.fold_in(jax.random.wrap_key_data(key), counter)
+        return jax.random.key_data(jax.random.fold_in(own, block))
+
+    over_blocks = jax.vmap(one, (None, None, 0))
+    over_shards = jax.vmap(over_blocks, (0, None, None))
+    drawn: jax.Array = jax.vmap(over_shards, (None, 0, None))(keys, counters, jnp.arange(blocks))
+    return drawn
 
 
 def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:

@@ -24,7 +24,7 @@ from interplay.core.world import World
 from interplay.train import step_kernels
 from interplay.train.bad_numbers import refuse_bad_observations
 from interplay.train.distributions import Distribution
-from interplay.train.policy_network import PolicyNetwork
+from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Blocks, Populations, cut_alone
 from interplay.train.row_copying import RowCopier
 from interplay.train.run.episodes import EpisodeStatistics
@@ -50,13 +50,13 @@ class Staged(NamedTuple):
     Attributes:
         seen: (S, N) rows.
         parts: of each of this worker's shards, the (N,) rows among them.
-        keys: (S, 2) uint32 on the device, data of the keys that actions are drawn with.
+        keys: (T, S, M, 2) uint32, of the keys that actions are drawn with in each step, see `step_keys`.
         shards: () int32 on the device, how many shards the worker has.
     """
 
     seen: Seen
     parts: list[Seen]
-    keys: jax.Array
+    keys: np.ndarray
     shards: jax.Array
 
 
@@ -121,6 +121,7 @@ class Collector:
         memory: kind name -> (W A_kind, size) float32, what agents remember; of kinds that do.
         fresh: (W, A) bool, a life remembers nothing yet.
         keys: kind name -> data of its random key, uint32.
+        most_blocks: kind name -> blocks that its rows are cut into at most.
         tap: records the first world; None where nobody does.
         room: shards of the run, for which the arrays that networks are asked with have room.
     """
@@ -173,7 +174,7 @@ class Collector:
         self._happened = 0  # in the last step, see `step_kernels.settle`
         self._rows = {name: np.zeros((3, self.rows(name)), np.int64) for name in networks}
         self._copiers = {name: RowCopier(own.layout) for name, own in networks.items()}
-        self._most = {name: self._most_blocks(name) for name in networks}
+        self.most_blocks = {name: self._most_blocks(name) for name in networks}
         self._counts = np.zeros((2, len(self._played)), np.int64)
         self._choosing = {name: _first_choices(own.distribution) for name, own in networks.items()}
         chosen = all(first is not None for first in self._choosing.values())
@@ -357,13 +358,13 @@ class Collector:
 
     def reach(self, name: str) -> int:
         """Rows that a call of a kind's networks reads: those of all slots, and as far as the last block may reach."""
-        return self.rows(name) + (0 if self._most[name] == 1 else self.block[name])
+        return self.rows(name) + (0 if self.most_blocks[name] == 1 else self.block[name])
 
     def _sort(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
         rows, slots = self._rows[name], self._slots[name]
         n = step_kernels.pick(wanted, slots, self._network, self._played, self._rank, self._counts, rows)
         picked, where, player = rows[:, :n]
-        block, most = self.block[name], self._most[name]
+        block, most = self.block[name], self.most_blocks[name]
         if self._alone:
             blocks = None if most == 1 else cut_alone(n, block, most)
             return Stage(picked, where, player, n, blocks, out)
@@ -410,14 +411,12 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
         Seconds spent in networks (``act``) and in worlds (``step``).
     """
     steps, acting, stepping = shards[0].buffer.steps, 0.0, 0.0
-    staged = allocate_staged(shards)
+    staged = allocate_staged(shards, update * steps)
     for shard in shards:
         shard.acted = 0
     for t in range(steps):
         began = time.perf_counter()
-        answers = ask(
-            shards, parameters, [shard.begin_step(t) for shard in shards], update * steps + t, staged
-        )
+        answers = ask(shards, parameters, [shard.begin_step(t) for shard in shards], t, staged)
         acted = time.perf_counter()
         for shard, own in zip(shards, answers, strict=True):
             try:
@@ -445,18 +444,20 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
     return {"act": acting + time.perf_counter() - began, "step": stepping}
 
 
-def allocate_staged(shards: Sequence[Collector]) -> dict[str, Staged]:
-    """Room for the rows of one step of all shards of the run, of which these are the first, by kind.
+def allocate_staged(shards: Sequence[Collector], played: int = 0) -> dict[str, Staged]:
+    """Room for the rows of one step of all shards of the run, of which these are the first, by kind; after so many steps that were played.
 
     All workers run the same compiled program then, however many there are.
     """
+    counters = (np.arange(shards[0].buffer.steps) + played).astype(np.uint32)
     first, staged = shards[0], {}
     room = max(first.room, len(shards))
     for name, pending in first.pending.items():
         seen = pending.layout.allocate(room, first.reach(name))
         keys = np.stack([shard.keys[name] for shard in _filled(shards, room)])
         parts = [seen.part(at) for at in range(len(shards))]
-        staged[name] = Staged(seen, parts, jnp.asarray(keys), jnp.int32(len(shards)))
+        drawn = np.asarray(step_keys(keys, counters, first.most_blocks[name]))
+        staged[name] = Staged(seen, parts, drawn, jnp.int32(len(shards)))
     return staged
 
 
@@ -469,7 +470,7 @@ def ask(
     shards: Sequence[Collector],
     parameters: InferenceParameters,
     wanted: Sequence[np.ndarray],
-    counter: int,
+    t: int,
     staged: Mapping[str, Staged],
 ) -> list[dict[str, Answer]]:
     """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind.
@@ -483,7 +484,7 @@ def ask(
             shard.stage(name, want, part) for shard, want, part in zip(shards, wanted, own.parts, strict=True)
         ]
         if any(len(stage.picked) for stage in stages):
-            outputs = _call(network, parameters[name], stages, counter, own, shards[0].block[name])
+            outputs = _call(network, parameters[name], stages, t, own, shards[0].block[name])
         columns = network.distribution.columns + 2
         for at, stage in enumerate(stages):
             rows = np.zeros((0, columns), np.float32) if outputs is None else outputs[at, : len(stage.picked)]
@@ -513,20 +514,19 @@ def ask_values(
 
 
 def _call(
-    network: PolicyNetwork, parameters: Any, stages: Sequence[Stage], counter: int, staged: Staged, block: int
+    network: PolicyNetwork, parameters: Any, stages: Sequence[Stage], t: int, staged: Staged, block: int
 ) -> np.ndarray:
     """(S, N, columns + 2 + size) of one compiled call; S shards of the run, of which those that are not given have zeros."""
     seen, blocks = staged.seen, None
     if stages[0].blocks is not None:
-        cuts = _filled([stage.blocks for stage in stages], len(staged.keys))
+        cuts = _filled([stage.blocks for stage in stages], staged.keys.shape[1])
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
     outputs = network.act(
         parameters,
         seen.rows,
         seen.mask,
         blocks,
-        staged.keys,
-        np.uint32(counter % 2**32),
+        staged.keys[t],
         seen.memory,
         seen.view,
         staged.shards,

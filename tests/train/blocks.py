@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jax
 import numpy as np
 
 from interplay.train.batches import Batch, Minibatch
@@ -68,8 +67,7 @@ def act_greedily(
         {dtype: np.stack([array] * shards) for dtype, array in rows.items()},
         None if mask is None else np.stack([mask] * shards),
         Blocks(*(np.stack([part] * shards) for part in blocks)),
-        np.stack([np.asarray(jax.random.key_data(jax.random.key(0)))] * shards),
-        np.uint32(0),
+        np.zeros((shards, network.most_blocks(sum(counts), network.block), 2), np.uint32),
         block=network.block,
         greedy=True,
     )

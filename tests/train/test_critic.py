@@ -133,12 +133,10 @@ def test_the_policy_never_sees_the_view() -> None:
     pending = worker.shards[0].collector.pending["agent"]
     network, inference = worker.learner.networks["agent"], worker.learner.inference_parameters()["agent"]
     rows = {dtype: array[None, :64] for dtype, array in pending.seen.rows.items()}
-    key, told = np.zeros((1, 2), np.uint32), {}
+    key, told = np.zeros((1, 1, 2), np.uint32), {}
     assert pending.seen.view is not None
     for name, view in (("seen", pending.seen.view[None, :64]), ("other", pending.seen.view[None, :64] + 1)):
-        told[name] = np.asarray(
-            network.act(inference, rows, None, None, key, np.uint32(0), None, view, block=64)
-        )[0]
+        told[name] = np.asarray(network.act(inference, rows, None, None, key, None, view, block=64))[0]
     assert np.array_equal(told["seen"][:, :-1], told["other"][:, :-1])
     assert not np.isclose(told["seen"][:, -1], told["other"][:, -1]).any()
 

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train.play.trained_policy import without_critic
-from interplay.train.policy_network import PolicyNetwork
+from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import read_checkpoint
 from interplay.train.run.old_boxes import refuse_old_boxes
@@ -87,8 +87,7 @@ class SingleActor:
             {dtype: array[None] for dtype, array in rows.items()},
             None if legal is None else legal[None],
             None,
-            np.asarray(jax.random.key_data(self._key))[None],
-            np.uint32(self._drawn % 2**32),
+            step_keys(jax.random.key_data(self._key)[None], np.full(1, self._drawn % 2**32, np.uint32), 1)[0],
             block=1,
             greedy=not explore,
         )

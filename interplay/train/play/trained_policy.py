@@ -17,7 +17,7 @@ from interplay.train.factored.teams import find_marks
 from interplay.train.observations import Rows
 from interplay.train.play.by_name import ByName, Look, look
 from interplay.train.play.stored_world import StoredWorld
-from interplay.train.policy_network import PolicyNetwork
+from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
 from interplay.train.run.restoring import restore
 from interplay.train.selfplay.opponents import Guest, Opponents
@@ -552,6 +552,7 @@ class TrainedPolicy(Policy):
         flat = None if memory is None else memory.reshape(-1, network.memory)
         columns = out.shape[1]
         legal = None if mask is None else np.ones((len(next(iter(rows.values()))), mask.shape[1]), bool)
+        data = np.asarray(jax.random.key_data(key))[None]
         for number, start in enumerate(range(0, len(index), most)):
             part = slice(start, start + most)
             order, counts = sort_rows(moved_by[part], count)
@@ -566,8 +567,7 @@ class TrainedPolicy(Policy):
                 {dtype: array[None] for dtype, array in rows.items()},
                 None if legal is None else legal[None],
                 Blocks(*(part[None] for part in cut_blocks(counts, block, pieces))),
-                np.asarray(jax.random.key_data(key))[None],
-                np.uint32(number),
+                step_keys(data, np.full(1, number, np.uint32), pieces)[0],
                 None if kept is None else kept[None],
                 block=block,
                 greedy=self.greedy,
