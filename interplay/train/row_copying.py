@@ -37,14 +37,14 @@ class RowCopier:
     def __init__(self, layout: ObservationRows) -> None:
         self._places = layout.places
         self._seen: list[np.ndarray] = []
+        self._ids: list[int] = []  # of `_seen`, which stay alive
         self._runs: list[Run] = []
         self._wide: list[tuple[str, slice, np.ndarray]] = []
 
     def write(self, observation: Mapping[str, np.ndarray], index: np.ndarray, out: Rows) -> None:
         """Copies the agents `index` among the flattened (W, A, ...) into the first rows of `out`."""
         leaves = [observation[key] for key in self._places]
-        known = len(self._seen) == len(leaves)
-        if not known or any(one is not other for one, other in zip(leaves, self._seen, strict=True)):
+        if list(map(id, leaves)) != self._ids:
             self._look_at(leaves)
         for dtype, table, runs in self._runs:
             copy_runs(table, runs, index, out[dtype])
@@ -69,6 +69,7 @@ class RowCopier:
             self._runs += _joined(dtype, own, row, sorted(parts, key=lambda part: part[0]))
         # A leaf that had to be copied to be laid flat is another one in the next step.
         self._seen = leaves if views else []
+        self._ids = list(map(id, self._seen))
 
 
 def _joined(dtype: str, own: np.dtype, row: int, parts: list[tuple[int, slice, np.ndarray]]) -> list[Run]:
