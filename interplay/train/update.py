@@ -216,7 +216,7 @@ class Worker:
         first, names = self.shards[0].collector, self.learner.populations.names
         acted, ended, waiting, lives = int(total[5]), int(total[6]), total[7 : 7 + MOST], total[7 + MOST :]
         numbers: dict[str, Any] = {}
-        if first.recorder is None:
+        if self.sampler is None:
             numbers["explained_variance"] = _explained_variance(Moments(*total[:5]))
         numbers |= outcomes | {"slot_steps": (self.updates + 1) * self.slot_steps}
         self.agent_steps, self.episodes = self.agent_steps + acted, self.episodes + ended

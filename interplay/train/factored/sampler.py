@@ -34,19 +34,16 @@ class Sampler:
         assert group is not None, "teams learn by value factorisation"
         assert isinstance(worker.learner, TeamLearner)
         self._worker, self.learner, self._group = worker, worker.learner, group
-        self._shards = settings.train.shards  # of the run
-        self._each = max(
-            -(-group.minibatch // (group.sequence * self._shards)), 1
-        )  # stretches of a shard in a step
-        minibatch = self._each * group.sequence * self._shards
-        played = group.rollout * settings.num_worlds
-        self._count = max(round(played * group.replays / minibatch), 1)  # gradient steps of an update
+        self._shards, length = settings.train.shards, group.sequence
+        self._each = max(-(-group.minibatch // (length * self._shards)), 1)  # stretches of a shard in a step
+        played, drawn = group.rollout * settings.num_worlds, self._each * length * self._shards
+        self._count = max(round(played * group.replays / drawn), 1)  # gradient steps of an update
 
     def learn(self) -> dict[str, Any]:
         """Gradient steps of every troop that learns, once its replay holds a minibatch."""
         worker, learner = self._worker, self.learner
-        kept = [np.array([replay.there for replay in s.replays.values()], np.float64) for s in worker.shards]
-        there = worker.add_up(kept)
+        kept = [[replay.there for replay in shard.replays.values()] for shard in worker.shards]
+        there = worker.add_up([np.array(own, np.float64) for own in kept])
         numbers: dict[str, Any] = {
             "epsilon": learner.epsilon,
             "replay": float(there.sum() * self._group.sequence),
@@ -61,10 +58,10 @@ class Sampler:
             found.setdefault(name, []).append(np.append(np.sum(sums, axis=0), np.mean(norms)))
             numbers["gradient_steps"] += len(norms)
         if found:
-            numbers |= _told("", [row for rows in found.values() for row in rows])
+            numbers |= _means("", [row for rows in found.values() for row in rows])
         if len(learner.populations.names) > 1:
             for name, rows in found.items():
-                numbers |= _told(f"[{name}]", rows)
+                numbers |= _means(f"[{name}]", rows)
         return numbers
 
     def _is_ready(self, number: int, stretches: float) -> bool:
@@ -93,7 +90,7 @@ class Sampler:
         return replay.take(replay.draw(rng, self._each), self._each)
 
 
-def _told(suffix: str, rows: Sequence[np.ndarray]) -> dict[str, float]:
+def _means(suffix: str, rows: Sequence[np.ndarray]) -> dict[str, float]:
     """Means over decisions, and of the gradients' norms."""
     sums = Differences(*np.sum([row[:-1] for row in rows], axis=0))
     count = max(float(sums.rows), 1.0)
