@@ -42,8 +42,10 @@ def refuse_bad_observations(collector: Collector, update: int) -> None:
     """Refuses what agents of the last rollout saw, as far as it was played.
 
     Raises:
-        UserError: naming leaf, agent, world and step.
+        UserError: naming leaf, agent, world and step; of frames the leaf alone.
     """
+    if collector.recorder is not None and collector.recorder.bad is not None:
+        raise UserError(f"update {update}: {collector.recorder.bad} is not finite; check the world")
     for name, pending in collector.pending.items():
         new = slice(pending.kept, pending.count)
         layout, rows = collector.networks[name].layout, pending.seen.rows

@@ -1,4 +1,4 @@
-"""What a run is made of: its learner and its workers, from settings that fit its world."""
+"""The learner of a run, from settings that fit its world."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from interplay.core.waiting import WAITING
 from interplay.train.curriculum import Curriculum, check_stages
 from interplay.train.devices import open_device
 from interplay.train.factored.learner import TeamLearner
-from interplay.train.factored.worker import TeamWorker
 from interplay.train.learner import Learner
 from interplay.train.networks.pictures import warn_of_flat_pictures
 from interplay.train.networks.pointer import warn_of_dense_heads
-from interplay.train.parallel.exchange import Exchange
 from interplay.train.run.checkpoint import (
     find_checkpoint,
     read_checkpoint,
@@ -39,7 +37,6 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_populations_read
 from interplay.train.shard import MakeWorld
 from interplay.train.unmasked import check_unmasked
-from interplay.train.update import Worker
 from interplay.train.views import find_view
 
 
@@ -100,13 +97,6 @@ def make_learner(
         names = learner.populations.own
         learner.begin_with(warm_vectors(checkpoint, learner.networks, names, settings.network, say))
     return learner
-
-
-def make_worker(settings: TrainSettings, make: MakeWorld, learner: Learner, exchange: Exchange) -> Worker:
-    """One worker of a run, which learns as the learner does: from rollouts, or from replay."""
-    if isinstance(learner, TeamLearner):
-        return TeamWorker(settings, make, learner, exchange)
-    return Worker(settings, make, learner, exchange)
 
 
 def registry_factory(settings: TrainSettings) -> MakeWorld:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +36,9 @@ from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
 from interplay.train.trajectory import TrajectoryBuffer
 from interplay.train.views import View
+
+if TYPE_CHECKING:
+    from interplay.train.factored.recorder import TeamRecorder
 
 # Of the steps in which an agent waits or is dead but present, every eighth teaches its value, which is needed only
 # where a rollout ends. They never teach the policy.
@@ -123,10 +126,12 @@ class Collector:
         keys: kind name -> data of its random key, uint32.
         most_blocks: kind name -> blocks that its rows are cut into at most.
         tap: records the first world; None where nobody does.
+        recorder: keeps frames of teams in the place of samples; no values are computed in play then. None: samples are kept.
         room: shards of the run, for which the arrays that networks are asked with have room.
     """
 
     tap: Tap | None = None
+    recorder: TeamRecorder | None = None
     room = 1
 
     def __init__(
@@ -208,6 +213,9 @@ class Collector:
             self.lives.living,
             teaches,
         )
+        if self.recorder is not None:
+            self.recorder.begin_step(teaches, self._network)
+            return teaches
         return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
 
     def step(self, t: int, answers: Mapping[str, Answer]) -> None:
@@ -241,6 +249,8 @@ class Collector:
             episodes.lengths,
             episodes.windows.of,
         )
+        if self.recorder is not None:
+            self.recorder.end_step(buffer.acting[at], buffer.ended[at])
 
     def _act(self, name: str, answer: Answer, at: int) -> np.ndarray | Mapping[str, np.ndarray]:
         """Stores the outputs of a kind's networks; returns their actions in the form of `World.step`."""
@@ -265,7 +275,9 @@ class Collector:
 
     def cut(self) -> np.ndarray | None:
         """(W, A) bool, learners truncated in this step, whose last observation needs a value; None if there are none."""
-        return self.world.timestep.truncated & self._learning() if self._happened & step_kernels.CUT else None
+        if self.recorder is not None or not self._happened & step_kernels.CUT:
+            return None
+        return self.world.timestep.truncated & self._learning()
 
     def end_step(self, t: int) -> None:
         """Counts lives and episodes that ended, and restarts worlds that are over."""
@@ -294,6 +306,8 @@ class Collector:
 
     def after(self) -> np.ndarray:
         """(W, A) bool, learners who are there after the last step: the value of what they see is wanted."""
+        if self.recorder is not None:
+            return np.zeros(self.present.shape, bool)
         self._seat()
         self.present |= self.world.timestep.acting
         return self._learning()
@@ -377,6 +391,9 @@ class Collector:
 
     def _keep(self, name: str, stage: Stage, outputs: np.ndarray, at: int) -> None:
         """Keeps the stage's rows of those who learn."""
+        if self.recorder is not None:
+            self.recorder.keep(name, stage.picked, outputs)
+            return
         pending, where = self.pending[name], stage.where[: stage.kept]
         truth = None
         if pending.truth is not None:
@@ -394,7 +411,7 @@ class Collector:
             own.distribution.choices if masked else None,
             len(self._slots[name]) if own.guesses else None,
             own.memory,
-            own.view,
+            self._view.size if self._view is not None else 0,
         )
         return PendingSamples(layout, steps * self.rows(name))
 

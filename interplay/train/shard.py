@@ -19,6 +19,9 @@ from interplay.core.world import World
 from interplay.train.algorithms import Segments
 from interplay.train.bad_numbers import refuse_bad_numbers
 from interplay.train.batches import Batch
+from interplay.train.factored.learner import TeamLearner
+from interplay.train.factored.recorder import TeamRecorder
+from interplay.train.factored.replay import Replay
 from interplay.train.learner import Learner
 from interplay.train.reward_scale import DiscountedReturns, reward_factors
 from interplay.train.rollout import Collector, InferenceParameters, collect
@@ -62,6 +65,7 @@ class Shard:
         ready: kind name -> what `estimate` found.
         returns: of every slot so far; only where `Algorithm.normalise_reward` asks for them.
         units: kind name -> (U, L) places in `ready` that are learnt from together; -1 for nothing.
+        replays: name of a troop -> what it played; none of algorithms that learn from their rollouts.
     """
 
     collector_class: type[Collector] = Collector
@@ -98,6 +102,10 @@ class Shard:
         self.returns = DiscountedReturns(shape, rule.gamma)
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
+        self.replays: dict[str, Replay] = {}
+        if isinstance(learner, TeamLearner):
+            self.collector.recorder = own = TeamRecorder(self.collector, learner, settings)
+            self.replays = {troop.name: kept for troop, kept in zip(own.troops, own.replays, strict=True)}
 
     def set_learning(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
@@ -285,10 +293,12 @@ class Shard:
     def finish(self) -> None:
         """Forgets the samples that were learnt from and the oldest steps."""
         buffer = self.collector.buffer
-        for name, pending in self.collector.pending.items():
+        for name, found in self.ready.items():
+            pending = self.collector.pending[name]
             waits = np.ones(pending.count, bool)
-            waits[self.ready.pop(name).picked] = False
+            waits[found.picked] = False
             pending.keep(waits, buffer.steps)
+        self.ready.clear()
         buffer.advance()
 
     def save(self) -> dict[str, np.ndarray]:
@@ -304,13 +314,15 @@ class Shard:
             arrays |= {f"pending/{kind}/{name}": array for name, array in pending.save().items()}
         arrays |= {f"opponent/{name}": array for name, array in collector.opponents.save().items()}
         arrays |= {f"windows/{name}": array for name, array in collector.episodes.windows.save().items()}
+        for troop, replay in self.replays.items():
+            arrays |= {f"replay/{troop}/{name}": array for name, array in replay.save().items()}
         return arrays | self._counters()
 
     def load(self, arrays: Mapping[str, np.ndarray], update: int) -> str | None:
         """Restores what `save` gave.
 
         Args:
-            arrays: of the checkpoint; without a saved world new episodes begin and samples that waited are lost.
+            arrays: of the checkpoint; without a saved world new episodes begin, and samples that waited and stretches that had begun are lost.
             update: updates done so far.
 
         Returns:
@@ -321,6 +333,8 @@ class Shard:
         """
         world = _below(arrays, "world/")
         owner = f"checkpoint: shard {self.index}"
+        for troop, replay in self.replays.items():
+            replay.load(_below(arrays, f"replay/{troop}/"), f"{owner}, replay of {troop}")
         try:
             if world:
                 load_world(self.world, world, owner)
@@ -356,7 +370,9 @@ class Shard:
         return None
 
     def follow(self, old: Shard, update: int) -> None:
-        """Takes the place of a shard with other worlds: new episodes begin."""
+        """Takes the place of a shard with other worlds: new episodes begin, replays stay."""
+        for name, replay in self.replays.items():
+            replay.load(old.replays[name].save(), "replay")
         self.collector.episodes.grow(old.collector.episodes.later)
         self._begin_anew(update)
 
@@ -390,6 +406,8 @@ class Shard:
         self.collector.buffer.clear()
         self.returns.now[:] = 0.0
         self.collector.begin_anew()
+        for replay in self.replays.values():
+            replay.forget_open()
         self.collector.episodes.windows.forget(BEGINS)
         self.collector.opponents.begin((self._settings.seed, self.index, update))
         self.collector.casting.draw(np.ones(count, bool))

@@ -20,7 +20,7 @@ from interplay.train.curriculum import admit_options
 from interplay.train.devices import describe, open_device, told_as_lost_card, with_device
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
-from interplay.train.making import make_learner, make_worker, registry_factory
+from interplay.train.making import make_learner, registry_factory
 from interplay.train.parallel.exchange import LostWorker, SingleProcess
 from interplay.train.parallel.workers import check_main, worker_pool
 from interplay.train.play.policy import load_policy, load_population
@@ -47,6 +47,7 @@ from interplay.train.selfplay.matchups import (
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import MakeWorld
+from interplay.train.update import Worker
 from interplay.train.update_loop import OnUpdate, follow, lead
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
@@ -109,7 +110,7 @@ def first_weights(settings: TrainSettings) -> dict[str, bytes]:
     settings = with_checkpoints(settings)
     make = through_interfaces(settings, registry_factory(settings))
     learner = make_learner(settings, make, begins=True, say=str)
-    with contextlib.closing(make_worker(settings, make, learner, SingleProcess())) as worker:
+    with contextlib.closing(Worker(settings, make, learner, SingleProcess())) as worker:
         for _ in range(FIRST_UPDATES):
             if worker.update()["gradient_steps"]:
                 break
@@ -242,7 +243,7 @@ def _train(
     job = (settings.model_dump_json(), make, folder.path, source)
     limited = OVERDUE.limited(settings.train.step_limit)
     with limited, worker_pool(settings.train.workers, learner.size, follow, job) as exchange:
-        worker = make_worker(settings, make, learner, exchange)
+        worker = Worker(settings, make, learner, exchange)
         with contextlib.closing(worker):
             if checkpoint is not None:
                 reason = worker.load(checkpoint)

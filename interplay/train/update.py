@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.train.curriculum import Curriculum, check_same_form
 from interplay.train.diagnosis.measures import measure
+from interplay.train.factored.sampler import Sampler
 from interplay.train.learner import Epoch, Learner
 from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch, with_targets
@@ -53,9 +54,8 @@ class Worker:
         agent_steps: actions that this run's networks have taken so far; slots without a life do not count.
         episodes: that have ended so far, over all shards.
         shards: this worker's.
+        sampler: learns from replay; None: learn from the rollouts.
     """
-
-    make_shard: Callable[..., Shard] = staticmethod(make_shard)
 
     def __init__(
         self, settings: TrainSettings, make_world: MakeWorld, learner: Learner, exchange: Exchange
@@ -70,6 +70,7 @@ class Worker:
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
         self.shards = [self._make_shard(index) for index in mine]
         self._returns = self._make_returns()
+        self.sampler = Sampler(self) if settings.factored is not None else None
 
     def _make_returns(self) -> ReturnDeviation | None:
         by, world = self.learner.algorithm.normalise_reward, self.shards[0].world
@@ -77,7 +78,7 @@ class Worker:
 
     def _make_shard(self, index: int) -> Shard:
         make = partial(self._make, **self.curriculum.played[1])
-        return self.make_shard(index, make, self.learner, self.settings)
+        return make_shard(index, make, self.learner, self.settings)
 
     def make_worlds_anew(self) -> None:
         """Makes the worlds with the options of `Curriculum.played`: episodes under way are dropped, and the samples that wait for their ends."""
@@ -105,12 +106,15 @@ class Worker:
         rates = self.learner.set_rates(self.share)
         self.play()
         watch.lap("play")
-        self.estimate()
-        moments = self.seen_moments()
-        watch.lap("advantage")
-        numbers = self.learn() | ({"rates": rates} if rates else {}) | self._return_deviations()
-        self.learner.take_moments(moments)
-        numbers |= self.summarise() | measure(self)
+        if self.sampler is not None:
+            numbers = self.sampler.learn()
+        else:
+            self.estimate()
+            moments = self.seen_moments()
+            watch.lap("advantage")
+            numbers = self.learn() | self._return_deviations()
+            self.learner.take_moments(moments)
+        numbers |= ({"rates": rates} if rates else {}) | self.summarise() | measure(self)
         numbers |= self._turns.add(numbers)
         for shard in self.shards:
             shard.finish()
@@ -121,6 +125,8 @@ class Worker:
 
     def play(self) -> None:
         """Every shard plays one rollout."""
+        if self.sampler is not None:
+            self.sampler.learner.set_epsilon(self.agent_steps)
         parameters = self.learner.inference_parameters()
         for shard in self.shards:
             shard.set_learning(self.learns)
@@ -203,13 +209,15 @@ class Worker:
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, and the lives and episodes that can be told, over all shards."""
         self._share_names()
-        total = self._add_up([self._told(shard) for shard in self.shards])
+        total = self.add_up([self._told(shard) for shard in self.shards])
         players = self.learner.pool.players
         total, matches = np.split(total, [len(total) - 2 * players * players])
         outcomes = self.learner.pool.add(matches.reshape(2, players, players))
         first, names = self.shards[0].collector, self.learner.populations.names
         acted, ended, waiting, lives = int(total[5]), int(total[6]), total[7 : 7 + MOST], total[7 + MOST :]
-        numbers: dict[str, Any] = {"explained_variance": _explained_variance(Moments(*total[:5]))}
+        numbers: dict[str, Any] = {}
+        if self.sampler is None:
+            numbers["explained_variance"] = _explained_variance(Moments(*total[:5]))
         numbers |= outcomes | {"slot_steps": (self.updates + 1) * self.slot_steps}
         self.agent_steps, self.episodes = self.agent_steps + acted, self.episodes + ended
         episodes = self._take_windows(waiting)
@@ -266,9 +274,10 @@ class Worker:
         if not complete.any():
             return np.zeros(1 + windows[0].sums.shape[1])
         vectors = [np.append((began * own.sums[:, 0])[complete].sum(), own.take(complete)) for own in windows]
-        return self._add_up(vectors)
+        return self.add_up(vectors)
 
-    def _add_up(self, vectors: list[np.ndarray]) -> np.ndarray:
+    def add_up(self, vectors: list[np.ndarray]) -> np.ndarray:
+        """The tree sum of this worker's shards' vectors and of all other workers'."""
         return self.exchange.all_reduce(tree_sum(vectors))
 
     # -- what it is made of ---------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.curriculum import sign_options
 from interplay.train.devices import describe
 from interplay.train.diagnosis.live import LiveDiagnosis
-from interplay.train.making import make_learner, make_worker
+from interplay.train.making import make_learner
 from interplay.train.parallel import xla
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange
@@ -284,7 +284,7 @@ def follow(
     settings = TrainSettings.model_validate_json(settings_json)
     OVERDUE.limit = settings.train.step_limit or math.inf
     learner = make_learner(settings, make, source is None, say=str, first=False)
-    worker = make_worker(settings, make, learner, exchange)
+    worker = Worker(settings, make, learner, exchange)
     if source is not None:
         worker.load(read_checkpoint(source))
     with contextlib.closing(worker):

@@ -13,13 +13,14 @@ import pytest
 
 from interplay.core.settings import build
 from interplay.registry import make_world
-from interplay.train.making import make_learner, make_worker
+from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.side_sums import SHARES
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import train
+from interplay.train.update import Worker
 from tests.train.test_opponents import go_on
 from tests.train.test_population_runs import log_of
 
@@ -125,7 +126,7 @@ def watched(
 ) -> tuple[list[Mapping[str, Any]], list[list[Episode]], list[Episode]]:
     """What a run logs in each update, the episodes that are told in it, and all episodes."""
     learner = make_learner(settings, make_of(settings), begins=True, say=str)
-    with contextlib.closing(make_worker(settings, make_of(settings), learner, SingleProcess())) as worker:
+    with contextlib.closing(Worker(settings, make_of(settings), learner, SingleProcess())) as worker:
         shut = np.array(closed if closed is not None else [False] * len(side))
         by = [Bystander(shard, np.array(side), shut) for shard in worker.shards]
         lines: list[Mapping[str, Any]] = []

@@ -23,13 +23,13 @@ class ValueFactorisation:
     by_decision = False
     normalise_reward: Groups | None = None
     mask_dead = True
+    reward_scale: Scale = 1.0  # of what the buffer keeps; a team's frames have the settings' own
 
     def __init__(self, settings: VdnGroup) -> None:
         self.settings = settings
         self._schedules = Schedules(settings)
         self.rollout, self.sequence = settings.rollout, settings.sequence
         self.gamma, self.gae_lambda = settings.gamma, settings.td_lambda
-        self.reward_scale: Scale = settings.reward_scale
 
     def rates(self, share: float, population: str) -> dict[str, float]:
         """The rates of a population after a share of the run."""

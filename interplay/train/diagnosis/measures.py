@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from interplay.train.factored.shard import TeamShard
 from interplay.train.observations import Rows
 from interplay.train.parallel.exchange import reduce_in_pieces
 
 if TYPE_CHECKING:
     from interplay.train.distributions import Distribution
+    from interplay.train.factored.recorder import TeamRecorder
     from interplay.train.parallel.exchange import Exchange
     from interplay.train.policy_network import PolicyNetwork
     from interplay.train.shard import Shard
@@ -146,8 +146,8 @@ def _measure_shard(shard: Shard, count: int, slots: int) -> np.ndarray:
 
 def _sample(shard: Shard, name: str) -> Sample:
     """Some of the acting rows that the update learnt from: of the rollout, or of the replay."""
-    if isinstance(shard, TeamShard):
-        return _sample_replay(shard, name)
+    if shard.collector.recorder is not None:
+        return _sample_replay(shard.collector.recorder, shard.networks[name], name)
     pending = shard.collector.pending[name]
     index = pending.kept + spread(pending.count - pending.kept, ROWS)
     index = index[pending.acts[index]]
@@ -156,15 +156,14 @@ def _sample(shard: Shard, name: str) -> Sample:
     return Sample(rows, mask, pending.action[index], pending.population[index])
 
 
-def _sample_replay(shard: TeamShard, name: str) -> Sample:
+def _sample_replay(recorder: TeamRecorder, network: PolicyNetwork, name: str) -> Sample:
     parts = [
         (troop, replay)
-        for troop, replay in zip(shard.troops, shard.collector.replays, strict=True)
+        for troop, replay in zip(recorder.troops, recorder.replays, strict=True)
         if troop.kind == name and replay.there
     ]
     if not parts:
-        layout = shard.networks[name].layout
-        return Sample(layout.allocate(0), None, np.zeros((0, 1)), np.zeros(0, np.int64))
+        return Sample(network.layout.allocate(0), None, np.zeros((0, 1)), np.zeros(0, np.int64))
     rows, masks, actions, population = [], [], [], []
     for troop, replay in parts:
         ring = replay.ring

@@ -78,11 +78,6 @@ class TeamLearner(Learner):
             return SumMixer()
         return MonotonicMixer(members, self.state.size, group.mixing, group.hyper, key=key)
 
-    @property
-    def size(self) -> int:
-        """Length of the longest vector that shards add up: a troop's gradient and sums."""
-        return max((network.size for network in self.networks.values()), default=0) + NUM_SUMS
-
     def inference_parameters(self) -> dict[str, Any]:
         """Kind name -> the parameters of its networks as they are fast to call, and the share of random choices of each: none for past selves, and for who does not learn."""
         none = np.zeros(len(self.populations.names) + self.pool.places, np.float32)

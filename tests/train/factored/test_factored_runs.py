@@ -12,13 +12,14 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.making import make_learner, make_worker
+from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.play.single import SingleActor
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.trainer import load_policy, resume, train
+from interplay.train.update import Worker
 from tests.train.factored.games import Parting, TwoStep, make_parting, make_two_step
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
@@ -150,7 +151,7 @@ def test_a_decision_is_learnt_from_as_often_as_asked(minibatch: int):
     group = {"rollout": 30, "sequence": 15, "minibatch": minibatch, "replays": 2.0}
     settings = settings_of(qmix=group)
     learner = make_learner(settings, make_two_step, begins=True, say=str)
-    with contextlib.closing(make_worker(settings, make_two_step, learner, SingleProcess())) as worker:
+    with contextlib.closing(Worker(settings, make_two_step, learner, SingleProcess())) as worker:
         numbers = worker.update()
     assert numbers["gradient_steps"] == 16
     assert numbers["rows"] == 30 * settings.num_worlds * 2

@@ -17,10 +17,11 @@ from interplay.core.world import TimeStep, World
 from interplay.train.distributions import Distribution
 from interplay.train.factored.frames import Frames
 from interplay.train.factored.learner import TeamLearner
-from interplay.train.factored.shard import TeamShard, make_team_shard
+from interplay.train.factored.replay import Replay
 from interplay.train.factored.teams import find_marks
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
+from interplay.train.shard import Shard, make_shard
 from tests.train.factored.games import TwoStep, make_two_step
 from tests.train.toy_worlds import LENGTH, Corridor, TwoKinds
 
@@ -79,15 +80,19 @@ def make_logged(num_worlds: int, seed: int, first_world: int, kind: type[Logged]
 make_resting = partial(make_logged, kind=Resting)
 
 
-def shard_of(settings: TrainSettings, make: Any) -> tuple[TeamShard, TeamLearner]:
+def shard_of(settings: TrainSettings, make: Any) -> tuple[Shard, TeamLearner]:
     world: World = make(num_worlds=1, seed=settings.seed, first_world=0)
     world.reset()
     learner = TeamLearner(world, settings, with_opponents(settings, world))
-    return make_team_shard(0, make, learner, settings), learner
+    return make_shard(0, make, learner, settings), learner
 
 
-def kept(shard: TeamShard) -> list[Frames]:
-    replay = shard.collector.replays[0]
+def replay_of(shard: Shard) -> Replay:
+    return next(iter(shard.replays.values()))
+
+
+def kept(shard: Shard) -> list[Frames]:
+    replay = replay_of(shard)
     return [replay.take(np.array([place]), 1) for place in range(replay.there)]
 
 
@@ -175,7 +180,7 @@ def test_the_choices_of_play_are_the_best_ones_of_the_stretches(asked: dict[str,
         # Weights of their beginning prefer one choice everywhere.
         shaken = np.random.default_rng(seed).normal(0, 1, learner.vectors["agent"].shape).astype(np.float32)
         learner.vectors["agent"] = shaken
-        before = shard.collector.replays[0].taken
+        before = replay_of(shard).taken
         shard.play(learner.inference_parameters(), seed)
         # The first stretch was begun with other weights.
         for frames in kept(shard)[before + 1 :]:
@@ -269,9 +274,9 @@ def test_teams_with_somebody_elses_member_are_not_kept():
     world = TwoStep(2)
     world.reset()
     learner = TeamLearner(world, settings, with_opponents(settings, world))
-    shard = make_team_shard(0, make_two_step, learner, settings)
+    shard = make_shard(0, make_two_step, learner, settings)
     shard.play(learner.inference_parameters(), 0)
-    assert shard.collector.replays[0].taken == 0
+    assert replay_of(shard).taken == 0
     assert shard.collector.acted > 0
 
 

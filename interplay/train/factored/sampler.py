@@ -1,0 +1,104 @@
+"""Learning from replay: gradient steps along stretches that are drawn from the replays of a worker's shards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.train.factored.frames import Frames
+from interplay.train.factored.learner import TeamLearner
+from interplay.train.factored.utilities import Differences
+
+if TYPE_CHECKING:
+    from interplay.train.shard import Shard
+    from interplay.train.update import Worker
+
+_DRAWS = 0x4E91  # key of what is replayed
+
+
+class Sampler:
+    """What a worker's update calls in place of estimates and epochs over its rollout.
+
+    Args:
+        worker: of the run.
+
+    Attributes:
+        learner: the worker's.
+    """
+
+    def __init__(self, worker: Worker) -> None:
+        settings, group = worker.settings, worker.settings.factored
+        assert group is not None, "teams learn by value factorisation"
+        assert isinstance(worker.learner, TeamLearner)
+        self._worker, self.learner, self._group = worker, worker.learner, group
+        self._shards, length = settings.train.shards, group.sequence
+        self._each = max(-(-group.minibatch // (length * self._shards)), 1)  # stretches of a shard in a step
+        played, drawn = group.rollout * settings.num_worlds, self._each * length * self._shards
+        self._count = max(round(played * group.replays / drawn), 1)  # gradient steps of an update
+
+    def learn(self) -> dict[str, Any]:
+        """Gradient steps of every troop that learns, once its replay holds a minibatch."""
+        worker, learner = self._worker, self.learner
+        kept = [[replay.there for replay in shard.replays.values()] for shard in worker.shards]
+        there = worker.add_up([np.array(own, np.float64) for own in kept])
+        numbers: dict[str, Any] = {
+            "epsilon": learner.epsilon,
+            "replay": float(there.sum() * self._group.sequence),
+            "gradient_steps": 0,
+        }
+        found: dict[str, list[np.ndarray]] = {}
+        for number, troop in enumerate(learner.troops):
+            if not self._is_ready(number, there[number]):
+                continue
+            sums, norms = zip(*self._steps(number), strict=True)
+            name = learner.populations.names[troop.population]
+            found.setdefault(name, []).append(np.append(np.sum(sums, axis=0), np.mean(norms)))
+            numbers["gradient_steps"] += len(norms)
+        if found:
+            numbers |= _means("", [row for rows in found.values() for row in rows])
+        if len(learner.populations.names) > 1:
+            for name, rows in found.items():
+                numbers |= _means(f"[{name}]", rows)
+        return numbers
+
+    def _is_ready(self, number: int, stretches: float) -> bool:
+        """Whether a troop learns: its replay holds a minibatch, or is full."""
+        troop, own = self.learner.troops[number], self._group
+        if not self._worker.learns[troop.population] or troop.kind not in self.learner.kinds_that_learn:
+            return False
+        full = self._shards * self._worker.shards[0].replays[troop.name].capacity
+        return stretches >= min(max(own.minibatch // own.sequence, 1), full)
+
+    def _steps(self, number: int) -> list[tuple[np.ndarray, float]]:
+        """`Differences` and the gradient's norm of each gradient step of a troop."""
+        done, worker, learner = [], self._worker, self.learner
+        for step in range(self._count):
+            parts = [learner.sums(number, self._draw(shard, number, step)) for shard in worker.shards]
+            total = worker.add_up(parts)
+            norm = learner.step(number, total, worker.updates)
+            done.append((total[-len(Differences._fields) :].astype(np.float64), norm))
+        return done
+
+    def _draw(self, shard: Shard, number: int, step: int) -> Frames:
+        """A shard's part of a troop's gradient step."""
+        replay = shard.replays[self.learner.troops[number].name]
+        seed, update = self._worker.settings.seed, self._worker.updates
+        rng = seeding.generator(seed, _DRAWS, shard.index, update, step, number)
+        return replay.take(replay.draw(rng, self._each), self._each)
+
+
+def _means(suffix: str, rows: Sequence[np.ndarray]) -> dict[str, float]:
+    """Means over decisions, and of the gradients' norms."""
+    sums = Differences(*np.sum([row[:-1] for row in rows], axis=0))
+    count = max(float(sums.rows), 1.0)
+    return {
+        f"td_error{suffix}": float(sums.absolute) / count,
+        f"value_loss{suffix}": float(sums.squared) / count,
+        f"q{suffix}": float(sums.value) / count,
+        f"q_target{suffix}": float(sums.target) / count,
+        f"rows{suffix}": float(sums.rows),
+        f"gradient_norm{suffix}": float(np.mean([row[-1] for row in rows])),
+    }
