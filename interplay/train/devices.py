@@ -62,6 +62,11 @@ def open_device(name: str) -> Any:
     return devices[at]
 
 
+def put(tree: Any, device: Any) -> Any:
+    """Arrays on a device of `open_device`; None: as they are."""
+    return tree if device is None else jax.device_put(tree, device)
+
+
 def describe(name: str) -> str:
     """The device in words, e.g. ``gpu (NVIDIA H100)``."""
     device = open_device(name)

@@ -23,6 +23,7 @@ from interplay.core.world import Kind
 from interplay.train import networks
 from interplay.train.discrete_leaves import as_seen, find_names
 from interplay.train.distributions import Distribution
+from interplay.train.networks.layers import plainly
 from interplay.train.networks.normaliser import Normaliser, merged
 from interplay.train.observations import ObservationRows, Rows
 from interplay.train.parallel import xla
@@ -85,7 +86,10 @@ class PolicyNetwork:
         guesses: whether the networks guess who is who (`BeliefGroup`).
         guessed: number of the population that is guessed, which does not guess; -1: none of these.
         certain: it plays its likeliest action whoever asks: what it tells are utilities, no odds (`interplay.train.factored`).
+        device: that a learner's parameters are committed to; None: the processor, as the default.
     """
+
+    device: Any = None
 
     def __init__(
         self,
@@ -178,13 +182,13 @@ class PolicyNetwork:
 
     def with_moments(self, vectors: Any, was: Any, sums: np.ndarray) -> Any:
         """Parameters (Q, P) with the moments of `was` and of more rows, see `row_sums`."""
-        vectors, was = np.array(vectors), np.asarray(was)
+        vectors, was = np.array(jax.device_get(vectors)), jax.device_get(was)
         parts = [self._columns(f"normaliser/{name}") for name in ("mean", "deviation", "count")]
         for columns in zip(*parts, strict=True):
             mean, deviation, count = (was[:, own] for own in columns)
             for own, new in zip(columns, merged(mean, deviation, count, sums), strict=True):
                 vectors[:, own] = new
-        return jnp.asarray(vectors)
+        return jax.device_put(vectors)
 
     def _columns(self, ending: str) -> list[slice]:
         """Where the tensors of this ending lie in a flat vector."""
@@ -342,7 +346,8 @@ class PolicyNetwork:
             cuts = Blocks(*(part[shard] for part in blocks))
             return self._answer_blocks(inference, inputs, shard, cuts, key, block, greedy)
 
-        return each_shard(one, len(keys), shards)
+        with plainly(self.device is not None):
+            return each_shard(one, len(keys), shards)
 
     def _answer(
         self,

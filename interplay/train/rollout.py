@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
@@ -23,6 +22,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.train import step_kernels
 from interplay.train.bad_numbers import refuse_bad_observations
+from interplay.train.devices import put
 from interplay.train.distributions import Distribution
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_alone
@@ -456,7 +456,8 @@ def allocate_staged(shards: Sequence[Collector]) -> dict[str, Staged]:
         seen = pending.layout.allocate(room, first.reach(name))
         keys = np.stack([shard.keys[name] for shard in _filled(shards, room)])
         parts = [seen.part(at) for at in range(len(shards))]
-        staged[name] = Staged(seen, parts, jnp.asarray(keys), jnp.int32(len(shards)))
+        there = jax.device_put((keys, np.int32(len(shards))), first.networks[name].device)
+        staged[name] = Staged(seen, parts, *there)
     return staged
 
 
@@ -520,19 +521,12 @@ def _call(
     if stages[0].blocks is not None:
         cuts = _filled([stage.blocks for stage in stages], len(staged.keys))
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
+    given = (seen.rows, seen.mask, blocks, np.uint32(counter % 2**32), seen.memory, seen.view)
+    rows, mask, blocks, drawn, memory, view = put(given, network.device)
     outputs = network.act(
-        parameters,
-        seen.rows,
-        seen.mask,
-        blocks,
-        staged.keys,
-        np.uint32(counter % 2**32),
-        seen.memory,
-        seen.view,
-        staged.shards,
-        block=block,
+        parameters, rows, mask, blocks, staged.keys, drawn, memory, view, staged.shards, block=block
     )
-    return np.asarray(outputs)
+    return np.asarray(outputs) if network.device is None else jax.device_get(outputs)
 
 
 def _first_choices(distribution: Distribution) -> np.ndarray | None:
