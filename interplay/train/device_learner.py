@@ -175,16 +175,8 @@ class DeviceLearner(Learner):
         state: State,
         number: jax.Array,
     ) -> tuple[State, Any]:
-        """One gradient step; it changes nothing after the last minibatch, a verdict or an error."""
-        parts = []
-        for network, order, size in zip(self.networks.values(), orders, loops.sizes, strict=True):
-            name, own = network.kind.name, samples[network.kind.name]
-            places = number + jnp.arange(size) * minibatches
-            chosen = order[jnp.minimum(places, len(order) - 1)]
-            rows = jnp.where((places < own.count)[:, None], own.rows[chosen], own.batch.acts.shape[0])
-            blocks = self._cut(name, own, rows, own.population[chosen], size)
-            parts.append(network.gradient_on_device(state.vectors[name], own.batch, blocks, rates).ravel())
-        total = jnp.concatenate(parts)
+        """One gradient step; it changes nothing after the last minibatch or a verdict."""
+        total = self._sum_minibatch(state.vectors, rates, samples, orders, minibatches, loops, number)
         counts = (number < minibatches) & (state.verdict == CONTINUE)
         verdict = jnp.where(counts, self._verdict(total), state.verdict)
         moved = self._moved(state.vectors, state.moments, rates, total)
@@ -193,6 +185,26 @@ class DeviceLearner(Learner):
         )
         last = jnp.where(counts, total, state.total)
         return State(vectors, moments, verdict, last), (counts, self._sum_terms(total), self._norms(total))
+
+    def _sum_minibatch(
+        self,
+        vectors: Any,
+        rates: Rates,
+        samples: Mapping[str, Samples],
+        orders: Sequence[jax.Array],
+        minibatches: jax.Array,
+        loops: Loops,
+        number: jax.Array,
+    ) -> jax.Array:
+        """(size,), every kind's gradients and terms over one minibatch, which takes every so many-th unit."""
+        parts = []
+        for (name, network), order, size in zip(self.networks.items(), orders, loops.sizes, strict=True):
+            own, places = samples[name], number + jnp.arange(size) * minibatches
+            chosen = order[jnp.minimum(places, len(order) - 1)]
+            rows = jnp.where((places < own.count)[:, None], own.rows[chosen], own.batch.acts.shape[0])
+            blocks = self._cut(name, own, rows, own.population[chosen], size)
+            parts.append(network.gradient_on_device(vectors[name], own.batch, blocks, rates).ravel())
+        return jnp.concatenate(parts)
 
     def _cut(
         self, name: str, samples: Samples, rows: jax.Array, population: jax.Array, size: int
