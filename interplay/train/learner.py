@@ -16,7 +16,7 @@ from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.algorithms import Algorithm, Rule, make_algorithm
 from interplay.train.batches import Batch, Minibatch
-from interplay.train.devices import open_device, put
+from interplay.train.devices import PRODUCTS, open_device, put
 from interplay.train.learning_network import LearningNetwork
 from interplay.train.losses import NUM_TERMS, Rates, Terms
 from interplay.train.parallel.exchange import Exchange
@@ -109,7 +109,7 @@ class Learner:
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.networks = self._make_networks(kinds, settings, jax.random.key(settings.seed))
         for network in self.networks.values():
-            network.device = self.device
+            network.device, network.products = self.device, PRODUCTS[settings.train.precision]
         self.kinds_that_learn, self.learns = _who_learns(
             [kind.name for kind in kinds], populations, settings.train.learners
         )

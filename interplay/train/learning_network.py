@@ -16,7 +16,6 @@ from interplay.core.world import Kind
 from interplay.train import losses, networks
 from interplay.train.batches import Batch, Minibatch, RowBlocks
 from interplay.train.losses import NUM_TERMS, Prediction, Rates, Terms
-from interplay.train.networks.layers import plainly
 from interplay.train.parallel.exchange import tree_sum
 from interplay.train.policy_network import PolicyNetwork, each_shard, pick
 from interplay.train.populations import Populations
@@ -92,7 +91,7 @@ class LearningNetwork(PolicyNetwork):
             found = self._block_gradient(arrays, batch, index, population, None, own_rates)
             return jax.tree.map(partial(_add_at, population), sums, found), None
 
-        with plainly():
+        with self.placed():
             inference, back = jax.vjp(self._precompute, vectors)
             nothing = jnp.zeros((len(self.first), NUM_TERMS), jnp.float32)
             sums = jax.tree.map(jnp.zeros_like, inference), nothing
@@ -109,7 +108,7 @@ class LearningNetwork(PolicyNetwork):
             parameters, value = self._predict_block(pick(inference, population), rows, counts, plan)
             return None, jnp.stack([self.distribution.log_prob(parameters, rows.action, rows.mask), value])
 
-        with plainly():
+        with self.placed():
             inference = self._precompute(vectors)
             found = scan_blocks(one, None, blocks)[1].swapaxes(0, 1).reshape(2, -1)
         nothing = jnp.zeros((2, batch.acts.shape[0]), jnp.float32)

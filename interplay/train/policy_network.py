@@ -9,7 +9,8 @@ one block; then nothing is looped over and nothing picked. What a block needs of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import equinox as eqx
@@ -87,9 +88,11 @@ class PolicyNetwork:
         guessed: number of the population that is guessed, which does not guess; -1: none of these.
         certain: it plays its likeliest action whoever asks: what it tells are utilities, no odds (`interplay.train.factored`).
         device: that a learner's parameters are committed to; None: the processor, as the default.
+        products: on that device, what jax calls their precision.
     """
 
     device: Any = None
+    products = "highest"
 
     def __init__(
         self,
@@ -243,7 +246,8 @@ class PolicyNetwork:
 
     def _precompute(self, vectors: jax.Array) -> Any:
         """(Q, P) parameters as stacked arrays of the networks' fast form; as they are where networks have none."""
-        return jax.vmap(self._fast_form)(vectors) if self._precomputes else vectors
+        with self.placed():
+            return jax.vmap(self._fast_form)(vectors) if self._precomputes else vectors
 
     def _fast_form(self, vector: jax.Array) -> Any:
         return eqx.filter(networks.precompute(self._network(vector)), eqx.is_inexact_array)
@@ -253,6 +257,15 @@ class PolicyNetwork:
         return eqx.combine(arrays, self._fast_static) if self._precomputes else self._network(arrays)
 
     # -- calls --------------------------------------------------------------------------------------
+
+    @contextmanager
+    def placed(self) -> Iterator[None]:
+        """What is traced inside is for the learner's device: without branches, and with its products."""
+        if self.device is None:
+            yield
+            return
+        with plainly(), jax.default_matmul_precision(self.products):
+            yield
 
     def most_blocks(self, rows: int, block: int, more: int = 0) -> int:
         """How many blocks so many rows of the populations, and of so many `more` networks, need at most."""
@@ -346,7 +359,7 @@ class PolicyNetwork:
             cuts = Blocks(*(part[shard] for part in blocks))
             return self._answer_blocks(inference, inputs, shard, cuts, key, block, greedy)
 
-        with plainly(self.device is not None):
+        with self.placed():
             return each_shard(one, len(keys), shards)
 
     def _answer(
@@ -411,7 +424,8 @@ class PolicyNetwork:
 
     def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
         """What one population's network believes of every seat, (B, n) probabilities."""
-        return jax.nn.sigmoid(self._guess(pick(inference, population), self._read(rows))[2])
+        with self.placed():
+            return jax.nn.sigmoid(self._guess(pick(inference, population), self._read(rows))[2])
 
     @property
     def attended(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from interplay.core.errors import UserError
 from interplay.core.settings import build, merge
 from interplay.train.batches import Minibatch
 from interplay.train.device_learner import DeviceLearner, Loops, Samples, find_loops, join_units
+from interplay.train.devices import PRODUCTS
 from interplay.train.learning_network import LearningNetwork
 from interplay.train.losses import NUM_TERMS, Terms
 from interplay.train.making import make_learner
@@ -247,3 +248,19 @@ def test_a_cards_program_has_no_branch_and_no_loop_but_scans(case: str) -> None:
     several = len(played.learner.learns) > 1
     remembers = any(network.memory for network in played.learner.networks.values())
     assert text.count("stablehlo.while") == 2 + several + 2 * remembers
+
+
+@pytest.mark.parametrize(
+    ("precision", "said"),
+    [
+        ("float32", "precision = [HIGHEST, HIGHEST]"),
+        ("tf32", "lhs_precision_type = tf32"),
+        ("bfloat16", "lhs_precision_type = bf16"),
+    ],
+)
+def test_all_products_of_a_cards_program_have_the_precision_of_the_run(precision: str, said: str) -> None:
+    played = Played(*CASES["memory"])
+    played.learner.networks["agent"].products = PRODUCTS[precision]
+    products = [line for line in lowered(played).splitlines() if "stablehlo.dot_general" in line]
+    assert len(products) > 4
+    assert all(said in line for line in products)

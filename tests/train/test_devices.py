@@ -27,6 +27,7 @@ from interplay.train.settings import (
     TrainSettings,
     WorldChoice,
 )
+from interplay.train.trainer import _changed, _tell_other_device
 from interplay.verbs.settings import build_settings
 from tests.train.placed_runs import CASES
 
@@ -185,6 +186,37 @@ def test_a_card_that_fails_in_mid_run_is_told_in_a_line() -> None:
         raise error
     with pytest.raises(jax.errors.JaxRuntimeError), devices.told_as_lost_card("cpu", "runs/first"):
         raise error
+
+
+@pytest.mark.parametrize("device", ["cpu", "host:0"])
+def test_products_of_another_precision_are_for_cards(device: str) -> None:
+    with pytest.raises(UserError, match=f"precision = tf32 is for GPUs; leave it out with device = {device}"):
+        changed(SETTINGS, {"train": {"device": device, "precision": "tf32"}}, "train")
+    assert changed(SETTINGS, {"train": {"device": device, "precision": "float32"}}, "train") == changed(
+        SETTINGS, {"train": {"device": device}}, "train"
+    )
+
+
+def test_a_run_of_a_card_goes_on_in_float32_on_the_processor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = trained(tmp_path / "run", 1, "cpu")
+    longer(run, 2)
+    file, newest = run / "settings.toml", latest_checkpoint(run)
+    assert newest is not None
+    moved = changed(
+        read_settings(file, TrainSettings), {"train": {"device": "gpu", "precision": "tf32"}}, "test"
+    )
+    on_cpu = _changed(moved, None, None, "test", "cpu")
+    assert (on_cpu.train.device, on_cpu.train.precision) == ("cpu", "float32")
+    assert _changed(moved, None, None, "test", "gpu:1").train.precision == "tf32"
+    checkpoint = read_checkpoint(newest)
+    checkpoint.record["compute"] |= {"device": "gpu (NVIDIA H100, tf32)"}
+    _tell_other_device(checkpoint, on_cpu.train)
+    assert (
+        "made on gpu (NVIDIA H100, tf32); from here on, on cpu in float32, it has other bits"
+        in capsys.readouterr().err
+    )
 
 
 def test_one_process_feeds_a_card() -> None:

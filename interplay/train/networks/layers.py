@@ -23,9 +23,9 @@ _PLAIN = ContextVar("plain", default=False)
 
 
 @contextmanager
-def plainly(on: bool = True) -> Iterator[None]:
-    """Where `on`, what is traced inside has no branches: they save work on a processor, a card waits for the host at each."""
-    before = _PLAIN.set(on or _PLAIN.get())
+def plainly() -> Iterator[None]:
+    """What is traced inside has no branches: they save work on a processor, a card waits for the host at each."""
+    before = _PLAIN.set(True)
     try:
         yield
     finally:
