@@ -14,6 +14,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, merge
+from interplay.registry import make_world
 from interplay.train.batches import Minibatch
 from interplay.train.device_learner import DeviceLearner, Loops, Samples, find_loops, join_units
 from interplay.train.devices import PRODUCTS
@@ -232,7 +233,15 @@ def lowered(played: Played) -> str:
     return text
 
 
+GAME = partial(make_world, "werewolf/6")
+SEATS = {"network": {"kind": "seats", "width": 8, "tail": 8, "layers": 1}, "ppo": {"rollout": 8}}
 LOWERED = CASES | {
+    "seats": (GAME, SEATS),
+    "seats that guess": (GAME, SEATS | {"belief": {"about": "werewolf"}}),
+    "pictures": (
+        partial(make_world, "pong/2p-pictures"),
+        {"network": {"kind": "pictures"}, "ppo": {"rollout": 8}},
+    ),
     "attention with memory": (Crowded, merge(ATTENTION, MEMORY)),
     "tiles attention": (make_meadow, {"network": {"kind": "tiles_attention", "width": 8}}),
 }
