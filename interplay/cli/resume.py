@@ -27,6 +27,13 @@ def resume(
             help="Compute the networks elsewhere than so far; the bits are others from here on.",
         ),
     ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="float32|tf32|bfloat16",
+            help="Compute products of matrices on a card otherwise than so far.",
+        ),
+    ] = None,
     accept_settings: Annotated[
         bool,
         typer.Option(
@@ -40,6 +47,12 @@ def resume(
 
     with told_by_exit_code():
         done = load_trainer().resume(
-            run, workers, steps, accept_settings=accept_settings, trust=trust, device=device
+            run,
+            workers,
+            steps,
+            accept_settings=accept_settings,
+            trust=trust,
+            device=device,
+            precision=precision,
         )
         typer.echo(f"run folder: {done}")

@@ -35,6 +35,18 @@ class Batch(NamedTuple):
     fresh: Any = None
 
 
+class RowBlocks(NamedTuple):
+    """Rows of a batch of N that a program on a device computes: M blocks of B rows, each of one population.
+
+    Attributes:
+        index: (M, B) int32; N stands for no row and is computed as row 0. With memory the rows are sequences, one after another.
+        population: (M,) int32.
+    """
+
+    index: Any
+    population: Any
+
+
 class Minibatch(NamedTuple):
     """Which rows a gradient step learns from: S shards of the run, M blocks at most of B rows each.
 

@@ -19,10 +19,11 @@ from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.train.parallel import xla
 from interplay.train.parallel.flags import known
-from interplay.train.settings import TrainSettings
+from interplay.train.settings import TrainGroup, TrainSettings
 
 CPU = "cpu"
 assert xla  # imported for its effect: its flags come first
+PRODUCTS = {"float32": "highest", "tf32": "TF32_TF32_F32", "bfloat16": "BF16_BF16_F32"}  # as jax calls them
 _PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
 # Bits are the same in every run; and without Triton's products programs compile in seconds (docs/results/devices.md).
 _FLAGS = ["--xla_gpu_exclude_nondeterministic_ops=true", "--xla_gpu_enable_triton_gemm=false"]
@@ -33,7 +34,8 @@ def with_device(settings: TrainSettings) -> TrainSettings:
     if settings.train.device != "auto":
         return settings
     found = "gpu" if settings.train.workers == 1 and _has_cuda() and _has_card() else CPU
-    return changed(settings, {"train": {"device": found}}, "train")
+    precision = settings.train.precision if found != CPU else "float32"
+    return changed(settings, {"train": {"device": found, "precision": precision}}, "train")
 
 
 def open_device(name: str) -> Any:
@@ -62,10 +64,16 @@ def open_device(name: str) -> Any:
     return devices[at]
 
 
-def describe(name: str) -> str:
-    """The device in words, e.g. ``gpu (NVIDIA H100)``."""
-    device = open_device(name)
-    return name if device is None else f"{name} ({device.device_kind})"
+def put(tree: Any, device: Any) -> Any:
+    """Arrays on a device of `open_device`; None: as they are."""
+    return tree if device is None else jax.device_put(tree, device)
+
+
+def describe(train: TrainGroup) -> str:
+    """The device in words, e.g. ``gpu (NVIDIA H100)`` or ``gpu (NVIDIA H100, tf32)``."""
+    device = open_device(train.device)
+    products = "" if train.precision == "float32" else f", {train.precision}"
+    return train.device if device is None else f"{train.device} ({device.device_kind}{products})"
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.algorithms import Algorithm, Rule, make_algorithm
 from interplay.train.batches import Batch, Minibatch
-from interplay.train.devices import open_device
+from interplay.train.devices import PRODUCTS, open_device, put
 from interplay.train.learning_network import LearningNetwork
 from interplay.train.losses import NUM_TERMS, Rates, Terms
 from interplay.train.parallel.exchange import Exchange
@@ -108,6 +108,8 @@ class Learner:
         self.populations, self.view = populations, view
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.networks = self._make_networks(kinds, settings, jax.random.key(settings.seed))
+        for network in self.networks.values():
+            network.device, network.products = self.device, PRODUCTS[settings.train.precision]
         self.kinds_that_learn, self.learns = _who_learns(
             [kind.name for kind in kinds], populations, settings.train.learners
         )
@@ -153,7 +155,7 @@ class Learner:
 
     def place(self, tree: Any) -> Any:
         """Arrays on the learner's device; on the processor they stay as they are."""
-        return tree if self.device is None else jax.device_put(tree, self.device)
+        return put(tree, self.device)
 
     @property
     def size(self) -> int:
@@ -187,7 +189,9 @@ class Learner:
         if not self.pool.places:
             return {name: network.precompute(self.vectors[name]) for name, network in self.networks.items()}
         return {
-            name: network.precompute(jnp.concatenate([self.vectors[name], self.pool.stacks[name]]))
+            name: network.precompute(
+                jnp.concatenate([self.vectors[name], self.place(self.pool.stacks[name])])
+            )
             for name, network in self.networks.items()
         }
 
@@ -405,25 +409,17 @@ class Learner:
 
         def one(carry: Any) -> Any:
             vectors, moments, state = carry
-            if self.device is None:
-                total, came = jax.lax.cond(
-                    finished & (state.at == first),
-                    lambda: (state.total, jnp.asarray(True)),
-                    lambda: meet(self._sum_gradients(vectors, rates, epochs, state.at), place),
-                )
-                verdict = jnp.where(came, self._verdict(total), LATE)
-                vectors, moments = jax.lax.cond(
-                    verdict == CONTINUE,
-                    lambda: self._moved(vectors, moments, rates, total),
-                    lambda: (vectors, moments),
-                )
-            else:  # one worker; a card would wait for the host at a `cond`
-                total = self._sum_gradients(vectors, rates, epochs, state.at)
-                verdict = self._verdict(total)
-                moved = self._moved(vectors, moments, rates, total)
-                vectors, moments = jax.tree.map(
-                    partial(jnp.where, verdict == CONTINUE), moved, (vectors, moments)
-                )
+            total, came = jax.lax.cond(
+                finished & (state.at == first),
+                lambda: (state.total, jnp.asarray(True)),
+                lambda: meet(self._sum_gradients(vectors, rates, epochs, state.at), place),
+            )
+            verdict = jnp.where(came, self._verdict(total), LATE)
+            vectors, moments = jax.lax.cond(
+                verdict == CONTINUE,
+                lambda: self._moved(vectors, moments, rates, total),
+                lambda: (vectors, moments),
+            )
             terms = state.terms.at[state.at].set(self._sum_terms(total))
             norms = state.norms.at[state.at].set(self._norms(total))
             return vectors, moments, State(total, state.at + 1, verdict, terms, norms)
@@ -448,10 +444,7 @@ class Learner:
         ) in self.networks.items():  # not in the order of the mapping, which XLA's callers sort
             batch, minibatches, shards = epochs[name]
             chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
-            found = network.gradient(
-                vectors[name], batch, chosen, rates, shards, joined=self.device is not None
-            )
-            parts.append(found.ravel())
+            parts.append(network.gradient(vectors[name], batch, chosen, rates, shards).ravel())
         return jnp.concatenate(parts)
 
     def _sum_terms(self, total: jax.Array) -> jax.Array:

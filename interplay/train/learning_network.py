@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from interplay.core.world import Kind
 from interplay.train import losses, networks
-from interplay.train.batches import Batch, Minibatch
+from interplay.train.batches import Batch, Minibatch, RowBlocks
 from interplay.train.losses import NUM_TERMS, Prediction, Rates, Terms
 from interplay.train.parallel.exchange import tree_sum
 from interplay.train.policy_network import PolicyNetwork, each_shard, pick
@@ -57,7 +57,6 @@ class LearningNetwork(PolicyNetwork):
         minibatch: Minibatch,
         rates: Rates,
         shards: Any = None,
-        joined: bool = False,
     ) -> jax.Array:
         """Gradient of every population's summed loss over some rows of S shards, then the terms of `Terms`.
 
@@ -70,17 +69,11 @@ class LearningNetwork(PolicyNetwork):
             minibatch: which of them.
             rates: name -> (Q,) float32, numbers that change over the run.
             shards: () int32, a power of two, how many are added up, the first ones; None: all.
-            joined: the rows of all shards are one block where they are one population's, all of them computed: best for a card.
 
         Returns:
             (Q, P + 8) float32.
         """
         inference, back = jax.vjp(self._precompute, vectors)
-        if joined and len(self.first) == 1:
-            index = minibatch.index.reshape(1, -1)
-            last = jnp.full(1, len(getattr(self._inner, "plans", (None,))) - 1, jnp.int32)
-            one_block = Minibatch(index, jnp.zeros(1, jnp.int32), last, jnp.int32(1))
-            return self._shard_gradient(inference, back, batch, one_block, rates)
 
         def one(shard: Any) -> jax.Array:
             own = Minibatch(*(leaf[shard] for leaf in minibatch))
@@ -88,6 +81,38 @@ class LearningNetwork(PolicyNetwork):
 
         room = len(minibatch.number)
         return _add_shards(each_shard(one, room, shards), shards)
+
+    def gradient_on_device(self, vectors: Any, batch: Batch, blocks: RowBlocks, rates: Rates) -> jax.Array:
+        """`gradient` over blocks of any shards' rows, without a branch: all of a network's rows are computed, empty blocks too."""
+
+        def one(sums: Any, block: RowBlocks) -> tuple[Any, None]:
+            index, population = block
+            arrays, own_rates = pick(inference, population), pick(rates, population)
+            found = self._block_gradient(arrays, batch, index, population, None, own_rates)
+            return jax.tree.map(partial(_add_at, population), sums, found), None
+
+        with self.placed():
+            inference, back = jax.vjp(self._precompute, vectors)
+            nothing = jnp.zeros((len(self.first), NUM_TERMS), jnp.float32)
+            sums = jax.tree.map(jnp.zeros_like, inference), nothing
+            gradients, terms = scan_blocks(one, sums, blocks)[0]
+            return jnp.concatenate([back(gradients)[0], terms], axis=1)
+
+    def predict_on_device(self, vectors: Any, batch: Batch, blocks: RowBlocks) -> jax.Array:
+        """`predict` for the rows of blocks."""
+
+        def one(_: None, block: RowBlocks) -> tuple[None, jax.Array]:
+            index, population = block
+            rows, counts = _gather(batch, index)
+            plan = getattr(self._inner, "plans", (None,))[-1]
+            parameters, value = self._predict_block(pick(inference, population), rows, counts, plan)
+            return None, jnp.stack([self.distribution.log_prob(parameters, rows.action, rows.mask), value])
+
+        with self.placed():
+            inference = self._precompute(vectors)
+            found = scan_blocks(one, None, blocks)[1].swapaxes(0, 1).reshape(2, -1)
+        nothing = jnp.zeros((2, batch.acts.shape[0]), jnp.float32)
+        return nothing.at[:, blocks.index.ravel()].set(found, mode="drop")
 
     def predict(
         self, vectors: jax.Array, batch: Batch, minibatches: Minibatch, shards: Any, end: Any
@@ -148,15 +173,13 @@ class LearningNetwork(PolicyNetwork):
         batch: Batch,
         index: jax.Array,
         population: jax.Array,
-        plan: jax.Array,
+        plan: jax.Array | None,
         rates: Rates,
     ) -> tuple[Any, jax.Array]:
-        """Gradient of the summed loss over the rows of a block by its population's arrays, and its terms (8,)."""
-        whole = batch.acts.shape[0]
-        counts = (index < whole).astype(jnp.float32)
-        at = jnp.where(index < whole, index, index - whole)
+        """Gradient of the summed loss over the rows of a block by its population's arrays, and its terms (8,); by the last plan for None."""
+        rows, counts = _gather(batch, index)
         # The barrier keeps XLA from gathering anew inside every operation that reads a row.
-        rows = jax.lax.optimization_barrier(jax.tree.map(lambda leaf: leaf[at], batch))
+        rows = jax.lax.optimization_barrier(rows)
         plans: tuple[Hashable, ...] = getattr(self._inner, "plans", (None,))
         guessing = counts * (population != self.guessed)
         branches = [
@@ -169,7 +192,8 @@ class LearningNetwork(PolicyNetwork):
             )
             for each in plans
         ]
-        gradient, terms = jax.lax.switch(plan, branches) if len(branches) > 1 else branches[0]()
+        alone = plan is None or len(branches) == 1
+        gradient, terms = branches[-1]() if alone else jax.lax.switch(plan, branches)
         return gradient, jnp.stack(terms)
 
     def _block_loss(
@@ -212,6 +236,28 @@ class LearningNetwork(PolicyNetwork):
             value,
         )
         return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts, rates)
+
+
+def scan_blocks(one: Any, carry: Any, blocks: RowBlocks) -> Any:
+    """`jax.lax.scan` over blocks; without a loop where there is one."""
+    if len(blocks.population) > 1:
+        return jax.lax.scan(one, carry, blocks)
+    carry, found = one(carry, RowBlocks(*(leaf[0] for leaf in blocks)))
+    return carry, jax.tree.map(lambda leaf: leaf[None], found)
+
+
+def _add_at(at: jax.Array, sums: jax.Array, added: jax.Array) -> jax.Array:
+    """`sums.at[at].add(added)`, by a slice instead of a scatter."""
+    own = jax.lax.dynamic_index_in_dim(sums, at, keepdims=False) + added
+    return jax.lax.dynamic_update_index_in_dim(sums, own, at, 0)
+
+
+def _gather(batch: Batch, index: jax.Array) -> tuple[Batch, jax.Array]:
+    """The rows of an index of N, and 1 where it stands for a row; N + i stands for none and is row i."""
+    whole = batch.acts.shape[0]
+    counts = (index < whole).astype(jnp.float32)
+    at = jnp.where(index < whole, index, index - whole)
+    return jax.tree.map(lambda leaf: leaf[at], batch), counts
 
 
 def _add_shards(parts: jax.Array, shards: Any) -> jax.Array:

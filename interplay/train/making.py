@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from interplay.core.waiting import WAITING
 from interplay.train.curriculum import Curriculum, check_stages
-from interplay.train.devices import open_device
+from interplay.train.device_learner import DeviceLearner
+from interplay.train.devices import CPU, open_device
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.learner import Learner
 from interplay.train.networks.pictures import warn_of_flat_pictures
@@ -77,11 +78,11 @@ def make_learner(
             check_unmasked(settings, world)
         world.reset()
         WAITING.train_on(settings.world.id, settings.algorithm, settings.network.kind)
-        learner = (
-            TeamLearner(world, settings, populations)
-            if settings.factored is not None
-            else Learner(world.kinds, settings, populations, find_view(settings, world, populations))
-        )
+        if settings.factored is not None:
+            learner: Learner = TeamLearner(world, settings, populations)
+        else:
+            make_own = Learner if settings.train.device == CPU else DeviceLearner
+            learner = make_own(world.kinds, settings, populations, find_view(settings, world, populations))
         if settings.alternate.metric is not None:
             members = Membership(settings, world, populations, learner.learns, learner.kinds_that_learn)
             metrics = EpisodeStatistics(world, sides=members.logged).logged

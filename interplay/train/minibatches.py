@@ -21,14 +21,13 @@ from interplay.train.populations import cut_blocks, most_blocks, sort_rows
 from interplay.train.samples import SampleLayout
 from interplay.train.shard import Shard
 
+Joined = tuple[Batch, np.ndarray | None, int]  # what `join_batches` gives
 MUCH = (
     1 << 26
 )  # bytes of a batch that are always handed over whole; larger ones only as far as they are filled
 
 
-def join_batches(
-    shards: Sequence[Shard], name: str, most: int | None = None, device: Any = None
-) -> tuple[Batch, np.ndarray | None, int]:
+def join_batches(shards: Sequence[Shard], name: str, most: int | None = None, device: Any = None) -> Joined:
     """The ready rows of a kind of all shards, one shard after another.
 
     Args:
@@ -48,10 +47,11 @@ def join_batches(
         shard.write_batch(name, whole, at * capacity)
     network = shards[0].networks[name]
     parts = [
-        network.prepare(
+        network.prepare(given if network.raw else jax.device_put(given))
+        for given in (
             {dtype: rows[at * capacity : (at + 1) * capacity] for dtype, rows in whole.seen.items()}
+            for at in range(len(shards))
         )
-        for at in range(len(shards))
     ]
     costs = [cost for part in parts if (cost := network.demand(part)) is not None]
     seen = whole.seen if network.raw else _stack(parts, room)
@@ -59,13 +59,14 @@ def join_batches(
     return batch, np.concatenate(costs) if costs else None, capacity
 
 
-def with_targets(shards: Sequence[Shard], name: str, batch: Batch) -> Batch:
+def with_targets(shards: Sequence[Shard], name: str, batch: Batch, device: Any = None) -> Batch:
     """A batch with the current advantages and targets of its shards' samples."""
     advantage, target = (zeros(batch.advantage.shape) for _ in range(2))
     for at, shard in enumerate(shards):
         rows, found = shard.rows_in(name, at, len(advantage)), shard.ready[name]
         advantage[rows], target[rows] = found.advantage, found.target
-    return batch._replace(advantage=jnp.asarray(advantage), target=jnp.asarray(target))
+    advantage, target = jax.device_put((advantage, target), device)
+    return batch._replace(advantage=advantage, target=target)
 
 
 def _stack(parts: Sequence[Any], room: int) -> Any:
@@ -85,7 +86,7 @@ def _stack(parts: Sequence[Any], room: int) -> Any:
 def make_epoch(
     shards: Sequence[Shard],
     name: str,
-    joined: tuple[Batch, np.ndarray | None, int],
+    joined: Joined,
     orders: Sequence[np.ndarray],
     minibatches: int,
 ) -> Epoch:

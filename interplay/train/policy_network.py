@@ -9,7 +9,8 @@ one block; then nothing is looped over and nothing picked. What a block needs of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,7 @@ from interplay.core.world import Kind
 from interplay.train import networks
 from interplay.train.discrete_leaves import as_seen, find_names
 from interplay.train.distributions import Distribution
+from interplay.train.networks.layers import plainly
 from interplay.train.networks.normaliser import Normaliser, merged
 from interplay.train.observations import ObservationRows, Rows
 from interplay.train.parallel import xla
@@ -86,7 +88,12 @@ class PolicyNetwork:
         guesses: whether the networks guess who is who (`BeliefGroup`).
         guessed: number of the population that is guessed, which does not guess; -1: none of these.
         certain: it plays its likeliest action whoever asks: what it tells are utilities, no odds (`interplay.train.factored`).
+        device: that a learner's parameters are committed to; None: the processor, as the default.
+        products: on that device, what jax calls their precision.
     """
+
+    device: Any = None
+    products = "highest"
 
     def __init__(
         self,
@@ -129,7 +136,7 @@ class PolicyNetwork:
         fast = networks.precompute(self._network(jnp.asarray(self.first[0])))
         self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
         # Whoever acts slices no weights out of vectors step after step.
-        self.precompute = jax.jit(jax.vmap(self._fast_form))
+        self.precompute = jax.jit(self._tensors)
         # Raw rows stay as they are: a compiled program would copy them.
         self.prepare = dict if self.raw else jax.jit(self._read)
         self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
@@ -179,13 +186,13 @@ class PolicyNetwork:
 
     def with_moments(self, vectors: Any, was: Any, sums: np.ndarray) -> Any:
         """Parameters (Q, P) with the moments of `was` and of more rows, see `row_sums`."""
-        vectors, was = np.array(vectors), np.asarray(was)
+        vectors, was = np.array(jax.device_get(vectors)), jax.device_get(was)
         parts = [self._columns(f"normaliser/{name}") for name in ("mean", "deviation", "count")]
         for columns in zip(*parts, strict=True):
             mean, deviation, count = (was[:, own] for own in columns)
             for own, new in zip(columns, merged(mean, deviation, count, sums), strict=True):
                 vectors[:, own] = new
-        return jnp.asarray(vectors)
+        return jax.device_put(vectors)
 
     def _columns(self, ending: str) -> list[slice]:
         """Where the tensors of this ending lie in a flat vector."""
@@ -240,7 +247,13 @@ class PolicyNetwork:
 
     def _precompute(self, vectors: jax.Array) -> Any:
         """(Q, P) parameters as `gradient` differentiates them: stacked arrays of the networks' fast form, as they are where there is none."""
-        return jax.vmap(self._fast_form)(vectors) if self._precomputes else vectors
+        with self.placed():
+            return jax.vmap(self._fast_form)(vectors) if self._precomputes else vectors
+
+    def _tensors(self, vectors: jax.Array) -> Any:
+        """(Q, P) parameters as stacked arrays of the networks' fast form, or of the networks themselves."""
+        with self.placed():
+            return jax.vmap(self._fast_form)(vectors)
 
     def _fast_form(self, vector: jax.Array) -> Any:
         return eqx.filter(networks.precompute(self._network(vector)), eqx.is_inexact_array)
@@ -251,6 +264,15 @@ class PolicyNetwork:
         return self._network(arrays) if flat else eqx.combine(arrays, self._fast_static)
 
     # -- calls --------------------------------------------------------------------------------------
+
+    @contextmanager
+    def placed(self) -> Iterator[None]:
+        """What is traced inside is for the learner's device: without branches, and with its products."""
+        if self.device is None:
+            yield
+            return
+        with plainly(), jax.default_matmul_precision(self.products):
+            yield
 
     def most_blocks(self, rows: int, block: int, more: int = 0) -> int:
         """How many blocks so many rows of the populations, and of so many `more` networks, need at most."""
@@ -342,7 +364,8 @@ class PolicyNetwork:
             cuts = Blocks(*(part[shard] for part in blocks))
             return self._answer_blocks(inference, inputs, shard, cuts, drawn, block, greedy)
 
-        return each_shard(one, len(keys), shards)
+        with self.placed():
+            return each_shard(one, len(keys), shards)
 
     def _answer(
         self,
@@ -405,7 +428,8 @@ class PolicyNetwork:
 
     def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
         """What one population's network believes of every seat, (B, n) probabilities."""
-        return jax.nn.sigmoid(self._guess(pick(inference, population), self._read(rows))[2])
+        with self.placed():
+            return jax.nn.sigmoid(self._guess(pick(inference, population), self._read(rows))[2])
 
     @property
     def attended(self) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
@@ -23,6 +22,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.train import step_kernels
 from interplay.train.bad_numbers import refuse_bad_observations
+from interplay.train.devices import put
 from interplay.train.distributions import Distribution
 from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Blocks, Populations, cut_alone
@@ -473,8 +473,9 @@ def allocate_staged(shards: Sequence[Collector], played: int = 0) -> dict[str, S
         seen = pending.layout.allocate(room, first.reach(name))
         keys = np.stack([shard.keys[name] for shard in _filled(shards, room)])
         parts = [seen.part(at) for at in range(len(shards))]
-        drawn = np.asarray(step_keys(keys, counters, first.most_blocks[name]))
-        staged[name] = Staged(seen, parts, drawn, jnp.int32(len(shards)))
+        drawn = jax.device_get(step_keys(*jax.device_put((keys, counters)), first.most_blocks[name]))
+        count = jax.device_put(np.int32(len(shards)), first.networks[name].device)
+        staged[name] = Staged(seen, parts, drawn, count)
     return staged
 
 
@@ -538,18 +539,10 @@ def _call(
     if stages[0].blocks is not None:
         cuts = _filled([stage.blocks for stage in stages], staged.keys.shape[1])
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
-    outputs = network.act(
-        parameters,
-        seen.rows,
-        seen.mask,
-        blocks,
-        staged.keys[t],
-        seen.memory,
-        seen.view,
-        staged.shards,
-        block=block,
-    )
-    return np.asarray(outputs)
+    given = (seen.rows, seen.mask, blocks, staged.keys[t], seen.memory, seen.view)
+    rows, mask, blocks, keys, memory, view = put(given, network.device)
+    outputs = network.act(parameters, rows, mask, blocks, keys, memory, view, staged.shards, block=block)
+    return np.asarray(outputs) if network.device is None else jax.device_get(outputs)
 
 
 def _first_choices(distribution: Distribution) -> np.ndarray | None:

@@ -186,7 +186,8 @@ class Shard:
                 value.reshape(len(value), -1)[at] = new
                 log_ratio.reshape(len(value), -1)[at] = log_prob - pending.log_prob[picked]
         along = (buffer.reward, value, buffer.acting, buffer.ended, buffer.bootstrap)
-        found = [np.asarray(part) for part in self._estimate(Segments(*along, buffer.last_value, log_ratio))]
+        given = Segments(*along, buffer.last_value, log_ratio)
+        found = [np.asarray(part) for part in self._estimate(jax.device_put(given))]
         for name, part in zip(("advantage", "target"), found, strict=True):
             if part.shape != value.shape:
                 raise UserError(
@@ -262,15 +263,15 @@ class Shard:
     def units_per_step(self, name: str) -> int:
         """Most units in a gradient step: samples, or sequences of a kind that remembers."""
         if self._algorithm.minibatch is None:
-            return self._most_units(name)
+            return self.most_units(name)
         return max(self.rows_per_step(name) // self.networks[name].sequence, 1)
 
     @property
     def most_minibatches(self) -> int:
         """How many gradient steps an epoch needs at most: if every sample is used."""
-        return max(-(-self._most_units(name) // self.units_per_step(name)) for name in self.networks)
+        return max(-(-self.most_units(name) // self.units_per_step(name)) for name in self.networks)
 
-    def _most_units(self, name: str) -> int:
+    def most_units(self, name: str) -> int:
         """Units that there can be; where slots change their populations a sequence may be of one sample."""
         capacity, length = self.collector.pending[name].capacity, self.networks[name].sequence
         if self._count > 1 or length == 1:

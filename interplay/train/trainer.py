@@ -44,7 +44,7 @@ from interplay.train.selfplay.matchups import (
     pinned,
     pinned_league,
 )
-from interplay.train.settings import TrainSettings
+from interplay.train.settings import TrainGroup, TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import MakeWorld
 from interplay.train.update import Worker
@@ -139,6 +139,7 @@ def resume(
     trust: bool = False,
     on_update: OnUpdate | None = None,
     device: str | None = None,
+    precision: str | None = None,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -151,6 +152,7 @@ def resume(
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
         on_update: as given to `train`.
         device: another value of ``train.device``; None keeps it. The bits are others from here on.
+        precision: the same of ``train.precision``.
 
     Returns:
         The run folder.
@@ -165,10 +167,10 @@ def resume(
         folder.admit(checkpoint, accept_settings, trust)
         if checkpoint is not None:
             admit_options(folder.settings, checkpoint.record, folder.path, trust)
-        settings = with_device(_changed(folder.settings, workers, steps, str(run), device))
+        settings = with_device(_changed(folder.settings, workers, steps, str(run), device, precision))
         open_device(settings.train.device)  # before the folder says that it is used
         if checkpoint is not None:
-            _tell_other_device(checkpoint, settings.train.device)
+            _tell_other_device(checkpoint, settings.train)
         folder.change(settings)
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = through_interfaces(folder.settings, make_world or registry_factory(folder.settings))
@@ -177,12 +179,14 @@ def resume(
     return Path(run)
 
 
-def _tell_other_device(checkpoint: Checkpoint, name: str) -> None:
+def _tell_other_device(checkpoint: Checkpoint, train: TrainGroup) -> None:
     """Says that a run goes on elsewhere than where its checkpoint was made."""
     compute = checkpoint.record.get("compute")
     was = compute.get("device", "cpu") if isinstance(compute, Mapping) else "cpu"
-    if was != (now := describe(name)):
-        tell(f"this run was made on {was}; from here on, on {now}, it has other bits")
+    if was == (now := describe(train)):
+        return
+    products = any(name in was for name in ("tf32", "bfloat16")) and train.precision == "float32"
+    tell(f"this run was made on {was}; from here on, on {now}{' in float32' * products}, it has other bits")
 
 
 def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
@@ -257,11 +261,20 @@ def _train(
 
 
 def _changed(
-    settings: TrainSettings, workers: int | None, steps: int | None, owner: str, device: str | None = None
+    settings: TrainSettings,
+    workers: int | None,
+    steps: int | None,
+    owner: str,
+    device: str | None = None,
+    precision: str | None = None,
 ) -> TrainSettings:
     values: dict[str, Any] = settings.model_dump()
     if device is not None:
         values["train"] |= {"device": device} | ({} if device == "cpu" else {"workers": 1})
+        if not device.startswith(("gpu", "auto")):
+            values["train"]["precision"] = "float32"
+    if precision is not None:
+        values["train"]["precision"] = precision
     if workers is not None:
         values["train"]["workers"] = workers
     if steps is not None:

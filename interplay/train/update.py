@@ -9,21 +9,23 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import jax
 import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.train.curriculum import Curriculum, check_same_form
+from interplay.train.device_learner import DeviceLearner, Samples, find_loops, join_units
 from interplay.train.diagnosis.measures import measure
 from interplay.train.factored.sampler import Sampler
 from interplay.train.learner import Epoch, Learner
 from interplay.train.losses import Terms
-from interplay.train.minibatches import join_batches, make_epoch, with_targets
+from interplay.train.minibatches import Joined, join_batches, make_epoch, with_targets
 from interplay.train.parallel.exchange import Exchange, reduce_in_pieces, tree_sum
 from interplay.train.reward_scale import ReturnDeviation
 from interplay.train.rollout import collect
@@ -37,6 +39,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import slot_steps
 from interplay.train.shard import MakeWorld, Moments, Shard, make_shard
 
+Part = TypeVar("Part", Epoch, Samples)
 _GUESSES = [Terms._fields.index(name) for name in ("guess", "rows")]
 
 
@@ -162,7 +165,7 @@ class Worker:
             if network.normaliser is not None:
                 own = tree_sum([shard.sums(name) for shard in self.shards])
                 total = reduce_in_pieces(own.ravel(), self.exchange).reshape(own.shape)
-                found[name] = (np.array(self.learner.vectors[name]), total)
+                found[name] = (np.array(jax.device_get(self.learner.vectors[name])), total)
         return found
 
     def learn(self) -> dict[str, Any]:
@@ -172,38 +175,62 @@ class Worker:
         batches = {
             name: join_batches(self.shards, name, most[name], learner.device) for name in learner.networks
         }
-        every, norms, enough = [], [], False
+        run = self._run_on_device if isinstance(learner, DeviceLearner) else self._run_epochs
+        every, norms, enough = zip(*run(batches, minibatches), strict=True)
+        losses = np.concatenate(every)
+        epochs_done = (len(losses) - enough[-1]) / minibatches
+        numbers = self._loss_numbers(losses.sum(axis=0), epochs_done, len(losses))
+        return numbers | self._gradient_norms(np.concatenate(norms))
+
+    def _run_epochs(
+        self, batches: Mapping[str, Joined], minibatches: int
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
+        """Of each epoch its terms, norms, and whether the algorithm had enough, which makes it the last one."""
+        learner, enough = self.learner, False
         for epoch in range(learner.epochs):
+            if enough:
+                return
             epochs = {
                 name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
                 for name, batch in batches.items()
             }
             if epoch and learner.corrects:
-                epochs = self._correct(epochs, minibatches)
+                epochs = self._correct(epochs, learner.predict(epochs, minibatches))
                 batches = {
                     name: (epochs[name].batch, cost, rows) for name, (_, cost, rows) in batches.items()
                 }
             terms, enough = learner.run_epoch(epochs, minibatches, self.exchange, self.updates)
-            every.append(terms)
-            norms.append(learner.norms)
-            if enough:
-                break
-        losses = np.concatenate(every)
-        epochs_done = (len(losses) - enough) / minibatches
-        numbers = self._loss_numbers(losses.sum(axis=0), epochs_done, len(losses))
-        return numbers | self._gradient_norms(np.concatenate(norms))
+            yield terms, learner.norms, enough
 
-    def _correct(self, epochs: Mapping[str, Epoch], minibatches: int) -> dict[str, Epoch]:
-        """The same epochs with targets from the current networks."""
-        current = self.learner.predict(epochs, minibatches)
+    def _run_on_device(
+        self, batches: Mapping[str, Joined], minibatches: int
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
+        """The same on a device: one program for all epochs, or one for each where targets are computed again."""
+        learner, enough = self.learner, False
+        assert isinstance(learner, DeviceLearner)
+        samples = {
+            name: join_units(self.shards, name, batch, learner.device) for name, batch in batches.items()
+        }
+        loops, each = find_loops(self.shards, samples, minibatches), 1 if learner.corrects else learner.epochs
+        for epoch in range(0, learner.epochs, each):
+            if enough:
+                return
+            if epoch:
+                samples = self._correct(samples, learner.predict_units(samples, loops))
+            epochs = range(epoch, epoch + each)
+            terms, enough = learner.run_epochs(samples, loops, minibatches, self.updates, epochs)
+            yield terms, learner.norms, enough
+
+    def _correct(self, parts: Mapping[str, Part], current: Mapping[str, np.ndarray]) -> dict[str, Part]:
+        """The same epochs with targets from the current networks; `current` as of `Learner.predict`."""
         sums = []
         for at, shard in enumerate(self.shards):
             rows = {name: shard.rows_in(name, at, len(current[name][0])) for name in current}
             sums.append(shard.set_targets({name: current[name][:, rows[name]] for name in current}))
         self._normalise(sums)
         return {
-            name: epoch._replace(batch=with_targets(self.shards, name, epoch.batch))
-            for name, epoch in epochs.items()
+            name: part._replace(batch=with_targets(self.shards, name, part.batch, self.learner.device))
+            for name, part in parts.items()
         }
 
     def summarise(self) -> dict[str, Any]:

@@ -338,7 +338,7 @@ def _save(
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
             **describe_world(world),
             old_boxes.KEY: old_boxes.UNIT,
-            "compute": {**xla.describe(), "device": describe(worker.settings.train.device)},
+            "compute": {**xla.describe(), "device": describe(worker.settings.train)},
             **worker.learner.describe(),
             **worker.describe(),
             **best.describe(),

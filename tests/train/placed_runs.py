@@ -1,22 +1,30 @@
 """Short runs on the processor, and on a second device that XLA makes of it: how far the weights are apart after two updates.
 
+Orders of rows are drawn elsewhere on a device, so every epoch is one minibatch here. A second run on the device stops and is resumed.
+
 XLA_FLAGS=--xla_force_host_platform_device_count=2 python -m tests.train.placed_runs FOLDER [CASE ...]
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import interplay
 from interplay.train import trainer
 from interplay.train.learner import Learner
-from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
+from interplay.train.making import make_learner, make_worker, registry_factory
+from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.verbs.settings import build_settings
+from interplay.verbs.training import nested
 
 SMALL = {
     "num_worlds": 4,
@@ -26,7 +34,7 @@ SMALL = {
     "train.quiet": True,
     "train.shards": 2,
 }
-PPO = {"ppo.rollout": 16, "ppo.minibatch": 32, "ppo.epochs": 2}
+PPO = {"ppo.rollout": 16, "ppo.minibatch": 1024, "ppo.epochs": 2}
 MLP = {"network.kind": "mlp", "network.hidden": [16]}
 CRITIC = {"network.memory": "gru", "network.memory_size": 8, "ppo.sequence": 8, "network.critic": "team"}
 PAST = {"opponents.right": "past", "pool.every": 1, "sides.by": "seat"}
@@ -38,7 +46,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "past selves": ("pong/2p", PPO | MLP | PAST),
     "vtrace": (
         "simulation/multi-corridor",
-        MLP | {"algorithm": "vtrace", "vtrace.rollout": 16, "vtrace.minibatch": 32},
+        MLP | {"algorithm": "vtrace", "vtrace.rollout": 16, "vtrace.minibatch": 1024},
     ),
     "populations": ("mmo/combat", {"policy_gradient.rollout": 8}),
     "vdn": (
@@ -83,6 +91,43 @@ def weights(checkpoint: Path) -> np.ndarray:
     return np.concatenate([np.ravel(named[name]).astype(np.float64) for name in sorted(named)])
 
 
+def stop_and_resume(case: str, device: str, folder: Path) -> bool:
+    """Whether a run of two updates that stops after the first ends with the weights of one that does not; with several minibatches."""
+    world, values = CASES[case]
+    values = SMALL | values | {"train.device": device}
+    values |= {key: 32 for key in values if key.endswith(".minibatch")}
+    ends = []
+    for name, updates in (("whole", 2), ("stopped", 1)):
+        out = folder / f"{case}-{name}".replace(" ", "-")
+        interplay.train(world, out, workers=1, **(values | {"train.max_updates": updates}))
+        if updates == 1:
+            file = out / "settings.toml"
+            file.write_text(file.read_text().replace("max_updates = 1", "max_updates = 2"))
+            interplay.Run(out).resume()
+        newest = latest_checkpoint(out)
+        assert newest is not None
+        ends.append(weights(newest))
+    return bool(np.array_equal(*ends))
+
+
+def guarded(case: str, planted: bool = False) -> str:
+    """What jax says of a transfer that was not asked for in the second update, "" without one."""
+    world, values = CASES[case]
+    settings = build_settings(world, nested(SMALL | values | {"train.device": "host:1"}), {})
+    make = registry_factory(settings)
+    learner = make_learner(settings, make, begins=True, say=str)
+    with contextlib.closing(make_worker(settings, make, learner, SingleProcess())) as worker:
+        worker.update()
+        if planted:
+            worker.estimate = lambda: jnp.asarray(np.zeros(1))  # type: ignore[method-assign]
+        try:
+            with jax.transfer_guard("disallow"):
+                worker.update()
+        except Exception as error:
+            return str(error).partition("\n")[0]
+    return ""
+
+
 def main(folder: str, *cases: str) -> None:
     """A JSON line for each case."""
     for case in cases or CASES:
@@ -94,6 +139,9 @@ def main(folder: str, *cases: str) -> None:
             "same_start": bool(np.array_equal(on_cpu[1], other[1])),
             "moved": moved,
             "apart": float(np.linalg.norm(on_cpu[2] - other[2])) / moved,
+            "resumed": stop_and_resume(case, "host:1", Path(folder)),
+            "unasked": guarded(case),
+            "planted": guarded(case, planted=True),
         }
         print(json.dumps(line), flush=True)
 

@@ -19,12 +19,7 @@ from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.trust import read_settings
 from interplay.train import devices
-from interplay.train.learner import Epoch, Learner
-from interplay.train.losses import Terms
-from interplay.train.minibatches import join_batches, make_epoch
-from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import (
     NetworkGroup,
     PpoGroup,
@@ -32,10 +27,9 @@ from interplay.train.settings import (
     TrainSettings,
     WorldChoice,
 )
-from interplay.train.shard import Shard, make_shard
+from interplay.train.trainer import _changed, _tell_other_device
 from interplay.verbs.settings import build_settings
 from tests.train.placed_runs import CASES
-from tests.train.toy_worlds import make_corridor
 
 SETTINGS = TrainSettings(
     world=WorldChoice(id="corridor"),
@@ -45,30 +39,15 @@ SETTINGS = TrainSettings(
     network=NetworkGroup(kind="mlp", hidden=(8,)),
 )
 FEW = ["mlp", "gru and critic", "vdn"]
-PLACED = changed(SETTINGS, {"train": {"device": "host:0"}}, "test")
-
-
-def learner_of(settings: TrainSettings) -> Learner:
-    world = make_corridor(1, 0, 0)
-    return Learner(world.kinds, settings, with_opponents(settings, world))
-
-
-def epochs_of(learner: Learner, settings: TrainSettings) -> tuple[dict[str, Epoch], int]:
-    """An epoch of four shards that have played, and its minibatches."""
-    shards: list[Shard] = []
-    for index in range(4):
-        shards.append(make_shard(index, make_corridor, learner, settings))
-        shards[-1].play(learner.inference_parameters(), 0)
-        shards[-1].estimate()
-    most = max(shard.minibatches() for shard in shards)
-    orders = [shard.shuffle("agent", 0, 0) for shard in shards]
-    batch = join_batches(shards, "agent", None, learner.device)
-    return {"agent": make_epoch(shards, "agent", batch, orders, most)}, most
 
 
 @pytest.mark.parametrize("cases", [FEW, [case for case in CASES if case not in FEW]], ids=["few", "others"])
 def test_learning_is_the_same_on_a_second_device(tmp_path: Path, cases: list[str]) -> None:
-    """Two updates of each; all that is learnt lies on the second device, and it moved as on the first."""
+    """Two updates of each; all that is learnt lies on the second device, it moved as on the first, and a stop changes no bit.
+
+    An update under `transfer_guard`: on the processor it sees arrays of the host that go to a device unasked, and operations of two
+    devices' arrays; not arrays that come back (`np.asarray`), nor those of the default device that a compiled call takes along.
+    """
     flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"
     asked = [sys.executable, "-m", "tests.train.placed_runs", str(tmp_path), *cases]
     said = subprocess.run(
@@ -81,59 +60,10 @@ def test_learning_is_the_same_on_a_second_device(tmp_path: Path, cases: list[str
         assert line["same_start"], line
         assert line["moved"] > 1e-3, line
         assert line["apart"] < 1e-4, line
-
-
-def test_a_joined_gradient_is_the_sum_of_the_shards() -> None:
-    learner, placed = learner_of(SETTINGS), learner_of(PLACED)
-    epochs, minibatches = epochs_of(learner, SETTINGS)
-    for minibatch in (0, minibatches - 1):
-        wanted, found = learner.gradient(epochs, minibatch), placed.gradient(epochs, minibatch)
-        rows = placed.terms(found)[:, Terms._fields.index("rows")]
-        assert np.array_equal(rows, learner.terms(wanted)[:, Terms._fields.index("rows")])
-        assert rows.sum() > 4
-        assert np.linalg.norm(found - wanted) < 1e-5 * np.linalg.norm(wanted)
-
-
-def test_the_step_of_the_minibatch_that_is_enough_is_not_taken_on_a_device() -> None:
-    settings = changed(PLACED, {"ppo": {"target_kl": 1e-12, "learning_rate": 0.05}}, "test")
-    learner, twin = learner_of(settings), learner_of(settings)
-    epochs, minibatches = epochs_of(learner, settings)
-    twin.apply(twin.gradient(epochs, 0))
-    terms, enough = learner.run_epoch(epochs, minibatches, SingleProcess())
-    assert enough
-    assert len(terms) == 2
-    np.testing.assert_allclose(learner.vectors["agent"], twin.vectors["agent"], atol=1e-6)
-
-
-def test_a_gradient_that_is_not_finite_is_named_on_a_device() -> None:
-    learner = learner_of(PLACED)
-    epochs, minibatches = epochs_of(learner, PLACED)
-    before = np.asarray(learner.vectors["agent"])
-    batch = epochs["agent"].batch
-    spoilt = {"agent": epochs["agent"]._replace(batch=batch._replace(target=batch.target * np.nan))}
-    with pytest.raises(UserError, match="not finite"):
-        learner.run_epoch(spoilt, minibatches, SingleProcess())
-    assert np.array_equal(np.asarray(learner.vectors["agent"]), before)
-
-
-def lowered(function: Any, *given: Any) -> str:
-    """The program as a card gets it, which takes no card."""
-    text: str = jax.jit(function).trace(*given).lower(lowering_platforms=("cuda",)).as_text()
-    return text
-
-
-def test_a_cards_program_meets_nobody_and_asks_the_host_for_no_branch() -> None:
-    learner, placed = learner_of(SETTINGS), learner_of(PLACED)
-    epochs, minibatches = epochs_of(placed, PLACED)
-    total = np.zeros(placed.size, np.float32)
-    ends = (SingleProcess().place, 0, minibatches, total, np.bool_(False))
-    text = lowered(placed._run, placed.vectors, placed._moments, placed._rates, epochs, *ends)
-    assert "custom_call" not in text
-    assert not re.search(r"stablehlo\.(case|if)\b", text)
-    assert text.count("stablehlo.while") == 1  # over the minibatches
-    usual = lowered(learner._run, learner.vectors, learner._moments, learner._rates, epochs, *ends)
-    assert "interplay_meet" in usual
-    assert re.search(r"stablehlo\.(case|if)\b", usual)
+        assert line["resumed"], line
+        if line["case"] != "vdn":  # replay is drawn on the host in every gradient step
+            assert line["unasked"] == "", line
+            assert "Disallowed host-to-device transfer" in line["planted"], line
 
 
 # -- whole runs --------------------------------------------------------------------------------------------------------
@@ -256,6 +186,37 @@ def test_a_card_that_fails_in_mid_run_is_told_in_a_line() -> None:
         raise error
     with pytest.raises(jax.errors.JaxRuntimeError), devices.told_as_lost_card("cpu", "runs/first"):
         raise error
+
+
+@pytest.mark.parametrize("device", ["cpu", "host:0"])
+def test_products_of_another_precision_are_for_cards(device: str) -> None:
+    with pytest.raises(UserError, match=f"precision = tf32 is for GPUs; leave it out with device = {device}"):
+        changed(SETTINGS, {"train": {"device": device, "precision": "tf32"}}, "train")
+    assert changed(SETTINGS, {"train": {"device": device, "precision": "float32"}}, "train") == changed(
+        SETTINGS, {"train": {"device": device}}, "train"
+    )
+
+
+def test_a_run_of_a_card_goes_on_in_float32_on_the_processor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = trained(tmp_path / "run", 1, "cpu")
+    longer(run, 2)
+    file, newest = run / "settings.toml", latest_checkpoint(run)
+    assert newest is not None
+    moved = changed(
+        read_settings(file, TrainSettings), {"train": {"device": "gpu", "precision": "tf32"}}, "test"
+    )
+    on_cpu = _changed(moved, None, None, "test", "cpu")
+    assert (on_cpu.train.device, on_cpu.train.precision) == ("cpu", "float32")
+    assert _changed(moved, None, None, "test", "gpu:1").train.precision == "tf32"
+    checkpoint = read_checkpoint(newest)
+    checkpoint.record["compute"] |= {"device": "gpu (NVIDIA H100, tf32)"}
+    _tell_other_device(checkpoint, on_cpu.train)
+    assert (
+        "made on gpu (NVIDIA H100, tf32); from here on, on cpu in float32, it has other bits"
+        in capsys.readouterr().err
+    )
 
 
 def test_one_process_feeds_a_card() -> None:

@@ -21,7 +21,7 @@ from interplay.train.export.plain import FORMAT, PlainPolicy
 from interplay.train.export.program import Array, Program, Step
 from interplay.train.export.trace import trace
 from interplay.train.networks import entities
-from interplay.train.networks.werewolf.innermost import plainly
+from interplay.train.networks.layers import plainly
 from interplay.train.play.by_name import mark_of, whose
 from interplay.train.policy_network import MARK
 

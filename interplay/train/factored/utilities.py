@@ -100,7 +100,8 @@ class UtilityNetwork(PolicyNetwork):
             target: (P,) those of the target copy.
             frames: (B, ...) stretches.
         """
-        gradient, sums = jax.grad(self._loss_of, has_aux=True)(vector, target, frames)
+        with self.placed():
+            gradient, sums = jax.grad(self._loss_of, has_aux=True)(vector, target, frames)
         return jnp.concatenate([gradient, jnp.stack(sums)])
 
     def _loss_of(self, vector: jax.Array, target: jax.Array, frames: Frames) -> tuple[jax.Array, Differences]:

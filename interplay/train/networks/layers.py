@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import equinox as eqx
 import jax
@@ -16,6 +18,23 @@ ACTIVATIONS: dict[str, Activation] = {"tanh": jnp.tanh, "relu": jax.nn.relu, "no
 
 # Gains as Stable-Baselines3 sets them: hidden layers, policy logits, value.
 HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = math.sqrt(2.0), 0.01, 1.0
+
+_PLAIN = ContextVar("plain", default=False)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """What is traced inside has no branches: they save work on a processor, a card waits for the host at each."""
+    before = _PLAIN.set(True)
+    try:
+        yield
+    finally:
+        _PLAIN.reset(before)
+
+
+def is_plain() -> bool:
+    """Whether `plainly` is on."""
+    return _PLAIN.get()
 
 
 def orthogonal(inputs: int, outputs: int, gain: float, key: jax.Array) -> jax.Array:

@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.train.networks.layers import ACTIVATIONS
+from interplay.train.networks.layers import ACTIVATIONS, is_plain
 
 FEW = 8  # up to this many rows attention is element-wise; above, matrix products
 
@@ -187,8 +187,10 @@ def pool_visible(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Arr
     """`pool_sorted` for samples in any order: sorts them, and chooses the plan on the device.
 
     Choosing there costs about a third more than being told (bench/learner.py): good for acting, where nobody knows the
-    counts beforehand.
+    counts beforehand. Plainly (`layers.plainly`), all rows of all samples are computed.
     """
+    if is_plain():
+        return pool_all(shape, weights, rows, count, None)
     order = jnp.argsort(count)
     rows, count = rows[order], count[order]
     fits = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from interplay.core.errors import UserError
@@ -108,7 +109,8 @@ def read_beliefs(network: PolicyNetwork, parameters: Any, pending: PendingSample
             picked = part + pending.kept
             for dtype, array in rows.items():
                 array[: len(part)] = pending.seen.rows[dtype][picked]
-            belief = np.asarray(network.beliefs(parameters, np.int32(number), rows))[: len(part)]
+            given = jax.device_put((np.int32(number), rows), network.device)
+            belief = jax.device_get(network.beliefs(parameters, *given))[: len(part)]
             truth = pending.truth[picked]
             count = truth.sum(axis=1)
             out[part] = np.where(count, (belief * truth).sum(axis=1) / np.maximum(count, 1), np.nan)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import jax
 import numpy as np
 
 from interplay.core.errors import UserError
@@ -68,7 +69,7 @@ class Pool(Others):
         for index, number in enumerate(self.numbers):
             place = index * self.settings.keep + self.taken[index] % self.settings.keep
             for name, stack in self.stacks.items():
-                stack[place] = np.asarray(vectors[name][int(number)])
+                stack[place] = jax.device_get(vectors[name])[number]
         self.taken += 1
 
     def save(self) -> dict[str, np.ndarray]:

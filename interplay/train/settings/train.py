@@ -71,6 +71,10 @@ class TrainGroup(Settings):
         description="Where the networks are computed: cpu, gpu, gpu:1 (the second card), or auto, a card where there is one; part of "
         "the result. Worlds are stepped on the processor.",
     )
+    precision: Literal["float32", "tf32", "bfloat16"] = Field(
+        "float32",
+        description="Of products of matrices on a card; sums, gradients and moments stay float32. Part of the result.",
+    )
     checkpoint_seconds: float = Field(
         30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
     )
@@ -181,6 +185,10 @@ class TrainGroup(Settings):
         if self.workers > 1 and self.device not in ("cpu", "auto"):
             raise ValueError(
                 f"workers = {self.workers} with device = {self.device}: one process feeds a card; leave workers out"
+            )
+        if self.precision != "float32" and (self.device == "cpu" or self.device.startswith("host")):
+            raise ValueError(
+                f"precision = {self.precision} is for GPUs; leave it out with device = {self.device}"
             )
         return self
 

@@ -28,7 +28,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.spaces import action_choices
-from interplay.train.networks.layers import ACTIVATIONS
+from interplay.train.networks.layers import ACTIVATIONS, is_plain
 from interplay.train.networks.pointer import Pointer, pointing_heads
 from interplay.train.settings import NetworkGroup
 
@@ -177,7 +177,7 @@ class Trunk(eqx.Module):
         return act(self.mix(act(jnp.concatenate([self.tiles(seen), others, own], axis=1))))
 
     def _largest(self, seen: Seen) -> jax.Array:
-        if seen.entities.shape[1] <= FEW:
+        if seen.entities.shape[1] <= FEW or is_plain():
             return largest(self.others.weight, self.others.bias, seen.entities, seen.filled)
         branches = [
             lambda few=few: largest(self.others.weight, self.others.bias, seen.entities[:, :few], seen.filled)

@@ -7,9 +7,6 @@ written out too, because differentiating term by term gives slices and pads, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import partial, reduce
 from operator import add
 from typing import Any
@@ -17,10 +14,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from interplay.train.networks.layers import Dense
+from interplay.train.networks.layers import Dense, is_plain
 
 UNROLLED = 32  # up to so many terms are written out
-_PLAIN = ContextVar("plain", default=False)
 
 Pair = tuple[jax.Array, jax.Array]
 
@@ -58,17 +54,7 @@ spread.defvjp(
 
 def keep(x: jax.Array) -> jax.Array:
     """x; where it is compiled by XLA worked out once and laid down, see `_keep`."""
-    return x if _PLAIN.get() else _keep(x)
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """What is traced inside is for other compilers than XLA: nothing is laid down."""
-    before = _PLAIN.set(True)
-    try:
-        yield
-    finally:
-        _PLAIN.reset(before)
+    return x if is_plain() else _keep(x)
 
 
 @jax.custom_vjp

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from interplay.core import seeding
@@ -159,7 +160,7 @@ class League(Others):
         """Renews the mirrors; at the end of a period copies are made."""
         decision, period = None, agent_steps // self.league.period
         for name, stack in self.stacks.items():
-            stack[: self.learners] = np.asarray(vectors[name])
+            stack[: self.learners] = jax.device_get(vectors[name])
         if period > self._period[0]:
             self._period[0] = period
             decision = decide(self, agent_steps)

@@ -1,0 +1,299 @@
+"""An update on a device: all epochs and minibatches as one compiled program, which never waits for the host.
+
+On the processor an epoch ends where the algorithm has enough (`Learner.run_epoch`). Here every loop has an end that is known, and steps
+beyond it are computed and dropped. Orders are drawn and rows are gathered on the device, so the samples go up once an update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.core.world import Kind
+from interplay.train.batches import Batch, RowBlocks
+from interplay.train.learner import BAD, CONTINUE, ENOUGH, Learner
+from interplay.train.losses import Rates
+from interplay.train.minibatches import Joined
+from interplay.train.populations import Populations, most_blocks
+from interplay.train.settings import TrainSettings
+from interplay.train.shard import Shard
+from interplay.train.views import View
+
+_ORDER = 0x0DE5  # folded into the key of the minibatch orders
+
+
+class Samples(NamedTuple):
+    """What one kind learns from in an update: U units at most, samples or sequences of L steps.
+
+    Attributes:
+        batch: N rows, of all shards.
+        rows: (U, L) int32, rows of the batch, N for none; units that are there come first.
+        population: (U,) int32, of each unit.
+        count: () int32, units that are there.
+    """
+
+    batch: Batch
+    rows: Any
+    population: Any
+    count: Any
+
+
+class Loops(NamedTuple):
+    """Ends that the program is compiled for.
+
+    Attributes:
+        steps: gradient steps of an epoch, at least as many as there are minibatches.
+        sizes: of each kind, units of a minibatch.
+    """
+
+    steps: int
+    sizes: tuple[int, ...]
+
+
+class State(NamedTuple):
+    """Where the program stands.
+
+    Attributes:
+        vectors, moments: as of the learner.
+        verdict: () int32, of the last sum that counted.
+        total: (size,) float32, that sum.
+    """
+
+    vectors: Any
+    moments: Any
+    verdict: Any
+    total: Any
+
+
+class DeviceLearner(Learner):
+    """The learner of a run whose parameters are on a device.
+
+    Args:
+        kinds, settings, populations, view: as of `Learner`.
+    """
+
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        settings: TrainSettings,
+        populations: Populations,
+        view: View | None = None,
+    ) -> None:
+        super().__init__(kinds, settings, populations, view)
+        key = jax.random.fold_in(jax.random.key(settings.seed), _ORDER)
+        self._key = self.place(jax.random.key_data(key))
+        self._update = jax.jit(
+            self._run_epochs, static_argnames=("loops", "epochs"), donate_argnames=("vectors", "moments")
+        )
+        self._predictions = jax.jit(self._predict_units, static_argnames="loops")
+
+    def run_epochs(
+        self, samples: Mapping[str, Samples], loops: Loops, minibatches: int, update: int, epochs: range
+    ) -> tuple[np.ndarray, bool]:
+        """Gradient steps of some epochs, until the algorithm has enough.
+
+        Args:
+            samples: of each kind.
+            loops: of the program.
+            minibatches: of an epoch.
+            update: number of the update.
+            epochs: their numbers.
+
+        Returns:
+            As `run_epoch`.
+
+        Raises:
+            UserError: if a gradient is not finite, naming its tensor.
+        """
+        numbers = self.place(tuple(map(np.int32, (update, epochs.start, minibatches))))
+        given = (self.vectors, self._moments, self.place(self._rates), samples, self._key, *numbers)
+        state, found = self._update(*given, loops=loops, epochs=len(epochs))
+        self.vectors, self._moments = state.vectors, state.moments
+        (verdict, total), (taken, terms, norms) = jax.device_get((state[2:], found))
+        self.norms = norms[taken]
+        if verdict == BAD:
+            self.refuse(total, update)
+        return terms[taken].astype(np.float64), bool(verdict == ENOUGH)
+
+    def predict_units(self, samples: Mapping[str, Samples], loops: Loops) -> dict[str, np.ndarray]:
+        """`predict` for all units."""
+        found: dict[str, np.ndarray] = jax.device_get(self._predictions(self.vectors, samples, loops=loops))
+        return found
+
+    # -- what is compiled -------------------------------------------------------------------------------
+
+    def _run_epochs(
+        self,
+        vectors: Any,
+        moments: Any,
+        rates: Rates,
+        samples: Mapping[str, Samples],
+        key: jax.Array,
+        update: jax.Array,
+        first: jax.Array,
+        minibatches: jax.Array,
+        *,
+        loops: Loops,
+        epochs: int,
+    ) -> tuple[State, Any]:
+        """Where it stands after the epochs; of each (epochs, steps): whether its sum counted, terms and norms."""
+        drawn = jax.random.fold_in(jax.random.wrap_key_data(key), update)
+
+        def epoch(state: State, number: jax.Array) -> Any:
+            own = jax.random.fold_in(drawn, number)
+            orders = [
+                self._order(jax.random.fold_in(own, kind), samples[name])
+                for kind, name in enumerate(self.networks)
+            ]
+            step = partial(self._take_step, rates, samples, orders, minibatches, loops)
+            return jax.lax.scan(step, state, jnp.arange(loops.steps))
+
+        begin = State(vectors, moments, jnp.asarray(CONTINUE), jnp.zeros(self.size, jnp.float32))
+        done: tuple[State, Any] = jax.lax.scan(epoch, begin, first + jnp.arange(epochs))
+        return done
+
+    def _order(self, key: jax.Array, samples: Samples) -> jax.Array:
+        """(U,) units in the order of an epoch, absent ones last; as they stand where all are learnt from at once."""
+        places = jnp.arange(len(samples.rows))
+        if self.algorithm.minibatch is None:
+            return places
+        drawn = jax.random.bits(key, places.shape, jnp.uint32) >> 1
+        return jnp.argsort(jnp.where(places < samples.count, drawn, jnp.uint32(2**32 - 1)))
+
+    def _take_step(
+        self,
+        rates: Rates,
+        samples: Mapping[str, Samples],
+        orders: Sequence[jax.Array],
+        minibatches: jax.Array,
+        loops: Loops,
+        state: State,
+        number: jax.Array,
+    ) -> tuple[State, Any]:
+        """One gradient step; it changes nothing after the last minibatch or a verdict."""
+        total = self._sum_minibatch(state.vectors, rates, samples, orders, minibatches, loops, number)
+        counts = (number < minibatches) & (state.verdict == CONTINUE)
+        verdict = jnp.where(counts, self._verdict(total), state.verdict)
+        moved = self._moved(state.vectors, state.moments, rates, total)
+        vectors, moments = jax.tree.map(
+            partial(jnp.where, counts & (verdict == CONTINUE)), moved, (state.vectors, state.moments)
+        )
+        last = jnp.where(counts, total, state.total)
+        return State(vectors, moments, verdict, last), (counts, self._sum_terms(total), self._norms(total))
+
+    def _sum_minibatch(
+        self,
+        vectors: Any,
+        rates: Rates,
+        samples: Mapping[str, Samples],
+        orders: Sequence[jax.Array],
+        minibatches: jax.Array,
+        loops: Loops,
+        number: jax.Array,
+    ) -> jax.Array:
+        """(size,), every kind's gradients and terms over one minibatch, which takes every so many-th unit."""
+        parts = []
+        for (name, network), order, size in zip(self.networks.items(), orders, loops.sizes, strict=True):
+            own, places = samples[name], number + jnp.arange(size) * minibatches
+            chosen = order[jnp.minimum(places, len(order) - 1)]
+            rows = jnp.where((places < own.count)[:, None], own.rows[chosen], own.batch.acts.shape[0])
+            blocks = self._cut(name, own, rows, own.population[chosen], size)
+            parts.append(network.gradient_on_device(vectors[name], own.batch, blocks, rates).ravel())
+        return jnp.concatenate(parts)
+
+    def _cut(
+        self, name: str, samples: Samples, rows: jax.Array, population: jax.Array, size: int
+    ) -> RowBlocks:
+        """Units (B, L) in blocks; of one population in blocks of a minibatch."""
+        network, count = self.networks[name], len(self.learns)
+        block = size if count == 1 else min(max(network.block // network.sequence, 1), size)
+        return cut_units(rows, population, samples.batch.acts.shape[0], count, block)
+
+    def _predict_units(
+        self, vectors: Any, samples: Mapping[str, Samples], *, loops: Loops
+    ) -> dict[str, jax.Array]:
+        found = {}
+        for (name, network), size in zip(self.networks.items(), loops.sizes, strict=True):
+            own = samples[name]
+            blocks = self._cut(name, own, own.rows, own.population, size)
+            found[name] = network.predict_on_device(vectors[name], own.batch, blocks)
+        return found
+
+
+def cut_units(rows: jax.Array, population: jax.Array, whole: int, count: int, block: int) -> RowBlocks:
+    """Sorts units by population and cuts them into blocks, as many as there can be.
+
+    Args:
+        rows: (B, L) of a batch; `whole` stands for none, which a unit that is absent begins with.
+        population: (B,).
+        whole: N.
+        count: Q.
+        block: units of a block.
+
+    Example:
+        >>> blocks = cut_units(jnp.array([[3], [1], [9], [2]]), jnp.array([1, 0, 0, 1]), 9, 2, 2)
+        >>> blocks.index.tolist(), blocks.population.tolist()
+        ([[1, 9], [3, 2], [9, 9]], [0, 1, 1])
+    """
+    most = most_blocks(len(rows), count, block)
+    if count == most == 1:
+        return RowBlocks(rows.reshape(1, -1), jnp.zeros(1, jnp.int32))
+    population = jnp.where(rows[:, 0] < whole, population, count)
+    order = jnp.argsort(population)
+    ends = jnp.cumsum((population[:, None] == jnp.arange(count)).sum(axis=0))
+    begins = jnp.append(0, ends[:-1])
+    pieces = jnp.cumsum((ends - begins + block - 1) // block)  # blocks up to and with each population's
+    number = jnp.arange(most)
+    of = jnp.minimum((pieces <= number[:, None]).sum(axis=1), count - 1)
+    within = number - jnp.append(0, pieces[:-1])[of]
+    place = (begins[of] + within * block)[:, None] + jnp.arange(block)
+    chosen = rows[order[jnp.minimum(place, len(rows) - 1)]]
+    index = jnp.where((place < ends[of][:, None])[:, :, None], chosen, whole)
+    return RowBlocks(index.reshape(most, -1), of.astype(jnp.int32))
+
+
+def join_units(shards: Sequence[Shard], name: str, joined: Joined, device: Any) -> Samples:
+    """The units of a kind of all shards, on the device.
+
+    Args:
+        shards: of the run.
+        name: of the kind.
+        joined: what `join_batches` gave.
+        device: of the learner.
+    """
+    batch, _, capacity = joined
+    whole, count = capacity * len(shards), sum(len(shard.units[name]) for shard in shards)
+    most = halved(shards[0].most_units(name) * len(shards), count)
+    rows = np.full((most, shards[0].networks[name].sequence), whole, np.int32)
+    population, at = np.zeros(most, np.int32), 0
+    for number, shard in enumerate(shards):
+        own = shard.units[name]
+        there = slice(at, at := at + len(own))
+        rows[there] = np.where(own < 0, whole, own + number * capacity)
+        population[there] = shard.ready[name].population[own[:, 0]]
+    return Samples(batch, *jax.device_put((rows, population, np.int32(count)), device))
+
+
+def find_loops(shards: Sequence[Shard], samples: Mapping[str, Samples], minibatches: int) -> Loops:
+    """The ends of an update's loops."""
+    sizes = [
+        min(shards[0].units_per_step(name) * len(shards), len(own.rows)) for name, own in samples.items()
+    ]
+    return Loops(halved(shards[0].most_minibatches, minibatches), tuple(sizes))
+
+
+def halved(most: int, count: int) -> int:
+    """Room for so many: `most`, or a half, a quarter ... of it that holds them, so that few programs are compiled.
+
+    Example:
+        >>> halved(100, 60), halved(100, 20), halved(7, 0)
+        (100, 25, 1)
+    """
+    while most > 1 and -(-most // 2) >= count:
+        most = -(-most // 2)
+    return most
