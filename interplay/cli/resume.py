@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Trust, agent_steps
+from interplay.cli.options import ThreadsOption, Trust, agent_steps
 from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = "interplay resume runs/first"
@@ -27,6 +27,7 @@ def resume(
             help="Compute the networks elsewhere than so far; the bits are others from here on.",
         ),
     ] = None,
+    threads: ThreadsOption = None,
     accept_settings: Annotated[
         bool,
         typer.Option(
@@ -40,6 +41,12 @@ def resume(
 
     with told_by_exit_code():
         done = load_trainer().resume(
-            run, workers, steps, accept_settings=accept_settings, trust=trust, device=device
+            run,
+            workers,
+            steps,
+            accept_settings=accept_settings,
+            trust=trust,
+            device=device,
+            threads=threads,
         )
         typer.echo(f"run folder: {done}")

@@ -6,9 +6,10 @@ import functools
 import warnings
 from collections.abc import Callable
 
+from interplay.core.helping import processors
 from interplay.core.waiting import WAITING
 from interplay.train.curriculum import Curriculum, check_stages
-from interplay.train.devices import open_device
+from interplay.train.devices import CPU, open_device
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.worker import TeamWorker
 from interplay.train.learner import Learner
@@ -114,4 +115,13 @@ def make_worker(settings: TrainSettings, make: MakeWorld, learner: Learner, exch
 def registry_factory(settings: TrainSettings) -> MakeWorld:
     from interplay.registry import make_world
 
-    return functools.partial(make_world, settings.world.id, **settings.world.options)
+    options = {"threads": threads_of(settings)} | settings.world.options
+    return functools.partial(make_world, settings.world.id, **options)
+
+
+def threads_of(settings: TrainSettings) -> int:
+    """Threads that step the worlds of one process; ``auto`` leaves two cores to a process that feeds a card."""
+    asked = settings.train.threads
+    if asked != "auto":
+        return asked
+    return 1 if settings.train.device == CPU else max(1, processors() - 2)

@@ -138,6 +138,7 @@ def resume(
     trust: bool = False,
     on_update: OnUpdate | None = None,
     device: str | None = None,
+    threads: int | str | None = None,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -150,6 +151,7 @@ def resume(
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
         on_update: as given to `train`.
         device: another value of ``train.device``; None keeps it. The bits are others from here on.
+        threads: another value of ``train.threads``; None keeps it.
 
     Returns:
         The run folder.
@@ -164,7 +166,7 @@ def resume(
         folder.admit(checkpoint, accept_settings, trust)
         if checkpoint is not None:
             admit_options(folder.settings, checkpoint.record, folder.path, trust)
-        settings = with_device(_changed(folder.settings, workers, steps, str(run), device))
+        settings = with_device(_changed(folder.settings, workers, steps, str(run), device, threads))
         open_device(settings.train.device)  # before the folder says that it is used
         if checkpoint is not None:
             _tell_other_device(checkpoint, settings.train.device)
@@ -256,13 +258,20 @@ def _train(
 
 
 def _changed(
-    settings: TrainSettings, workers: int | None, steps: int | None, owner: str, device: str | None = None
+    settings: TrainSettings,
+    workers: int | None,
+    steps: int | None,
+    owner: str,
+    device: str | None = None,
+    threads: int | str | None = None,
 ) -> TrainSettings:
     values: dict[str, Any] = settings.model_dump()
     if device is not None:
         values["train"] |= {"device": device} | ({} if device == "cpu" else {"workers": 1})
     if workers is not None:
         values["train"]["workers"] = workers
+    if threads is not None:
+        values["train"]["threads"] = threads
     if steps is not None:
         values["steps"] = steps
     return build(TrainSettings, values, owner)

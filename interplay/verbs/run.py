@@ -279,6 +279,7 @@ class Run:
         accept_settings: bool = False,
         on_update: Callable[[Run, Mapping[str, Any]], object] | None = None,
         device: str | None = None,
+        threads: int | str | None = None,
     ) -> Run:
         """Goes on from the newest sound checkpoint, bit for bit as if it had never stopped.
 
@@ -288,6 +289,7 @@ class Run:
             accept_settings: go on with what ``settings.toml`` says now, though it was changed.
             on_update: as for `interplay.train`.
             device: another value of ``train.device``; the bits are others from here on.
+            threads: another value of ``train.threads``.
 
         Raises:
             UserError: if the run cannot go on, or was trained on a world that was handed over and is not at hand.
@@ -309,6 +311,7 @@ class Run:
             self.trust,
             told(self.handed, self.trust, on_update),
             device,
+            threads,
         )
         return Run(self.folder, self.handed, trust=self.trust)
 

@@ -192,10 +192,9 @@ def _shards_for(worlds: Any, shards: Any) -> dict[str, Any]:
 
 def workers_for(shards: Any) -> int:
     """The most worker processes that this machine's cores and the shards allow, a power of two."""
-    import os
+    from interplay.core.helping import processors
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    most = min(cores, shards) if isinstance(shards, int) and shards > 0 else 1
+    most = min(processors(), shards) if isinstance(shards, int) and shards > 0 else 1
     return 1 << (most.bit_length() - 1)
 
 

@@ -71,6 +71,11 @@ class TrainGroup(Settings):
         description="Where the networks are computed: cpu, gpu, gpu:1 (the second card), or auto, a card where there is one; part of "
         "the result. Worlds are stepped on the processor.",
     )
+    threads: Literal["auto"] | Annotated[int, Field(ge=1, le=1024)] = Field(
+        "auto",
+        description="Threads that step worlds, in each process; never changes a bit. auto: 1, with a GPU the cores less two. "
+        "Worlds in plain Python use none.",
+    )
     checkpoint_seconds: float = Field(
         30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
     )
@@ -180,7 +185,7 @@ class TrainGroup(Settings):
             )
         if self.workers > 1 and self.device not in ("cpu", "auto"):
             raise ValueError(
-                f"workers = {self.workers} with device = {self.device}: one process feeds a card; leave workers out"
+                f"workers = {self.workers} with device = {self.device}: one process feeds a card; leave workers out, train.threads steps worlds"
             )
         return self
 
