@@ -30,6 +30,7 @@ Trust = Annotated[
     ),
 ]
 
+
 def threads(typed: str | int) -> int | str:
     """``auto``, or a whole number from 1 on."""
     return typed if typed == "auto" else agent_steps(typed)

@@ -64,7 +64,7 @@ def train(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Settings that somebody published, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record.",
+            help="Published settings, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record; or gpu: batches for a card.",
         ),
     ] = None,
     out: Annotated[

@@ -84,7 +84,13 @@ def test_a_run_goes_on_with_other_threads(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("threads", "device", "cores", "expected"),
-    [("auto", "cpu", 16, 1), ("auto", "gpu", 16, 14), ("auto", "gpu:1", 2, 1), (5, "cpu", 2, 5), (5, "gpu", 2, 5)],
+    [
+        ("auto", "cpu", 16, 1),
+        ("auto", "gpu", 16, 14),
+        ("auto", "gpu:1", 2, 1),
+        (5, "cpu", 2, 5),
+        (5, "gpu", 2, 5),
+    ],
 )
 def test_auto_leaves_cores_to_the_process_that_feeds_a_card(
     monkeypatch: pytest.MonkeyPatch, threads: int | str, device: str, cores: int, expected: int
