@@ -211,7 +211,8 @@ def _run(
     while True:
         try:
             device = folder.settings.train.device
-            with told_as_lost_card(device, folder.path), told_as_lack_of_room():
+            algorithm = folder.settings.algorithm
+            with told_as_lack_of_room(), told_as_lost_card(device, folder.path, algorithm):
                 _train(folder, make, learner, checkpoint, stop, faults, on_update)
             return
         except LostWorker as error:
