@@ -49,8 +49,8 @@ PARTS = {
     "yardstick": (45, "", False),
     "cpu": (80, "--xla_cpu_multi_thread_eigen=true", True),
 }
-# A second device; and programs that compile soon, as none is a matter of speed there.
-HOST_FLAGS = "--xla_force_host_platform_device_count=2 --xla_backend_optimization_level=0"
+SECOND = "--xla_force_host_platform_device_count=2"  # flags on the host
+QUICK = "--xla_backend_optimization_level=0"  # programs that are called a few times compile sooner
 HOST_LIMIT = 600  # seconds of a part on the host, where nothing is a matter of speed
 PROCESSES = ("bits", "runs", "two-runs", "cpu-run")  # parts whose work is done by processes of their own
 CUDA_ONLY = ("graphs-off", "graphs-while")  # parts about flags of a card's programs
@@ -588,7 +588,7 @@ def run_part(part: str, given: argparse.Namespace, limit: float) -> int:
         words = ["-m", "bench.device", "--child", "--part", part, "--out", str(given.out)]
         words += ["--host"] if given.host else []
     if given.host:
-        flags = HOST_FLAGS
+        flags = SECOND if part in PROCESSES else f"{SECOND} {QUICK}"
     places = "cpu" if given.host or alone else "cuda,cpu"
     environment = os.environ | {"JAX_PLATFORMS": places, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     environment |= {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(), "LIMIT": str(limit)}

@@ -96,7 +96,7 @@ def measure(run: Path) -> dict[str, Any]:
 
 def timed(bench: Any, words: list[str], out: Path, device: str = "") -> dict[str, Any]:
     """Trains for some updates and measures them; ``error`` where that failed."""
-    asked = command(words, out, device or bench.device, UPDATES)
+    asked = command(words, out, device or bench.device, FIRST + 2 if bench.host else UPDATES)
     asked += [] if bench.host else [f"train.max_seconds={SECONDS}"]
     code, said = start(asked, bench.limit)
     try:
