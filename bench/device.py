@@ -1,13 +1,14 @@
-"""What a graphics card costs and gives a learner: floors, agreement with the CPU, the update as one compiled program.
+"""What a graphics card costs and gives a learner: floors, agreement with the CPU, whole runs, the update as one compiled program.
 
-    python -m bench.device --out device.jsonl       # needs requirements of interplay[train], a jax with CUDA, a card; 6 minutes
-    python -m bench.device --host                   # everything at a 64th of the size on a second host device: how it is tested
-    python -m bench.device --part update            # one part alone
+    python -m bench.device --out device.jsonl       # needs requirements of interplay[train], a jax with CUDA, a card; 15 minutes
+    python -m bench.device --host                   # at a 64th of the size on a second host device, without bars of speed
+    python -m bench.device --part runs --part bits  # some parts alone
     XLA_FLAGS=--xla_gpu_enable_triton_gemm=false python -m bench.device   # programs compile in seconds instead of minutes
     python -m bench.device --yardstick FILE         # a script of the whole iteration as one program, run with the shapes of `update`
 
 Every part is a process of its own with a limit; each finished figure is one JSON line in FILE at once. A part that fails or does
-not end in time is named, and the others go on. It ends with 1 if a check failed.
+not end in time is named, and the others go on. It ends with a table, and with 1 if a check failed.
+Whole runs and what is asked of them are in `bench.device_runs`.
 """
 
 from __future__ import annotations
@@ -17,21 +18,30 @@ import faulthandler
 import functools
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-SURVIVAL = "survival/1v1-heals-low"
+from bench.device_runs import SURVIVAL, bits, cpu_run, guard, runs, two_runs
+
 GRAPHS = "--xla_gpu_graph_min_graph_size=1 --xla_gpu_enable_command_buffer="
 # part -> seconds at most, its own XLA flags, whether it looks at the CPU alone
 PARTS = {
     "facts": (60, "", False),
     "floors": (60, "", False),
     "agreement": (110, "", False),
+    "guard": (60, "", False),
+    "bits": (120, "", False),
+    "runs": (400, "", False),
+    "two-runs": (60, "", False),
+    "cpu-run": (150, "", True),
     "update": (150, "", False),
     "graphs-off": (50, GRAPHS, False),
     "graphs-while": (50, GRAPHS + "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,CONDITIONAL,WHILE", False),
@@ -39,6 +49,11 @@ PARTS = {
     "yardstick": (45, "", False),
     "cpu": (80, "--xla_cpu_multi_thread_eigen=true", True),
 }
+SECOND = "--xla_force_host_platform_device_count=2"  # flags on the host
+QUICK = "--xla_backend_optimization_level=0"  # programs that are called a few times compile sooner
+HOST_LIMIT = 600  # seconds of a part on the host, where nothing is a matter of speed
+PROCESSES = ("bits", "runs", "two-runs", "cpu-run")  # parts whose work is done by processes of their own
+CUDA_ONLY = ("graphs-off", "graphs-while")  # parts about flags of a card's programs
 BARS = {
     "float32": 1e-5,
     "tf32": 2e-3,
@@ -53,13 +68,32 @@ class Bench:
     def __init__(self, part: str, out: Path, host: bool) -> None:
         self.part, self.out, self.host, self.failed = part, out, host, False
         self.small = 64 if host else 1
+        self.device = "host:1" if host else "gpu"  # as `train.device` names it
+        self.limit = float(os.environ.get("LIMIT", HOST_LIMIT))
+
+    @cached_property
+    def jax(self) -> Any:
+        """jax, begun with our flags; parts whose work other processes do never begin it."""
         import interplay.train.trainer  # noqa: F401 (sets flags before the backend starts)
 
         os.environ.pop("NPROC", None)  # with one thread XLA takes minutes to choose kernels for a card
         import jax
 
-        self.cpu = jax.devices("cpu")[0]
-        self.card = jax.devices("cpu")[1] if host else self.cpu if part == "cpu" else jax.devices("cuda")[0]
+        return jax
+
+    @cached_property
+    def cpu(self) -> Any:
+        return self.jax.devices("cpu")[0]
+
+    @cached_property
+    def card(self) -> Any:
+        if self.host:
+            return self.jax.devices("cpu")[1]
+        return self.cpu if self.part == "cpu" else self.jax.devices("cuda")[0]
+
+    def lines(self) -> list[dict[str, Any]]:
+        """What was found so far, by this call and earlier ones."""
+        return [json.loads(line) for line in self.out.read_text().splitlines()] if self.out.exists() else []
 
     def emit(self, **figures: Any) -> None:
         line = json.dumps({"part": self.part} | figures)
@@ -418,6 +452,8 @@ def agreement(bench: Bench) -> None:
 
     cases = [("MLP", "mlp", SURVIVAL, "none"), ("GRU", "mlp", SURVIVAL, "gru")]
     cases += [("attention", "attention", SURVIVAL, "none"), ("tiles", "tiles", "mmo/forage", "none")]
+    if bench.host:
+        cases = [case for case in cases if case[0] != "attention"]  # a minute to compile; `runs` has it
     with ThreadPoolExecutor(4) as pool:
         for lines in pool.map(whole, cases):
             for line in lines:
@@ -438,7 +474,7 @@ def updates(bench: Bench) -> None:
     ]
     cases += [middle | {"minibatch": size // small} for size in (4096, 65536)]
     cases += [wide | {"minibatch": 32768 // small}]
-    time_updates(bench, cases)
+    time_updates(bench, [middle] if bench.host else cases)  # each takes seconds to compile
 
 
 def graphs(bench: Bench) -> None:
@@ -451,13 +487,13 @@ def graphs(bench: Bench) -> None:
 def on_cpu(bench: Bench) -> None:
     small = bench.small
     middle = {"network": "mlp", "worlds": 2048 // small, "minibatch": 16384 // small, "epochs": 1}
-    time_updates(bench, [middle, middle | {"network": "attention"}])
+    time_updates(bench, [middle] if bench.host else [middle, middle | {"network": "attention"}])
 
 
 def acting(bench: Bench) -> None:
     """A step of all worlds: rows up, networks, answers down, worlds on one core; and with the worlds in two halves."""
 
-    for kind in ("mlp", "attention"):
+    for kind in ("mlp",) if bench.host else ("mlp", "attention"):
         act_and_step(bench, kind)
 
 
@@ -527,6 +563,11 @@ RUN = {
     "facts": facts,
     "floors": floors,
     "agreement": agreement,
+    "guard": guard,
+    "bits": bits,
+    "runs": runs,
+    "two-runs": two_runs,
+    "cpu-run": cpu_run,
     "update": updates,
     "graphs-off": graphs,
     "graphs-while": graphs,
@@ -535,11 +576,57 @@ RUN = {
 }
 
 
+def run_part(part: str, given: argparse.Namespace, limit: float) -> int:
+    """Runs a part in a process of its own, and ends all that it has started; its exit code, -1 where it did not end in time."""
+    _, flags, alone = PARTS[part]
+    small = 64 if given.host else 1
+    if part == "yardstick":
+        sizes = {"--worlds": 4096 // small, "--rollout": 64, "--minibatch": 16384 // small, "--seconds": 5}
+        words = [given.yardstick, *(word for key, value in sizes.items() for word in (key, str(value)))]
+    else:
+        words = ["-m", "bench.device", "--child", "--part", part, "--out", str(given.out)]
+        words += ["--host"] if given.host else []
+    if given.host:
+        flags = SECOND if part in PROCESSES else f"{SECOND} {QUICK}"
+    places = "cpu" if given.host or alone else "cuda,cpu"
+    environment = os.environ | {"JAX_PLATFORMS": places, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    environment |= {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(), "LIMIT": str(limit)}
+    environment |= {"TF_CPP_MIN_LOG_LEVEL": "0"} if part == "guard" else {}  # it counts what XLA logs
+    process = subprocess.Popen([sys.executable, *words], env=environment, start_new_session=True)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        return -1
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def show(lines: list[dict[str, Any]]) -> None:
+    """A table of what was checked, and of the rates of whole runs."""
+    hidden = ("part", "check", "time_share", "compile_s")
+    for line in lines:
+        if "check" in line:
+            figures = (f"{key} {_short(value)}" for key, value in line.items() if key not in hidden)
+            print(f"{line['check']:5} {line['part']:10} {', '.join(figures)}")
+
+
+def _short(value: Any) -> str:
+    return (
+        f"{value:,.4g}"
+        if isinstance(value, float) and abs(value) < 1e4
+        else f"{value:,.0f}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=450)
+    parser.add_argument("--seconds", type=float, default=900)
     parser.add_argument("--out", type=Path, default=Path("device.jsonl"))
     parser.add_argument("--host", action="store_true")
     parser.add_argument("--part", choices=PARTS, action="append")
@@ -549,47 +636,29 @@ def main() -> int:
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        faulthandler.dump_traceback_later(float(os.environ["LIMIT"]) - 4)  # where it stood
         bench = Bench(given.part[0], given.out, given.host)
+        faulthandler.dump_traceback_later(bench.limit - 4)  # where it stood
+        if bench.part not in PROCESSES:
+            assert bench.jax  # its flags come first
         RUN[bench.part](bench)
         return int(bench.failed)
-    end, bad = time.monotonic() + given.seconds, []
+    end, bad = time.monotonic() + given.seconds * (4 if given.host else 1), []
+    before = len(Bench("", given.out, given.host).lines())
     for part in given.part or PARTS:
-        limit, flags, alone = PARTS[part]
-        left = min(limit, end - time.monotonic())
-        if part == "yardstick":
-            sizes = ["--worlds", str(4096 // (64 if given.host else 1)), "--rollout", "64"]
-            sizes += ["--minibatch", str(16384 // (64 if given.host else 1)), "--seconds", "5"]
-            command = [sys.executable, given.yardstick or "", *sizes]
-        else:
-            command = [
-                sys.executable,
-                "-m",
-                "bench.device",
-                "--child",
-                "--part",
-                part,
-                "--out",
-                str(given.out),
-            ]
-            command += ["--host"] if given.host else []
-        if left < 5 or (part == "yardstick" and not given.yardstick):
-            bad += [part] if left < 5 else []
+        limit = min(HOST_LIMIT if given.host else PARTS[part][0], end - time.monotonic())
+        if (part == "yardstick" and not given.yardstick) or (given.host and part in CUDA_ONLY):
             print(f"{part}: left out", flush=True)
             continue
-        if given.host:
-            flags = "--xla_force_host_platform_device_count=2"
-        places = "cpu" if given.host or alone else "cuda,cpu"
-        environment = os.environ | {"JAX_PLATFORMS": places, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-        environment |= {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(), "LIMIT": str(left)}
+        if limit < 5:
+            bad.append(part)
+            print(f"{part}: left out, no time", flush=True)
+            continue
         begun = time.monotonic()
-        try:
-            code = subprocess.run(command, env=environment, timeout=left, check=False).returncode
-        except subprocess.TimeoutExpired:
-            code = -1
+        code = run_part(part, given, limit)
         bad += [part] if code else []
         said = {0: "done", -1: "did not end in time"}.get(code, f"FAILED ({code})")
         print(f"{part}: {said}, {time.monotonic() - begun:.0f} s", flush=True)
+    show(Bench("", given.out, given.host).lines()[before:])
     print("failed: " + ", ".join(bad) if bad else "all parts ended", flush=True)
     return int(bool(bad))
 

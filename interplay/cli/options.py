@@ -30,6 +30,22 @@ Trust = Annotated[
     ),
 ]
 
+
+def threads(typed: str | int) -> int | str:
+    """``auto``, or a whole number from 1 on."""
+    return typed if typed == "auto" else agent_steps(typed)
+
+
+ThreadsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--threads",
+        parser=threads,
+        metavar="auto|INTEGER",
+        help="Threads that step worlds, in each process; they change no bit.  [default: 1, with a GPU cores less two]",
+    ),
+]
+
 FigureSize = Annotated[
     str,
     typer.Option(

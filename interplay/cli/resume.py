@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Trust, agent_steps
+from interplay.cli.options import ThreadsOption, Trust, agent_steps
 from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = "interplay resume runs/first"
@@ -34,6 +34,7 @@ def resume(
             help="Compute products of matrices on a card otherwise than so far.",
         ),
     ] = None,
+    threads: ThreadsOption = None,
     accept_settings: Annotated[
         bool,
         typer.Option(
@@ -54,5 +55,6 @@ def resume(
             trust=trust,
             device=device,
             precision=precision,
+            threads=threads,
         )
         typer.echo(f"run folder: {done}")

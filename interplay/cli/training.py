@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.options import Trust, named_path, whole_number
+from interplay.cli.options import ThreadsOption, Trust, named_path, whole_number
 from interplay.cli.stopping import told_by_exit_code
 from interplay.core.errors import UserError
 
@@ -55,6 +55,7 @@ def train(
             help="Of products of matrices on a card: docs/gpu.md.  [default: float32]",
         ),
     ] = None,
+    threads: ThreadsOption = None,
     start_from: Annotated[
         Path | None,
         typer.Option(metavar="RUN", help="Begin with the weights of this run, or of one of RUN/checkpoints."),
@@ -70,7 +71,7 @@ def train(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Settings that somebody published, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record.",
+            help="Published settings, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record; or gpu: batches for a card.",
         ),
     ] = None,
     out: Annotated[
@@ -94,8 +95,8 @@ def train(
     Stop it with Ctrl-C and go on with `interplay resume`.
     """
     flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
-    flags |= {"train.device": device, "train.precision": precision}
-    flags["train.start_from"] = None if start_from is None else str(start_from)
+    flags |= {"train.device": device, "train.precision": precision, "train.threads": threads}
+    flags |= {"train.start_from": None if start_from is None else str(start_from)}
     if preset is not None and "=" in world:  # the preset's own world, and a setting
         world, overrides = "", [world, *(overrides or [])]
     if world.endswith(".py"):

@@ -129,9 +129,9 @@ def _has_room() -> bool:
     """Whether a helper can be started and has a processor; workers of a pool have none to spare."""
     if os.name != "posix" or not sys.executable or getattr(sys, "frozen", False):
         return False
-    return multiprocessing.parent_process() is None and _processors() > 1
+    return multiprocessing.parent_process() is None and processors() > 1
 
 
-def _processors() -> int:
+def processors() -> int:
     """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

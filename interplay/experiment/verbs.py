@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
+from interplay.core.helping import processors
 from interplay.experiment import files
 from interplay.experiment.algorithms import settings_of
 from interplay.experiment.assignment import assign, mapping_of
@@ -176,7 +177,7 @@ def train_experiment(experiment: Experiment, config: Path | None = None) -> Path
     probe = make_world(experiment, num_worlds=1)
     try:
         assigned = assign(experiment, Maker(experiment)().agents)
-        workers = _cores() if config is not None else 1
+        workers = processors() if config is not None else 1
         settings = settings_of(experiment, probe, assigned, workers)
     finally:
         probe.close()
@@ -233,9 +234,3 @@ def _train_with_rllib(experiment: Experiment, source: Path | None) -> Path:
     config = {**experiment.config, "multiagent": multiagent if "policies" in multiagent else {}}
     run({**experiment.tune, "config": config}, lambda: wrapper(maker()), folder)
     return folder
-
-
-def _cores() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -33,7 +33,7 @@ def with_device(settings: TrainSettings) -> TrainSettings:
     """The settings with a device in the place of ``auto``, so that resuming keeps it; found without jax, which begins once."""
     if settings.train.device != "auto":
         return settings
-    found = "gpu" if settings.train.workers == 1 and _has_cuda() and _has_card() else CPU
+    found = "gpu" if settings.train.workers == 1 and _has_cuda() and has_card() else CPU
     precision = settings.train.precision if found != CPU else "float32"
     return changed(settings, {"train": {"device": found, "precision": precision}}, "train")
 
@@ -77,12 +77,13 @@ def describe(train: TrainGroup) -> str:
 
 
 @contextlib.contextmanager
-def told_as_lost_card(name: str, run: object) -> Iterator[None]:
+def told_as_lost_card(name: str, run: object, algorithm: str = "ppo") -> Iterator[None]:
     """Turns an error of a card in mid-run into one line.
 
     Args:
         name: ``train.device``.
         run: its folder.
+        algorithm: of the run, whose minibatch is the cure where memory ends.
 
     Raises:
         UserError: for it.
@@ -93,6 +94,11 @@ def told_as_lost_card(name: str, run: object) -> Iterator[None]:
         if name == CPU:
             raise
         first = str(error).strip().partition("\n")[0][:200]
+        if "RESOURCE_EXHAUSTED" in first:
+            raise UserError(
+                f"training: not enough memory on {name} ({first}); lower {algorithm}.minibatch or network.width, or see nvidia-smi "
+                f"for other processes; go on with `interplay resume {run}`, without the card with --device cpu"
+            ) from error
         raise UserError(
             f"training on {name}: {first}; go on with `interplay resume {run}`, without the card with --device cpu"
         ) from error
@@ -116,8 +122,10 @@ def _has_cuda() -> bool:
     return any(find_spec(plugin) is not None for plugin in _PLUGINS)
 
 
-def _has_card() -> bool:
-    """Whether the system has a card of NVIDIA's, on Linux or under WSL."""
+def has_card() -> bool:
+    """Whether the system has a card of NVIDIA's that is not hidden from this process, on Linux or under WSL."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
+        return False
     return any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists()
 
 

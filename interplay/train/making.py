@@ -6,6 +6,7 @@ import functools
 import warnings
 from collections.abc import Callable
 
+from interplay.core.helping import processors
 from interplay.core.waiting import WAITING
 from interplay.train.curriculum import Curriculum, check_stages
 from interplay.train.device_learner import DeviceLearner
@@ -103,4 +104,13 @@ def make_learner(
 def registry_factory(settings: TrainSettings) -> MakeWorld:
     from interplay.registry import make_world
 
-    return functools.partial(make_world, settings.world.id, **settings.world.options)
+    options = {"threads": threads_of(settings)} | settings.world.options
+    return functools.partial(make_world, settings.world.id, **options)
+
+
+def threads_of(settings: TrainSettings) -> int:
+    """Threads that step the worlds of one process; ``auto`` leaves two cores to a process that feeds a card."""
+    asked = settings.train.threads
+    if asked != "auto":
+        return asked
+    return 1 if settings.train.device == CPU else max(1, processors() - 2)

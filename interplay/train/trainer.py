@@ -140,6 +140,7 @@ def resume(
     on_update: OnUpdate | None = None,
     device: str | None = None,
     precision: str | None = None,
+    threads: int | str | None = None,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -153,6 +154,7 @@ def resume(
         on_update: as given to `train`.
         device: another value of ``train.device``; None keeps it. The bits are others from here on.
         precision: the same of ``train.precision``.
+        threads: another value of ``train.threads``; None keeps it.
 
     Returns:
         The run folder.
@@ -167,7 +169,9 @@ def resume(
         folder.admit(checkpoint, accept_settings, trust)
         if checkpoint is not None:
             admit_options(folder.settings, checkpoint.record, folder.path, trust)
-        settings = with_device(_changed(folder.settings, workers, steps, str(run), device, precision))
+        settings = with_device(
+            _changed(folder.settings, workers, steps, str(run), device, precision, threads)
+        )
         open_device(settings.train.device)  # before the folder says that it is used
         if checkpoint is not None:
             _tell_other_device(checkpoint, settings.train)
@@ -214,7 +218,8 @@ def _run(
     while True:
         try:
             device = folder.settings.train.device
-            with told_as_lost_card(device, folder.path), out_of_memory_in_one_line():
+            algorithm = folder.settings.algorithm
+            with out_of_memory_in_one_line(), told_as_lost_card(device, folder.path, algorithm):
                 _train(folder, make, learner, checkpoint, stop, faults, on_update)
             return
         except LostWorker as error:
@@ -267,6 +272,7 @@ def _changed(
     owner: str,
     device: str | None = None,
     precision: str | None = None,
+    threads: int | str | None = None,
 ) -> TrainSettings:
     values: dict[str, Any] = settings.model_dump()
     if device is not None:
@@ -277,6 +283,8 @@ def _changed(
         values["train"]["precision"] = precision
     if workers is not None:
         values["train"]["workers"] = workers
+    if threads is not None:
+        values["train"]["threads"] = threads
     if steps is not None:
         values["steps"] = steps
     return build(TrainSettings, values, owner)

@@ -18,6 +18,7 @@ from interplay.core.stopping import Stop
 from interplay.core.world import World
 from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.curriculum import sign_options
+from interplay.train.device_hints import DeviceHints
 from interplay.train.devices import describe
 from interplay.train.diagnosis.live import LiveDiagnosis
 from interplay.train.making import make_learner
@@ -76,7 +77,7 @@ def lead(
     best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
-    diagnosis = LiveDiagnosis(settings, folder.metrics_path)
+    diagnosis, hints = LiveDiagnosis(settings, folder.metrics_path), DeviceHints(settings)
     enough = False
     with _progress(settings, first_steps) as progress, _tap(worker, folder, progress) as tap:
         save = functools.partial(_save, worker, folder, progress, best)
@@ -125,6 +126,8 @@ def lead(
             if not warned and (warning := stopped_at_once(settings, numbers)):
                 progress.say(f"update {worker.updates}: {warning}")
                 warned = True
+            if line := hints.add(now - began, worker.updates - first_update):
+                progress.say(line)
             if worker.updates == first_update + TOLD_AGAIN and progress.total is not None:
                 at, last = worker.agent_steps, worker.agent_steps - before_update
                 if words := in_updates_so_far(settings, worker.slot_steps, worker.updates, at, last):

@@ -280,6 +280,7 @@ class Run:
         on_update: Callable[[Run, Mapping[str, Any]], object] | None = None,
         device: str | None = None,
         precision: str | None = None,
+        threads: int | str | None = None,
     ) -> Run:
         """Goes on from the newest sound checkpoint, bit for bit as if it had never stopped.
 
@@ -290,6 +291,7 @@ class Run:
             on_update: as for `interplay.train`.
             device: another value of ``train.device``; the bits are others from here on.
             precision: another value of ``train.precision``.
+            threads: another value of ``train.threads``.
 
         Raises:
             UserError: if the run cannot go on, or was trained on a world that was handed over and is not at hand.
@@ -312,6 +314,7 @@ class Run:
             told(self.handed, self.trust, on_update),
             device,
             precision,
+            threads,
         )
         return Run(self.folder, self.handed, trust=self.trust)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import gcd
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ def build_settings(
     league: str | None = None,
     like: str | None = None,
     preset: str | None = None,
+    make: Callable[..., Any] | None = None,
 ) -> TrainSettings:
     """The run's settings: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
 
@@ -30,20 +31,22 @@ def build_settings(
         trust: the file may name programs, see `interplay.core.trust`; what was typed may anyway.
         league: name of a preset, or path of a file with the keys of the group.
         like: id of the world whose training settings it begins with, ``""`` for none; None: of the world itself.
-        preset: name of published settings, which stand below all that is given and above those of the world.
+        preset: name of published settings, or "gpu"; they stand below all that is given and above those of the world.
+        make: of a world that was handed over.
 
     Raises:
         UserError: for an unknown world, key or value, in one line.
     """
     from interplay.core.errors import UserError
-    from interplay.core.settings import build, merge, parse_overrides
+    from interplay.core.settings import build, merge, nest, parse_overrides
     from interplay.registry import training_settings
     from interplay.train.settings import TrainSettings
+    from interplay.train.settings.gpu_preset import GPU, with_gpu_preset
     from interplay.train.settings.presets import under
     from interplay.train.settings.unread import check_read, fitting
     from interplay.view.extras import present_extras
 
-    if not world and preset is None:
+    if not world and preset in (None, GPU):
         raise UserError(
             "no world; name one, `interplay worlds` lists them, or a --preset that brings its own"
         )
@@ -59,7 +62,7 @@ def build_settings(
     if league is not None:
         values = {**values, "league": _league_of(league, trust)}
     values = merge(values, given)
-    if preset is not None:
+    if preset not in (None, GPU):
         values = under(preset, values)
     chosen, split = values.get("world"), values.get("train", {})
     if isinstance(chosen, dict):
@@ -70,10 +73,12 @@ def build_settings(
         if file is not None:
             file.admit([("world.id", chosen["id"])] if ":" in chosen["id"] else [], given)
         own = chosen["id"] if like is None else like
-        values = merge(fitting(training_settings(own) if own else {}, values), values)
-    for key, value in flags.items():
-        group, _, name = key.rpartition(".")
-        values = merge(values, {group: {name: value}} if group else {name: value})
+        asked = merge(values, nest(flags))
+        values = merge(fitting(training_settings(own) if own else {}, values), asked)
+        if preset == GPU:
+            values = with_gpu_preset(values, asked, _agents(values["world"], make))
+    else:
+        values = merge(values, nest(flags))
     if "shards" not in split:
         values = merge(
             values, _shards_for(values.get("num_worlds"), values.get("train", {}).get("shards", 4))
@@ -88,6 +93,20 @@ def build_settings(
     if file is not None:
         file.admit([entry for entry in settings.code_names() if entry[0] != "world.options"], given)
     return settings
+
+
+def _agents(choice: Mapping[str, Any], make: Callable[..., Any] | None) -> int:
+    """Slots of one world."""
+    from contextlib import closing
+
+    from interplay.registry import make_world
+
+    if make is not None:
+        made = make(num_worlds=1, seed=0, first_world=0)
+    else:
+        made = make_world(choice["id"], **choice.get("options", {}))
+    with closing(made) as world:
+        return len(world.agents)
 
 
 def _tell_options(world: Any, given: Mapping[str, Any], owner: str) -> None:
@@ -192,10 +211,9 @@ def _shards_for(worlds: Any, shards: Any) -> dict[str, Any]:
 
 def workers_for(shards: Any) -> int:
     """The most worker processes that this machine's cores and the shards allow, a power of two."""
-    import os
+    from interplay.core.helping import processors
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    most = min(cores, shards) if isinstance(shards, int) and shards > 0 else 1
+    most = min(processors(), shards) if isinstance(shards, int) and shards > 0 else 1
     return 1 << (most.bit_length() - 1)
 
 
@@ -244,10 +262,13 @@ def names_worlds(
 ) -> bool:
     """Whether somebody chose the number of worlds: in the file, as KEY=VALUE, by an option or a preset."""
     from interplay.core.settings import parse_overrides, read_toml
+    from interplay.train.settings.gpu_preset import GPU
     from interplay.train.settings.presets import find_preset
 
     named = read_toml(Path(world)) if world.endswith(".toml") else {}
     given = overrides if isinstance(overrides, Mapping) else parse_overrides(overrides)
+    if preset == GPU:
+        return True
     published = [] if preset is None else [key for key, _, _ in find_preset(preset).rows]
     return "num_worlds" in {**named, **given, **flags} or "num_worlds" in published
 
@@ -255,9 +276,10 @@ def names_worlds(
 def tell_departures(settings: TrainSettings, preset: str | None) -> None:
     """Says what a preset does not honour, a line each."""
     from interplay.train.run.progress import tell
+    from interplay.train.settings.gpu_preset import GPU
     from interplay.train.settings.presets import find_preset
 
-    if preset is not None and not settings.train.quiet:
+    if preset not in (None, GPU) and not settings.train.quiet:
         for departure in find_preset(preset).departures:
             tell(f"--preset {preset}: {departure}")
 

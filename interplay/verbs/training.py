@@ -73,7 +73,7 @@ def train(
         workers: processes, which change no bit; None: cores, or one where only this process knows how to make the world.
         start_from: a run, or one of its checkpoints, whose weights it begins with.
         league: self-play in a league, by a preset's name, a file with the keys of ``[league]``, or these keys.
-        preset: published settings, below yours: docs/presets.md.
+        preset: published settings, or ``"gpu"``, below yours: docs/presets.md.
         on_update: called after every update with the run and its numbers; where it returns True the run saves and stops;
             a mapping that it returns are options with which the worlds are made anew.
         trust: a settings file may name programs of its own.
@@ -121,7 +121,7 @@ def train(
     like = None if handed.make is None else handed.like
     if handed.make is not None:
         _keep_in_process(given, flags)
-    asked = build_settings(handed.id, given, flags, trust, league, like, preset)
+    asked = build_settings(handed.id, given, flags, trust, league, like, preset, handed.make)
     if handed.make is None:
         asked = fit_to_world(asked, names_worlds(handed.id, given, flags, preset))
     elif asked.world.options:

@@ -432,6 +432,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "preset": ("--preset fanti2022", {"train.settings.ppo.epochs": 400}),
         "device": ("--device gpu:1", {"train.settings.train.device": "gpu:1", "train.settings.train.workers": 1}),
         "precision": ("--precision tf32", {"train.settings.train.precision": "tf32"}),
+        "threads": ("--threads 3", {"train.settings.train.threads": 3}),
     }, {
         "world": (WORLD, {"train_in_bank.settings.world.id": WORLD}),
         "bank": ("--bank runs/bank", {"train_in_bank.bank": Path("runs/bank")}),
@@ -444,6 +445,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "accept_settings": ("--accept-settings", {"resume.accept_settings": True}),
         "device": ("--device cpu", {"resume.device": "cpu"}),
         "precision": ("--precision tf32", {"resume.precision": "tf32"}),
+        "threads": ("--threads auto", {"resume.threads": "auto"}),
         "trust": ("--trust", {"resume.trust": True}),
     }]),
     "sweep": (for_sweep, [{

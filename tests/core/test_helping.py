@@ -146,7 +146,7 @@ if __name__ == "__main__":
 
 
 def test_one_processor_has_no_room_for_a_helper(monkeypatch):
-    monkeypatch.setattr(helping, "_processors", lambda: 1)
+    monkeypatch.setattr(helping, "processors", lambda: 1)
     helper = helping.Helper()
     helper.begin(("acting", "act"), "")
     assert helper._line is None

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ import interplay
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.trust import read_settings
-from interplay.train import devices
+from interplay.train import device_hints, devices, update_loop
+from interplay.train.device_hints import DeviceHints
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.run.out_of_memory import out_of_memory_in_one_line
 from interplay.train.settings import (
     NetworkGroup,
     PpoGroup,
@@ -38,6 +41,7 @@ SETTINGS = TrainSettings(
     ppo=PpoGroup(rollout=32, minibatch=64, target_kl=None),
     network=NetworkGroup(kind="mlp", hidden=(8,)),
 )
+PLACED = changed(SETTINGS, {"train": {"device": "host:0"}}, "test")
 FEW = ["mlp", "gru and critic", "vdn"]
 
 
@@ -69,9 +73,9 @@ def test_learning_is_the_same_on_a_second_device(tmp_path: Path, cases: list[str
 # -- whole runs --------------------------------------------------------------------------------------------------------
 
 
-def trained(out: Path, updates: int, device: str) -> Path:
+def trained(out: Path, updates: int, device: str, quiet: bool = True) -> Path:
     values: dict[str, Any] = {
-        "train": {"device": device, "max_updates": updates, "quiet": True, "shards": 2},
+        "train": {"device": device, "max_updates": updates, "quiet": quiet, "shards": 2},
         "ppo": {"rollout": 16, "minibatch": 32, "epochs": 1},
         "network": {"kind": "mlp", "hidden": [8]},
     }
@@ -132,7 +136,7 @@ def test_auto_is_a_card_where_jax_and_system_have_one(
     monkeypatch: pytest.MonkeyPatch, has_cuda: bool, has_card: bool, workers: int, found: str
 ) -> None:
     monkeypatch.setattr(devices, "_has_cuda", lambda: has_cuda)
-    monkeypatch.setattr(devices, "_has_card", lambda: has_card)
+    monkeypatch.setattr(devices, "has_card", lambda: has_card)
     asked = changed(SETTINGS, {"train": {"device": "auto", "workers": workers}}, "test")
     assert devices.with_device(asked).train.device == found
 
@@ -217,6 +221,81 @@ def test_a_run_of_a_card_goes_on_in_float32_on_the_processor(
         "made on gpu (NVIDIA H100, tf32); from here on, on cpu in float32, it has other bits"
         in capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("name", ["gpu:1", "cpu"])
+def test_memory_that_ends_names_what_to_lower(name: str) -> None:
+    error = jax.errors.JaxRuntimeError(
+        "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4096 bytes."
+    )
+    with (
+        pytest.raises(UserError) as raised,
+        out_of_memory_in_one_line(),  # around the other one, as in the trainer
+        devices.told_as_lost_card(name, "runs/first", "vtrace"),
+    ):
+        raise error
+    assert ("vtrace.minibatch" in str(raised.value)) == (name != "cpu")
+    assert "num_worlds" in str(raised.value) or name != "cpu"
+
+
+class Clock:
+    """A clock of one's own, a second further at each look."""
+
+    def __init__(self, step: float) -> None:
+        self._now, self._step = 0.0, step
+
+    def monotonic(self) -> float:
+        self._now += self._step
+        return self._now
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
+
+
+@pytest.mark.parametrize(
+    ("has_card", "device", "step", "lines"), [(True, "cpu", 60.0, 1), (True, "cpu", 0.0, 0), (False, "cpu", 60.0, 0), (True, "host:0", 60.0, 0)]
+)  # fmt: skip
+def test_a_card_that_is_not_used_is_named_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    has_card: bool,
+    device: str,
+    step: float,
+    lines: int,
+) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text("#!/bin/sh\necho NVIDIA Whistle; echo another\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(device_hints, "has_card", lambda: has_card)
+    monkeypatch.setattr(update_loop, "time", Clock(step))
+    trained(tmp_path / "run", 3, device, quiet=False)
+    assert capsys.readouterr().err.count("a GPU is free (NVIDIA Whistle); --device gpu") == lines
+
+
+def test_a_card_without_the_drivers_tool_has_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_hints, "has_card", lambda: True)
+    monkeypatch.setenv("PATH", "")
+    assert DeviceHints(SETTINGS).add(seconds=60.0, updates=1).startswith("a GPU is free; ")
+
+
+@pytest.mark.parametrize(("name", "found"), [("", False), ("-1", False), ("0", True)])
+def test_a_hidden_card_is_not_there(monkeypatch: pytest.MonkeyPatch, name: str, found: bool) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", name)
+    monkeypatch.setattr(Path, "glob", lambda self, pattern: iter([self / "nvidia0"]))
+    assert devices.has_card() == found
+
+
+@pytest.mark.parametrize(("minibatch", "said"), [(4095, True), (4096, False)])
+def test_small_minibatches_on_a_card_are_named_after_the_fifth_update(minibatch: int, said: bool) -> None:
+    settings = changed(PLACED, {"ppo": {"minibatch": minibatch}}, "test")
+    hints = DeviceHints(settings)
+    assert [bool(hints.add(0.0, updates)) for updates in range(1, 8)] == [
+        updates == 5 and said for updates in range(1, 8)
+    ]
+    replays = changed(PLACED, {"algorithm": "vdn"}, "test")  # its minibatch counts team-steps
+    assert DeviceHints(replays).add(0.0, 5) == ""
 
 
 def test_one_process_feeds_a_card() -> None:

@@ -10,7 +10,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.registry import list_worlds
 from interplay.train.settings.presets import PRESETS, describe
-from interplay.verbs.settings import build_settings
+from interplay.verbs.settings import build_settings, names_worlds
 from tests.cli.command import refusal, typed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,6 +66,7 @@ def test_what_the_user_says_stays(tmp_path: Path) -> None:
     [
         ("fanti2022", "werewolf/9", r"--preset fanti2022 is for survival/\*, not for werewolf/9"),
         ("suarez", "", "--preset suarez: no such preset; did you mean 'suarez2019'"),
+        ("gpu", "", "no world; name one"),
         (None, "", "no world; name one, .* or a --preset that brings its own"),
     ],
 )
@@ -96,3 +97,42 @@ def test_the_page_shows_them_as_they_are() -> None:
     page = (ROOT / "docs" / "presets.md").read_text()
     for name in PRESETS:
         assert describe(name) in page, f"docs/presets.md: put this there\n\n{describe(name)}"
+
+
+@pytest.mark.parametrize(
+    ("world", "expected"),
+    [
+        # 2 agents: 2,048 worlds; 2,048 x 2 x 64 = 262,144 agent-steps an update
+        ("survival/1v1-heals-low", {"num_worlds": 2048, "ppo.minibatch": 65_536, "ppo.reward_scale": 0.2}),
+        # 24 agents: 171 worlds, one more for two shards; 172 x 24 x 64 = 264,192
+        ("gridworld/team-battle", {"num_worlds": 172, "ppo.minibatch": 66_048, "ppo.gamma": 0.95}),
+    ],
+)
+def test_batches_for_a_card(world: str, expected: dict[str, object]) -> None:
+    settings = build_settings(world, [], {}, preset="gpu")
+    usual = {"train.shards": 2, "ppo.rollout": 64, "ppo.epochs": 2, "train.device": "cpu"}
+    for key, value in (usual | expected).items():
+        assert at(settings, key) == value, key
+    assert names_worlds(world, [], {}, "gpu")  # a short run keeps them
+
+
+def test_a_world_that_has_more_agents_keeps_them_under_the_preset_for_a_card() -> None:
+    settings = build_settings("mmo/combat", [], {}, preset="gpu")  # one gradient step takes all samples
+    assert (settings.num_worlds, settings.policy_gradient.rollout, settings.train.shards) == (64, 64, 2)
+    assert settings.policy_gradient.reward_scale == 0.1
+
+
+def test_what_the_user_says_stays_above_the_preset_for_a_card() -> None:
+    typed = ["ppo.rollout=32", "train.shards=1", "num_worlds=64"]
+    settings = build_settings("survival/1v1-heals-low", typed, {"train.device": "gpu"}, preset="gpu")
+    assert (settings.num_worlds, settings.ppo.rollout, settings.train.shards) == (64, 32, 1)
+    assert (settings.ppo.minibatch, settings.train.device) == (16_384, "gpu")  # 4,096 agent-steps an update
+    settings = build_settings(
+        "survival/1v1-heals-low", ["ppo.minibatch=512"], {"num_worlds": 100}, preset="gpu"
+    )
+    assert (settings.num_worlds, settings.ppo.minibatch) == (100, 512)
+
+
+def test_the_preset_for_a_card_counts_the_agents_of_the_worlds_options() -> None:
+    typed = ["world.options.slots=16", "world.options.npop=2"]
+    assert build_settings("mmo/combat", typed, {}, preset="gpu").num_worlds == 256

@@ -25,6 +25,7 @@ S = TypeVar("S", bound=Settings)
 NAME = "settings.toml"
 _TRAIN = (
     "workers",
+    "threads",
     "max_updates",
     "max_episodes",
     "max_seconds",

@@ -163,7 +163,7 @@ def find_preset(name: str) -> Preset:
         UserError: if there is none.
     """
     if name not in PRESETS:
-        near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)}")
+        near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)} or gpu")
         raise UserError(f"--preset {name}: no such preset; {near}")
     return PRESETS[name]
 

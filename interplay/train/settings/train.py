@@ -75,6 +75,11 @@ class TrainGroup(Settings):
         "float32",
         description="Of products of matrices on a card; sums, gradients and moments stay float32. Part of the result.",
     )
+    threads: Literal["auto"] | Annotated[int, Field(ge=1, le=1024)] = Field(
+        "auto",
+        description="Threads that step worlds, in each process; never changes a bit. auto: 1, with a GPU the cores less two. "
+        "Worlds in plain Python use none.",
+    )
     checkpoint_seconds: float = Field(
         30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
     )
@@ -184,7 +189,7 @@ class TrainGroup(Settings):
             )
         if self.workers > 1 and self.device not in ("cpu", "auto"):
             raise ValueError(
-                f"workers = {self.workers} with device = {self.device}: one process feeds a card; leave workers out"
+                f"workers = {self.workers} with device = {self.device}: one process feeds a card; leave workers out, train.threads steps worlds"
             )
         if self.precision != "float32" and (self.device == "cpu" or self.device.startswith("host")):
             raise ValueError(

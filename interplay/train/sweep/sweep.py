@@ -8,7 +8,6 @@ from its last checkpoint, which gives the same bits as a run that was never stop
 from __future__ import annotations
 
 import contextlib
-import os
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple, TextIO
 
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, refuse_links, told_plainly
+from interplay.core.helping import processors
 from interplay.core.seals import sealed_toml
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import read_settings, write_settings
@@ -92,7 +92,7 @@ def sweep(
         with told_plainly("creating the logs' folder", out):
             (out / LOGS).mkdir(exist_ok=True)
         coordinator = _Coordinator(runs, out, log, stop)
-        with contextlib.closing(Pool(workers or _cores())) as pool, coordinator.shown(stream):
+        with contextlib.closing(Pool(workers or processors())) as pool, coordinator.shown(stream):
             coordinator.run(pool)
     done = tuple(run.name for run in runs if _done(run.name) in log.results)
     stopped = bool(stop) and len(done) < len(runs)
@@ -289,7 +289,3 @@ def _begun(name: str) -> str:
 
 def _done(name: str) -> str:
     return f"done {name}"
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,64 @@
+"""Lines about the device, shown once in a run: a card that is not used, and minibatches that are too small for one."""
+
+from __future__ import annotations
+
+import subprocess
+
+from interplay.train.devices import CPU, has_card
+from interplay.train.settings import TrainSettings
+
+MINUTE = 60.0  # seconds of a run on the processor, after which a card is named
+UPDATES = 5  # on a card, after which small minibatches are
+FEW_ROWS = 4096
+
+
+class DeviceHints:
+    """What a run is shown about its device.
+
+    Args:
+        settings: of the run.
+
+    Example:
+        >>> asked = TrainSettings(world={"id": "pong/2p"}, train={"device": "gpu"})
+        >>> hints = DeviceHints(asked)
+        >>> [hints.add(seconds=1.0, updates=updates) for updates in (4, 5, 6)]
+        ['', 'minibatches of 512 rows wait for their launches on a GPU; 16,384 and more keep it busy, see --preset gpu', '']
+    """
+
+    def __init__(self, settings: TrainSettings) -> None:
+        self._on_cpu = settings.train.device == CPU
+        rule = None if settings.factored is not None else getattr(settings, settings.algorithm, None)
+        self._rows = getattr(rule, "minibatch", None)  # of replay they are team-steps
+        self._done = False
+
+    def add(self, seconds: float, updates: int) -> str:
+        """The line that is due; "" for none.
+
+        Args:
+            seconds, updates: since this process began to train.
+        """
+        if self._done or (seconds < MINUTE if self._on_cpu else updates < UPDATES):
+            return ""
+        self._done = True
+        if self._on_cpu:
+            return _free_card() if has_card() else ""
+        if self._rows is None or self._rows >= FEW_ROWS:
+            return ""
+        return (
+            f"minibatches of {self._rows:,} rows wait for their launches on a GPU; 16,384 and more keep it busy, "
+            "see --preset gpu"
+        )
+
+
+def _free_card() -> str:
+    """The line about a card that is not used; neither the card nor jax is opened for its name."""
+    asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=5, check=True).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        answer = ""
+    name = answer.strip().partition("\n")[0][:80]
+    return (
+        f"a GPU is free{f' ({name})' if name else ''}; --device gpu pays from about 4,096 agents "
+        "and minibatches of 16,384"
+    )
