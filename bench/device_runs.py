@@ -191,15 +191,16 @@ def guard(bench: Any) -> None:
     """Where a learner's arrays lie after two updates, and transfers of a third that the program does not name."""
     import jax
 
-    from interplay.train.making import make_learner, make_worker, registry_factory
+    from interplay.train.making import make_learner, registry_factory
     from interplay.train.parallel.exchange import SingleProcess
+    from interplay.train.update import Worker
     from interplay.verbs.settings import build_settings
 
     world, *words = survival(bench, "mlp", 2048)
     settings = build_settings(world, [*words, "train.workers=1"], {"train.device": bench.device})
     make = registry_factory(settings)
     learner = make_learner(settings, make, begins=True, say=str)
-    worker = make_worker(settings, make, learner, SingleProcess())
+    worker = Worker(settings, make, learner, SingleProcess())
     worker.update(), worker.update()
     held = {
         name: sorted(

@@ -20,9 +20,10 @@ import numpy as np
 import interplay
 from interplay.train import trainer
 from interplay.train.learner import Learner
-from interplay.train.making import make_learner, make_worker, registry_factory
+from interplay.train.making import make_learner, registry_factory
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.update import Worker
 from interplay.verbs.settings import build_settings
 from interplay.verbs.training import nested
 
@@ -116,7 +117,7 @@ def guarded(case: str, planted: bool = False) -> str:
     settings = build_settings(world, nested(SMALL | values | {"train.device": "host:1"}), {})
     make = registry_factory(settings)
     learner = make_learner(settings, make, begins=True, say=str)
-    with contextlib.closing(make_worker(settings, make, learner, SingleProcess())) as worker:
+    with contextlib.closing(Worker(settings, make, learner, SingleProcess())) as worker:
         worker.update()
         if planted:
             worker.estimate = lambda: jnp.asarray(np.zeros(1))  # type: ignore[method-assign]
