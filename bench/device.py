@@ -1,6 +1,6 @@
 """What a graphics card costs and gives a learner: floors, agreement with the CPU, whole runs, the update as one compiled program.
 
-    python -m bench.device --out device.jsonl       # needs requirements of interplay[train], a jax with CUDA, a card; 15 minutes
+    python -m bench.device --out device.jsonl       # needs requirements of interplay[train], a jax with CUDA, a card; 15 minutes at most
     python -m bench.device --host                   # at a 64th of the size on a second host device, without bars of speed
     python -m bench.device --part runs --part bits  # some parts alone
     XLA_FLAGS=--xla_gpu_enable_triton_gemm=false python -m bench.device   # programs compile in seconds instead of minutes

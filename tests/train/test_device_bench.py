@@ -59,5 +59,5 @@ def test_the_benchmark_runs_on_the_host(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert {line["part"] for line in lines} == set(device.PARTS) - {*device.CUDA_ONLY, "yardstick"}
     checks = [line["check"] for line in lines if "check" in line]
-    assert len(checks) > 20
+    assert len(checks) > 12
     assert set(checks) == {"pass"}
