@@ -33,7 +33,6 @@ NETWORKS = {
 BARS = {"mlp, 4 epochs": 1e6, "mlp, 1 epoch": 1.5e6, "attention": 150e3, "mmo/combat": 150e3}
 GRU_BAR = 0.5  # of the MLP's rate
 CPU_BARS = {"mlp": 2.0, "attention": 8.0}  # times the rate of all cores without the card
-GUARDED: tuple[str, ...] = ()  # steps of an update that name every transfer; a transfer in them fails
 LITTLE = {"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.002"}  # of the card's memory: too little for an update
 
 
@@ -227,8 +226,7 @@ def guard(bench: Any) -> None:
     worker.update()
     worker.close()
     for name, unnamed in counts.items():
-        must = {"check": bench.check(unnamed == 0)} if name in GUARDED else {}
-        bench.emit(step=name, unnamed_transfers=unnamed, **must)
+        bench.emit(step=name, unnamed_transfers=unnamed, check=bench.check(unnamed == 0))
 
 
 def counted(call: Any, name: str, counts: dict[str, int]) -> Any:
