@@ -135,7 +135,7 @@ class PolicyNetwork:
         self._precomputes = hasattr(self._static, "precompute")
         fast = networks.precompute(self._network(jnp.asarray(self.first[0])))
         self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
-        # Whoever acts slices no weights out of vectors step after step.
+        # Acting takes tensors: to slice them out of vectors would cost a copy of all weights in each step.
         self.precompute = jax.jit(self._tensors)
         # Raw rows stay as they are: a compiled program would copy them.
         self.prepare = dict if self.raw else jax.jit(self._read)
