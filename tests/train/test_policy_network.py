@@ -18,7 +18,7 @@ from interplay.train.learner import Learner
 from interplay.train.losses import NUM_TERMS, Prediction
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
-from interplay.train.policy_network import PolicyNetwork
+from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Populations
 from interplay.train.settings import (
     NetworkGroup,
@@ -291,3 +291,30 @@ def test_the_floor_keeps_every_legal_choice_possible() -> None:
     assert float(told) == pytest.approx(expected, abs=1e-4)
     p = (plain[0] + floor) / (1 + 3 * floor)
     assert float(entropy) == pytest.approx(-(p * np.log(p)).sum(), abs=1e-4)
+
+
+def test_keys_of_many_steps_are_those_folded_in_one_by_one() -> None:
+    shards, last = [jax.random.key(3), jax.random.key(4)], 2**32 - 1
+    data = np.stack([np.asarray(jax.random.key_data(key)) for key in shards])
+    found = np.asarray(step_keys(data, np.array([7, last], np.uint32), 3))
+    for t, counter in enumerate((7, last)):
+        for s, key in enumerate(shards):
+            for block in range(3):
+                drawn = jax.random.fold_in(jax.random.fold_in(key, np.uint32(counter)), block)
+                assert np.array_equal(found[t, s, block], np.asarray(jax.random.key_data(drawn)))
+    assert len(np.unique(found.reshape(-1, 2), axis=0)) == 2 * 2 * 3
+
+
+@pytest.mark.parametrize("kind", ["mlp", "tiles"])
+def test_tensors_act_as_the_vector_that_they_are_of(kind: str) -> None:
+    """`precompute` gives tensors; a network takes its flat vector as well."""
+    network = learner_of(settings_of(kind=kind), ("pop0",)).networks["agent"]
+    rows = network.layout.allocate(1, 8)
+    rng = np.random.default_rng(2)
+    for array in rows.values():
+        array[...] = rng.integers(0, 2, array.shape)
+    keys = np.asarray(step_keys(np.ones((1, 2), np.uint32), np.zeros(1, np.uint32), 1))[0]
+    by_tensors = network.act(network.precompute(network.first), rows, None, None, keys, block=8)
+    by_vector = network.act(network._precompute(network.first), rows, None, None, keys, block=8)
+    assert np.array_equal(by_tensors, by_vector)
+    assert len(np.unique(np.asarray(by_tensors)[0, :, -1])) > 1
