@@ -1,7 +1,11 @@
 """One worker's part of a run, and the steps of an update: play, estimate, learn.
 
+Where the steps are: the rollout, with the values of last observations, in `rollout.collect`; advantages and returns in `Algorithm.estimate`,
+through `Shard.set_targets`; minibatches in `minibatches.make_epoch`; log-probabilities and gradients in `LearningNetwork.gradient`; early stop,
+optimiser and learning rate in `Learner._run`.
+
 All workers call the same methods in the same order. Each has shards of its own and a learner that is the same bit for bit everywhere: what
-the shards found is added up over all workers (`exchange.all_reduce`) before anybody acts on it.
+the shards found is added up over all workers (`exchange.all_reduce`) before it is used.
 """
 
 from __future__ import annotations
@@ -148,10 +152,10 @@ class Worker:
             shard.divide_rewards(returns.of_agents())
 
     def estimate(self) -> None:
-        """Every shard finds its ready samples and their advantages, which are normalised over all shards together."""
-        self._normalise([shard.estimate() for shard in self.shards])
+        """Every shard finds the samples that can be learnt from and their advantages, which are normalised over all shards together."""
+        self._normalise_advantages([shard.estimate() for shard in self.shards])
 
-    def _normalise(self, sums: list[np.ndarray]) -> None:
+    def _normalise_advantages(self, sums: list[np.ndarray]) -> None:
         """Normalises advantages over all shards if the algorithm wants that; `sums` of each shard from `Shard.set_targets`."""
         total = self.exchange.all_reduce(tree_sum([each.ravel() for each in sums])).reshape(sums[0].shape)
         if self.learner.normalises:
@@ -169,7 +173,7 @@ class Worker:
         return found
 
     def learn(self) -> dict[str, Any]:
-        """Epochs of minibatches until the algorithm has enough; all workers stop at the same minibatch."""
+        """Epochs of minibatches. A minibatch at which the algorithm has enough takes no step and ends the update, in all workers."""
         learner = self.learner
         minibatches, most = self._agree_sizes()
         batches = {
@@ -178,14 +182,14 @@ class Worker:
         run = self._run_on_device if isinstance(learner, DeviceLearner) else self._run_epochs
         every, norms, enough = zip(*run(batches, minibatches), strict=True)
         losses = np.concatenate(every)
-        epochs_done = (len(losses) - enough[-1]) / minibatches
-        numbers = self._loss_numbers(losses.sum(axis=0), epochs_done, len(losses))
+        steps = len(losses) - bool(enough[-1])  # the last minibatch was looked at, its step was not taken
+        numbers = self._loss_numbers(losses.sum(axis=0), steps / minibatches, steps)
         return numbers | self._gradient_norms(np.concatenate(norms))
 
     def _run_epochs(
         self, batches: Mapping[str, Joined], minibatches: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
-        """Of each epoch its terms, norms, and whether the algorithm had enough, which makes it the last one."""
+        """Gives of each epoch its terms, norms and whether the algorithm had enough."""
         learner, enough = self.learner, False
         for epoch in range(learner.epochs):
             if enough:
@@ -205,7 +209,7 @@ class Worker:
     def _run_on_device(
         self, batches: Mapping[str, Joined], minibatches: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
-        """The same on a device: one program for all epochs, or one for each where targets are computed again."""
+        """The same on a device: one program for all epochs, or one for each where the algorithm corrects its targets (V-trace)."""
         learner, enough = self.learner, False
         assert isinstance(learner, DeviceLearner)
         samples = {
@@ -222,12 +226,12 @@ class Worker:
             yield terms, learner.norms, enough
 
     def _correct(self, parts: Mapping[str, Part], current: Mapping[str, np.ndarray]) -> dict[str, Part]:
-        """The same epochs with targets from the current networks; `current` as of `Learner.predict`."""
+        """The same samples with targets by the current networks, for V-trace; `current` is what `Learner.predict` gave."""
         sums = []
         for at, shard in enumerate(self.shards):
             rows = {name: shard.rows_in(name, at, len(current[name][0])) for name in current}
             sums.append(shard.set_targets({name: current[name][:, rows[name]] for name in current}))
-        self._normalise(sums)
+        self._normalise_advantages(sums)
         return {
             name: part._replace(batch=with_targets(self.shards, name, part.batch, self.learner.device))
             for name, part in parts.items()

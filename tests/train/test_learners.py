@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -93,3 +94,21 @@ def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs(
         assert worker.update()["gradient_steps"] > 6  # several of each of the three epochs
     after = worker.learner.vectors
     assert [name for name in after if not np.array_equal(after[name], before[name])] == ["walker"]
+
+
+def test_gradient_steps_are_those_that_adam_counts() -> None:
+    """A minibatch at which the policy has moved too far takes no step."""
+    group = {"rollout": 16, "minibatch": 16, "epochs": 3, "target_kl": 1e-3, "learning_rate": 1e-2}
+    values = {"world": {"id": "two"}, "num_worlds": 4, "ppo": group, "train": TRAIN}
+    settings = build(TrainSettings, {**values, "network": {"kind": "mlp", "hidden": [4]}}, "test")
+    worker = Worker(
+        settings, make_two_kinds, make_learner(settings, make_two_kinds, begins=True), SingleProcess()
+    )
+    numbers = [worker.update() for _ in range(3)]
+    assert min(each["epochs"] for each in numbers) < 3
+    counted = [
+        int(leaf.max())
+        for leaf in jax.tree.leaves(worker.learner._moments)
+        if np.issubdtype(leaf.dtype, np.integer)
+    ]
+    assert set(counted) == {sum(each["gradient_steps"] for each in numbers)}

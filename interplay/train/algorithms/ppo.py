@@ -44,7 +44,7 @@ class Ppo(Algorithm):
         )
 
     def enough(self, terms: Terms) -> Any:
-        """Whether the policy has moved as far as ``ppo.target_kl`` lets it."""
+        """Whether the policy has moved further than 1.5 times ``ppo.target_kl``; asked before each gradient step."""
         most = self._settings.target_kl
         return most is not None and terms.kl / jnp.maximum(terms.acting, 1.0) > KL_SLACK * most
 
