@@ -67,7 +67,9 @@ class RunFolder(Generic[S]):
         self._sealed = sealed or Sealed({}, "whole", ())
         self._logs: tuple[MetricsLog, Writers] | None = None
         self._first_step = 0
-        self._made = False  # the folder was not there before
+        self._made: list[
+            Path
+        ] = []  # the folder and those above it that were not there before, innermost first
 
     @classmethod
     def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
@@ -77,7 +79,7 @@ class RunFolder(Generic[S]):
             UserError: if the folder already holds a run or links, another process is writing there, or it cannot be made.
         """
         path = Path(path)
-        made = not path.exists()
+        made = [folder for folder in (path, *path.parents) if not folder.exists()]
         with told_plainly("creating the run folder", path):
             path.mkdir(parents=True, exist_ok=True)
         refuse_links(path, _FILES, _FOLDERS)
@@ -136,7 +138,8 @@ class RunFolder(Generic[S]):
             (self.path / "checkpoints").rmdir()
             if self._made:
                 (self.path / ".lock").unlink(missing_ok=True)
-                self.path.rmdir()
+            for folder in self._made:
+                folder.rmdir()
 
     @property
     def metrics_path(self) -> Path:
