@@ -22,6 +22,7 @@ from interplay.train.run.checkpoint import (
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.progress import tell
+from interplay.train.run.room import check_room
 from interplay.train.run.warm_start import warm_vectors
 from interplay.train.selfplay.alternation import check_turns
 from interplay.train.selfplay.evaluation import check_evaluation
@@ -56,7 +57,7 @@ def make_learner(
         make: makes its world.
         begins: whether the run has no checkpoint of its own yet.
         say: prints a line, one for each kind that `train.start_from` does not have.
-        first: whether this is the first worker, which checks for all.
+        first: whether this is the first worker, which checks that memory is enough for all.
     """
     open_device(settings.train.device)  # before anything is computed
     begin = Curriculum(settings.curriculum).options
@@ -73,6 +74,7 @@ def make_learner(
         check_guesses(settings.belief.about, world, populations)
         if first:
             check_evaluation(settings, world, populations)
+            check_room(settings, world, populations)
             for kind in world.kinds:
                 warn_of_dense_heads(settings.network.kind, kind.observation_space, kind.action_space)
                 warn_of_flat_pictures(settings.network.kind, kind.observation_space)

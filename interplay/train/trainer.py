@@ -33,10 +33,10 @@ from interplay.train.run.checkpoint import (
 from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.run.manifest import check_resumable
 from interplay.train.run.old_boxes import refuse_old_boxes
-from interplay.train.run.out_of_memory import out_of_memory_in_one_line
 from interplay.train.run.progress import tell
 from interplay.train.run.records import check_record
 from interplay.train.run.recovery import Faults
+from interplay.train.run.room import told_as_lack_of_room
 from interplay.train.run.writers import check_writers
 from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.selfplay.matchups import (
@@ -219,7 +219,7 @@ def _run(
         try:
             device = folder.settings.train.device
             algorithm = folder.settings.algorithm
-            with out_of_memory_in_one_line(), told_as_lost_card(device, folder.path, algorithm):
+            with told_as_lack_of_room(), told_as_lost_card(device, folder.path, algorithm):
                 _train(folder, make, learner, checkpoint, stop, faults, on_update)
             return
         except LostWorker as error:

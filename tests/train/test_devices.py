@@ -22,7 +22,7 @@ from interplay.core.trust import read_settings
 from interplay.train import device_hints, devices, update_loop
 from interplay.train.device_hints import DeviceHints
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.run.out_of_memory import out_of_memory_in_one_line
+from interplay.train.run.room import told_as_lack_of_room
 from interplay.train.settings import (
     NetworkGroup,
     PpoGroup,
@@ -230,7 +230,7 @@ def test_memory_that_ends_names_what_to_lower(name: str) -> None:
     )
     with (
         pytest.raises(UserError) as raised,
-        out_of_memory_in_one_line(),  # around the other one, as in the trainer
+        told_as_lack_of_room(),  # around the other one, as in the trainer
         devices.told_as_lost_card(name, "runs/first", "vtrace"),
     ):
         raise error

@@ -299,6 +299,10 @@ def test_a_pool_alone_plays_any_side() -> None:
             {"train": {"shards": 2, "best_measurements": 5}},
             "train.best_measurements = 5 is not read without a metric",
         ),
+        (
+            {"train": {"shards": 2, "evaluate_against": ["random"], "evaluate_episodes": 2 * 10**13}},
+            "train.evaluate_episodes = 20000000000000: the worlds need",
+        ),
         ({"train": {"shards": 2, "evaluate_against": ["random"], "evaluate_episodes": 7}}, "a multiple of 2"),
     ],
 )

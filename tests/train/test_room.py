@@ -1,0 +1,186 @@
+"""Runs that memory cannot hold are refused before anything is made; a refusal leaves no folder in the way of the corrected command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build, merge
+from interplay.core.world import Kind
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Populations
+from interplay.train.run import free_memory, room
+from interplay.train.run.folder import RunFolder
+from interplay.train.run.room import check_room, told_as_lack_of_room
+from interplay.train.selfplay.matchups import with_opponents
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import train
+from tests.cli.command import refusal, typed
+from tests.train.meadow import Meadow
+from tests.train.real_run import SETTINGS
+from tests.train.toy_worlds import Corridor, make_corridor
+
+LINE = "tests.connect.toys:Line"
+SMALL = ("network.kind=mlp", "network.hidden=[8]", "ppo.rollout=16", "ppo.epochs=1", "--workers", "1")
+SMALL += ("train.shards=2", "--num-worlds", "4", "--steps", "192")
+
+
+def settings_of(**own: Any) -> TrainSettings:
+    return build(TrainSettings, merge({**SETTINGS, "num_worlds": 4}, own), "test")
+
+
+@pytest.mark.parametrize(
+    ("override", "named"),
+    [
+        ("ppo.rollout=9000000000000000000", "ppo.rollout = 9000000000000000000, num_worlds = 4"),
+        ("ppo.rollout=10000000000", "ppo.rollout = 10000000000, num_worlds = 4"),
+        ("ppo.minibatch=1000000000000000", "ppo.minibatch = 1000000000000000"),
+        ("num_worlds=4000000000000000", "num_worlds = 4000000000000000"),
+        ("network.hidden=[1000000,1000000]", "network.hidden = [1000000, 1000000]: the networks need"),
+    ],
+)
+def test_what_memory_cannot_hold_is_refused_with_key_and_bytes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, override: str, named: str
+) -> None:
+    words = [word for word in SMALL if word.partition("=")[0] != override.partition("=")[0]]
+    if override.startswith("num_worlds"):
+        del words[words.index("--num-worlds") : words.index("--num-worlds") + 2]
+    line = refusal(capsys, "train", LINE, *words, override, "--out", tmp_path / "run")
+    assert named in line
+    assert "of memory; " in line
+    assert "B are free, lower " in line or "bytes are free, lower " in line
+    assert not (tmp_path / "run").exists()
+
+
+def test_policy_gradients_are_counted_with_their_horizon(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = Corridor(1)
+    asked = settings_of(
+        algorithm="policy_gradient", policy_gradient={"rollout": 10, "horizon": 90}, num_worlds=8
+    )
+    populations = with_opponents(asked, world)
+    steps = 100 * 8 * 2 * 14  # steps, worlds, slots, bytes
+    monkeypatch.setattr(room, "free_bytes", lambda: steps - 1)
+    says = r"policy_gradient.rollout = 10, policy_gradient.horizon = 90, num_worlds = 8: .* 22.4 kB of memory"
+    with pytest.raises(UserError, match=says):
+        check_room(asked, world, populations)
+    monkeypatch.setattr(room, "free_bytes", lambda: 10**9)
+    check_room(asked, world, populations)
+    monkeypatch.setattr(room, "free_bytes", lambda: None)
+    check_room(asked, world, populations)
+
+
+class Snapshots(Corridor):
+    """Everybody sees a picture of bytes and a number of 64 bits."""
+
+    def __init__(self, agents: int) -> None:
+        super().__init__(1, agents=agents)
+        space = spaces.Dict(
+            picture=spaces.Box(0, 255, (100,), np.uint8), number=spaces.Box(0, 1, (), np.float64)
+        )
+        self.kinds = (Kind("agent", self.kinds[0].slots, space, spaces.Discrete(2)),)
+
+
+@pytest.mark.parametrize("agents", [1, 5])
+def test_only_what_is_surely_kept_of_a_rollout_is_counted(agents: int) -> None:
+    """Bytes are kept as bytes, and of a world of turns one agent's row a step."""
+    world, asked = Snapshots(agents), settings_of(ppo={"rollout": 10}, num_worlds=2)
+    row = 100 + 4 + 4 * 3  # the picture, the number as float32; action, log-probability and value
+    assert room._steps(asked, world, with_opponents(asked, world)).size == 10 * 2 * (14 * agents + row)
+
+
+def test_parts_that_fit_alone_and_not_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, asked = Corridor(1), settings_of()
+    populations = with_opponents(asked, world)
+    needs = [room._worlds(asked, world), room._steps(asked, world, populations)]
+    needs += [room._minibatch(asked, world), room._networks(asked, world, populations)]
+    assert all(need.size > 0 for need in needs)
+    total = sum(need.size for need in needs)
+    monkeypatch.setattr(room, "free_bytes", lambda: total - 1)
+    with pytest.raises(UserError, match=r"the whole run \d"):
+        check_room(asked, world, populations)
+    monkeypatch.setattr(room, "free_bytes", lambda: total)
+    check_room(asked, world, populations)
+
+
+@pytest.mark.parametrize("kind", ["mlp", "attention", "tiles", "tiles_attention"])
+def test_parameters_are_counted_without_making_them(kind: str) -> None:
+    asked = settings_of(network={"kind": kind, "width": 8})
+    (agent,) = (Meadow(1) if kind.startswith("tiles") else Corridor(1)).kinds
+    made = PolicyNetwork(agent, asked, jax.random.key(0), Populations(("pop0",), None))
+    assert room._parameters(asked, agent) == made.size > 50
+
+
+def test_every_worker_has_networks_of_its_own() -> None:
+    world, one = Corridor(1), settings_of(train={"workers": 1})
+    two = settings_of(train={"workers": 2})
+    sizes = [room._networks(asked, world, with_opponents(asked, world)).size for asked in (one, two)]
+    assert sizes == [sizes[0], 2 * sizes[0]]
+
+
+def test_a_container_and_a_limit_of_the_process_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("700000\n")
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 100000\n")
+    monkeypatch.setattr(free_memory, "_GROUPS", tmp_path)
+    assert free_memory.free_bytes() == 400_000
+    (tmp_path / "memory.max").write_text("max\n")
+    free = free_memory.free_bytes()
+    assert free is not None
+    assert free > 10**6
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 7.3 TiB"),
+        jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory\nallocating 8 bytes"),
+    ],
+)
+def test_memory_that_ends_on_the_way_is_one_line(error: Exception) -> None:
+    says = r"^training: not enough memory \(.*\); lower num_worlds"
+    with pytest.raises(UserError, match=says) as caught, told_as_lack_of_room():
+        raise error
+    assert "\n" not in str(caught.value)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"), told_as_lack_of_room():
+        raise jax.errors.JaxRuntimeError("INTERNAL: something else")
+
+
+class Greedy(Corridor):
+    """Has no memory left for its third step."""
+
+    def _step(self, action: np.ndarray) -> Any:
+        if self.state.steps[0] == 2:
+            raise MemoryError("Unable to allocate 1 TiB")
+        return super()._step(action)
+
+
+def test_a_command_refused_in_its_first_update_leaves_no_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "runs" / "first"
+    line = refusal(capsys, "train", "tests.train.test_room:Greedy", *SMALL, "--out", run)
+    assert "not enough memory (Unable to allocate 1 TiB)" in line
+    assert not run.exists()
+    assert typed(capsys, "train", LINE, *SMALL, "--out", run)[0] == 0
+
+
+def test_a_folder_that_was_there_before_stays(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "notes.txt").write_text("mine")
+    settings = settings_of(steps=10)
+    with RunFolder.create(run, settings) as folder:
+        folder.take_back()
+    assert {path.name for path in run.iterdir()} <= {"notes.txt", ".lock"}
+    train(settings, run, make_corridor)
+    with RunFolder.open(run) as folder:
+        folder.take_back()  # it has something to show
+    assert (run / "settings.toml").exists()
