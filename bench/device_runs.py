@@ -20,6 +20,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from interplay.core.helping import processors
+
 SURVIVAL = "survival/1v1-heals-low"
 FIRST = 3  # updates that are not measured: they compile
 UPDATES, SECONDS = 9, 45  # of a run that is measured, at most
@@ -33,11 +35,8 @@ NETWORKS = {
 BARS = {"mlp, 4 epochs": 1e6, "mlp, 1 epoch": 1.5e6, "attention": 150e3, "mmo/combat": 150e3}
 GRU_BAR = 0.5  # of the MLP's rate
 CPU_BARS = {"mlp": 2.0, "attention": 8.0}  # times the rate of all cores without the card
+OURS = ("JAX_PLATFORMS", "XLA_PYTHON_CLIENT_PREALLOCATE", "LIMIT")  # variables of the benchmark's parts
 LITTLE = {"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.002"}  # of the card's memory: too little for an update
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def survival(bench: Any, network: str, worlds: int, epochs: int = 4, minibatch: int = 16_384) -> list[str]:
@@ -70,9 +69,6 @@ def start(asked: list[str], limit: float, **variables: str) -> tuple[int, str]:
     return done.returncode, done.stderr.strip()
 
 
-OURS = ("JAX_PLATFORMS", "XLA_PYTHON_CLIENT_PREALLOCATE", "LIMIT")  # variables of the benchmark's parts
-
-
 @contextmanager
 def folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="interplay-bench-") as path:
@@ -102,9 +98,9 @@ def timed(bench: Any, words: list[str], out: Path, device: str = "") -> dict[str
     """Trains for some updates and measures them; ``error`` where that failed."""
     asked = command(words, out, device or bench.device, FIRST + 2 if bench.host else UPDATES)
     asked += [] if bench.host else [f"train.max_seconds={SECONDS}"]
-    code, said = start(asked, bench.limit)
+    code, output = start(asked, bench.limit)
     try:
-        return measure(out) if code == 0 else {"error": f"{code}: {said[-300:]}"}
+        return measure(out) if code == 0 else {"error": f"{code}: {output[-300:]}"}
     except (OSError, LookupError, ValueError, statistics.StatisticsError) as error:
         return {"error": f"{type(error).__name__}: {error}"}
 
@@ -165,25 +161,30 @@ def digest(run: Path) -> str:
 def bits(bench: Any) -> None:
     """Twelve updates have the same bits when repeated, resumed in a new process, and with other threads."""
     words = survival(bench, "mlp", 2048, epochs=2)
-    threads = {"whole": cores(), "again": cores(), "one thread": 1, "stopped and resumed": cores()}
+    threads = {
+        "whole": processors(),
+        "again": processors(),
+        "one thread": 1,
+        "stopped and resumed": processors(),
+    }
 
     def train(name: str) -> str:
         run = out / name.replace(" ", "-")
         updates = 6 if name.startswith("stopped") else 12
-        code, said = start(
+        code, output = start(
             [*command(words, run, bench.device, updates), "--threads", str(threads[name])], bench.limit
         )
         if code == 0 and updates == 6:
             file = run / "settings.toml"
             file.write_text(re.sub(r"max_updates = 6\b", "max_updates = 12", file.read_text()))
-            code, said = start([sys.executable, "-m", "interplay", "resume", str(run)], bench.limit)
-        return digest(run) if code == 0 else f"{code}: {said[-300:]}"
+            code, output = start([sys.executable, "-m", "interplay", "resume", str(run)], bench.limit)
+        return digest(run) if code == 0 else f"{code}: {output[-300:]}"
 
     with folder() as out, ThreadPoolExecutor(2 if bench.host else 3) as pool:
         whole = train("whole")  # alone, so that the others find its programs
         good = whole.startswith("{")
         bench.emit(
-            run="whole", threads=cores(), **({} if good else {"error": whole}), check=bench.check(good)
+            run="whole", threads=processors(), **({} if good else {"error": whole}), check=bench.check(good)
         )
         others = [name for name in threads if name != "whole"]
         for name, found in zip(others, pool.map(train, others), strict=True):
@@ -254,15 +255,15 @@ def two_runs(bench: Any) -> None:
             bench.emit(run="beside another", **figures, check=bench.check("error" not in figures))
         if bench.host:
             return
-        code, said = start(command(words, out / "third", bench.device, 2), bench.limit, **LITTLE)
-        lines = [line for line in said.splitlines() if "not enough memory" in line]
-        good = code == 2 and len(lines) == 1 and "Traceback" not in said
-        bench.emit(run="with hardly any memory", said=said[-300:], check=bench.check(good))
+        code, output = start(command(words, out / "third", bench.device, 2), bench.limit, **LITTLE)
+        lines = [line for line in output.splitlines() if "not enough memory" in line]
+        good = code == 2 and len(lines) == 1 and "Traceback" not in output
+        bench.emit(run="with hardly any memory", output=output[-300:], check=bench.check(good))
 
 
 def cpu_run(bench: Any) -> None:
     """The same runs on all cores of the machine, without the card."""
-    workers = 1 << (cores().bit_length() - 1)
+    workers = 1 << (processors().bit_length() - 1)
     earlier = [line for line in bench.lines() if line["part"] == "runs" and "agent_steps_s" in line]
     with folder() as out:
         for network, bar in list(CPU_BARS.items())[: 1 if bench.host else None]:

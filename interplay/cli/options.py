@@ -32,8 +32,12 @@ Trust = Annotated[
 
 
 def threads(typed: str | int) -> int | str:
-    """``auto``, or a whole number from 1 on."""
-    return typed if typed == "auto" else agent_steps(typed)
+    """``auto``, or a whole number from 1 to 1024."""
+    if typed == "auto":
+        return typed
+    if str(typed).isdecimal() and 1 <= int(typed) <= 1024:
+        return int(typed)
+    raise typer.BadParameter(f"{str(typed)[:20]!r} is neither auto nor a whole number from 1 to 1024")
 
 
 ThreadsOption = Annotated[
@@ -42,7 +46,16 @@ ThreadsOption = Annotated[
         "--threads",
         parser=threads,
         metavar="auto|INTEGER",
-        help="Threads that step worlds, in each process; they change no bit.  [default: 1, with a GPU cores less two]",
+        help="Threads that step worlds, in each process; they change no bit: docs/gpu.md.",
+    ),
+]
+
+PrecisionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--precision",
+        metavar="float32|tf32|bfloat16",
+        help="Precision of products of matrices on a card: docs/gpu.md.",
     ),
 ]
 

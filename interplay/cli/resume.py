@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import ThreadsOption, Trust, agent_steps
+from interplay.cli.options import PrecisionOption, ThreadsOption, Trust, agent_steps
 from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = "interplay resume runs/first"
@@ -27,13 +27,7 @@ def resume(
             help="Compute the networks elsewhere than so far; the bits are others from here on.",
         ),
     ] = None,
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            metavar="float32|tf32|bfloat16",
-            help="Compute products of matrices on a card otherwise than so far.",
-        ),
-    ] = None,
+    precision: PrecisionOption = None,
     threads: ThreadsOption = None,
     accept_settings: Annotated[
         bool,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.options import ThreadsOption, Trust, named_path, whole_number
+from interplay.cli.options import PrecisionOption, ThreadsOption, Trust, named_path, whole_number
 from interplay.cli.stopping import told_by_exit_code
 from interplay.core.errors import UserError
 
@@ -48,13 +48,7 @@ def train(
             metavar="cpu|gpu|gpu:N|auto", help="Where the networks are computed: docs/gpu.md.  [default: cpu]"
         ),
     ] = None,
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            metavar="float32|tf32|bfloat16",
-            help="Of products of matrices on a card: docs/gpu.md.  [default: float32]",
-        ),
-    ] = None,
+    precision: PrecisionOption = None,
     threads: ThreadsOption = None,
     start_from: Annotated[
         Path | None,

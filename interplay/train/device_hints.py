@@ -41,7 +41,7 @@ class DeviceHints:
             return ""
         self._done = True
         if self._on_cpu:
-            return _free_card() if has_card() else ""
+            return _unused_card() if has_card() else ""
         if self._rows is None or self._rows >= FEW_ROWS:
             return ""
         return (
@@ -50,15 +50,12 @@ class DeviceHints:
         )
 
 
-def _free_card() -> str:
-    """The line about a card that is not used; neither the card nor jax is opened for its name."""
+def _unused_card() -> str:
+    """The line about a card that the run does not use; its name comes without opening it."""
     asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
         answer = subprocess.run(asked, capture_output=True, text=True, timeout=5, check=True).stdout
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
         answer = ""
     name = answer.strip().partition("\n")[0][:80]
-    return (
-        f"a GPU is free{f' ({name})' if name else ''}; --device gpu pays from about 4,096 agents "
-        "and minibatches of 16,384"
-    )
+    return f"this run does not use the GPU{f' ({name})' if name else ''}; docs/gpu.md has when --device gpu is worth it"

@@ -71,7 +71,7 @@ class State(NamedTuple):
 
 
 class DeviceLearner(Learner):
-    """The learner of a run whose parameters are on a device.
+    """A learner with its parameters on a device.
 
     Args:
         kinds, settings, populations, view: as of `Learner`.

@@ -19,6 +19,7 @@ from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.train.parallel import xla
 from interplay.train.parallel.flags import known
+from interplay.train.run.progress import tell
 from interplay.train.settings import TrainGroup, TrainSettings
 
 CPU = "cpu"
@@ -35,6 +36,8 @@ def with_device(settings: TrainSettings) -> TrainSettings:
         return settings
     found = "gpu" if settings.train.workers == 1 and _has_cuda() and has_card() else CPU
     precision = settings.train.precision if found != CPU else "float32"
+    if precision != settings.train.precision:
+        tell(f"train.device = auto finds no card: products are in float32, not {settings.train.precision}")
     return changed(settings, {"train": {"device": found, "precision": precision}}, "train")
 
 
@@ -83,7 +86,7 @@ def told_as_lost_card(name: str, run: object, algorithm: str = "ppo") -> Iterato
     Args:
         name: ``train.device``.
         run: its folder.
-        algorithm: of the run, whose minibatch is the cure where memory ends.
+        algorithm: of the run; its minibatch is named where memory ends.
 
     Raises:
         UserError: for it.

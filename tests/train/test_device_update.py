@@ -260,16 +260,16 @@ def test_a_cards_program_has_no_branch_and_no_loop_but_scans(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("precision", "said"),
+    ("precision", "product"),
     [
         ("float32", "precision = [HIGHEST, HIGHEST]"),
         ("tf32", "lhs_precision_type = tf32"),
         ("bfloat16", "lhs_precision_type = bf16"),
     ],
 )
-def test_all_products_of_a_cards_program_have_the_precision_of_the_run(precision: str, said: str) -> None:
+def test_all_products_of_a_cards_program_have_the_precision_of_the_run(precision: str, product: str) -> None:
     played = Played(*CASES["memory"])
     played.learner.networks["agent"].products = PRODUCTS[precision]
     products = [line for line in lowered(played).splitlines() if "stablehlo.dot_general" in line]
     assert len(products) > 4
-    assert all(said in line for line in products)
+    assert all(product in line for line in products)

@@ -141,6 +141,17 @@ def test_auto_is_a_card_where_jax_and_system_have_one(
     assert devices.with_device(asked).train.device == found
 
 
+def test_auto_without_a_card_names_the_precision_that_it_leaves(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(devices, "has_card", lambda: False)
+    for precision, lines in (("float32", 0), ("tf32", 1)):
+        asked = changed(SETTINGS, {"train": {"device": "auto", "precision": precision}}, "test")
+        found = devices.with_device(asked).train
+        assert (found.device, found.precision) == ("cpu", "float32")
+        assert capsys.readouterr().err.count(f"not {precision}") == lines
+
+
 def test_auto_keeps_the_workers_where_jax_has_no_cuda(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,13 +282,13 @@ def test_a_card_that_is_not_used_is_named_once(
     monkeypatch.setattr(device_hints, "has_card", lambda: has_card)
     monkeypatch.setattr(update_loop, "time", Clock(step))
     trained(tmp_path / "run", 3, device, quiet=False)
-    assert capsys.readouterr().err.count("a GPU is free (NVIDIA Whistle); --device gpu") == lines
+    assert capsys.readouterr().err.count("the GPU (NVIDIA Whistle)") == lines
 
 
 def test_a_card_without_the_drivers_tool_has_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device_hints, "has_card", lambda: True)
     monkeypatch.setenv("PATH", "")
-    assert DeviceHints(SETTINGS).add(seconds=60.0, updates=1).startswith("a GPU is free; ")
+    assert DeviceHints(SETTINGS).add(seconds=60.0, updates=1).startswith("this run does not use the GPU; ")
 
 
 @pytest.mark.parametrize(("name", "found"), [("", False), ("-1", False), ("0", True)])
@@ -287,12 +298,12 @@ def test_a_hidden_card_is_not_there(monkeypatch: pytest.MonkeyPatch, name: str, 
     assert devices.has_card() == found
 
 
-@pytest.mark.parametrize(("minibatch", "said"), [(4095, True), (4096, False)])
-def test_small_minibatches_on_a_card_are_named_after_the_fifth_update(minibatch: int, said: bool) -> None:
+@pytest.mark.parametrize(("minibatch", "warned"), [(4095, True), (4096, False)])
+def test_small_minibatches_on_a_card_are_named_after_the_fifth_update(minibatch: int, warned: bool) -> None:
     settings = changed(PLACED, {"ppo": {"minibatch": minibatch}}, "test")
     hints = DeviceHints(settings)
     assert [bool(hints.add(0.0, updates)) for updates in range(1, 8)] == [
-        updates == 5 and said for updates in range(1, 8)
+        updates == 5 and warned for updates in range(1, 8)
     ]
     replays = changed(PLACED, {"algorithm": "vdn"}, "test")  # its minibatch counts team-steps
     assert DeviceHints(replays).add(0.0, 5) == ""

@@ -45,8 +45,7 @@ def test_the_smallest_are_one_hots_as_long_as_there_is_room(sizes: Any, one_hot:
 @pytest.mark.parametrize("discrete", ["auto", "one_hot", "embedding", "number"])
 def test_a_network_says_what_a_forward_pass_by_hand_gives(discrete: str) -> None:
     policy, _ = made(FLAT, {"kind": "mlp", "hidden": [8], "discrete": discrete, "input_scale": True})
-    network = policy.networks["agent"]
-    tensors = network.split(np.asarray(policy.inference["agent"])[0])
+    tensors = {name.removeprefix("agent/"): array for name, array in policy.weights[0].items()}
     tables = iter([tensors[name] for name in sorted(tensors) if name.startswith("embeddings/")])
     table_of = {key: [next(tables) for _ in range(count)] for key, count in _tables(discrete)}
     row = np.concatenate([_by_hand(discrete, key, table_of.get(key, [])) for key in SEEN])

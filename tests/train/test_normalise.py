@@ -99,7 +99,7 @@ def test_what_is_far_from_zero_is_learnt_with_the_moments_of_all_that_was_seen(t
     policy = run.policy()
     row = np.array([5_010.0, -3.0], np.float32)
     look = policy.look(row)
-    tensors = next(iter(policy.networks.values())).split(np.asarray(next(iter(policy.inference.values())))[0])
+    tensors = {name.split("/", 1)[1]: array for name, array in policy.weights[0].items()}
     assert tensors["normaliser/count"] == len(seen) == 20 * 64 * 8
     assert tensors["normaliser/mean"] == pytest.approx(seen.mean(axis=0, dtype=np.float64), rel=1e-6)
     assert tensors["normaliser/deviation"][0] == pytest.approx(seen[:, 0].std(dtype=np.float64), rel=1e-4)

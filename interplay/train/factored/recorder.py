@@ -42,7 +42,7 @@ class TeamRecorder:
         self._taken = {name: np.zeros((rows[name], columns[name]), np.float32) for name in own}
         self._seen = {name: network.layout.allocate(rows[name]) for name, network in own.items()}
         self._slots = {name: np.array(network.kind.slots) for name, network in own.items()}
-        # Places of members among all slots, and among those of their kind; the last of each is nobody's.
+        # Places of members among all slots, and among those of their kind; the last of each is padding.
         self._columns = []
         for troop in self.troops:
             place = np.full(len(self._world.agents) + 1, len(self._slots[troop.kind]))
@@ -108,7 +108,7 @@ class TeamRecorder:
         teams = np.flatnonzero(replay.open)
         if not len(teams):
             return
-        # Others wait: what they chose last stands.
+        # Other teams wait, and their last choice stands.
         chosen = teams[self._of_teams(chose, troop)[teams].any(axis=1)]
         replay.act(chosen, self._members(self._taken[troop.kind], number)[chosen])
         there = self._of_teams(present, troop)[teams]
@@ -120,12 +120,13 @@ class TeamRecorder:
         cut = self._cut_short(timestep.truncated & present, number)[teams] & over[:, None]
         some = cut.any(axis=1)
         if some.any():
-            nobody = np.zeros(present.shape, bool)
-            replay.cut(teams[some], self._sight(number, teams[some], cut[some], nobody))
+            replay.cut(
+                teams[some], self._sight(number, teams[some], cut[some], np.zeros(present.shape, bool))
+            )
         replay.end(teams[over & ~some])
 
     def _cut_short(self, cut: np.ndarray, number: int) -> np.ndarray:
-        """(W G, M) bool, of members whose lives were cut those who would have gone on choosing: who chose last, or else all."""
+        """(W G, M) bool, members whose lives were cut while they could still choose: those that chose last, or all where none did."""
         cut = self._of_teams(cut, self.troops[number])
         chose = cut & self.replays[number].chose
         mask: np.ndarray = np.where(chose.any(axis=1, keepdims=True), chose, cut)
@@ -134,7 +135,7 @@ class TeamRecorder:
     # -- what teams see -----------------------------------------------------------------------------------
 
     def _look_at(self, name: str, asked: np.ndarray) -> None:
-        """Writes what a kind's agents see into rows; numbers that are not finite are told of those in `asked`."""
+        """Writes a kind's observations into rows; keeps the name of a leaf that is not finite for a slot in `asked`."""
         own, seen = self._networks[name], self._seen[name]
         layout, observation = own.layout, self._world.by_kind(self._world.timestep.observation)[name]
         layout.write(own.told(observation, self._world.num_worlds), None, seen)
@@ -144,7 +145,7 @@ class TeamRecorder:
             self.bad = layout.name_bad(picked, slice(None))
 
     def _sight(self, number: int, teams: np.ndarray, acts: np.ndarray, fresh: np.ndarray) -> Look:
-        """What n teams of a troop see, of whom (n, M) act; who does not act is seen as nothing."""
+        """Observations of n teams of a troop, (n, M) of their members acting; zeros for the others."""
         troop, view = self.troops[number], self._view
         rows = {d: self._members(array, number)[teams] for d, array in self._seen[troop.kind].items()}
         for array in rows.values():
@@ -162,7 +163,7 @@ class TeamRecorder:
         )
 
     def _legal(self, number: int, teams: np.ndarray, acts: np.ndarray) -> np.ndarray | None:
-        """(n, M, choices): everything for who does not act, and for who was cut where the world tells no choices then."""
+        """(n, M, choices): all for members that do not act, and for cut ones where the world gives no choices then."""
         troop, network = self.troops[number], self._networks[self.troops[number].kind]
         if self._collector.pending[troop.kind].layout.choices is None:
             return None
@@ -176,17 +177,17 @@ class TeamRecorder:
         return legal
 
     def _members(self, rows: np.ndarray, number: int) -> np.ndarray:
-        """(W A_kind, n) numbers of a kind's agents as those of members, (W G, M, n); nobody has zeros."""
+        """(W A_kind, n) numbers of a kind's agents as those of members, (W G, M, n); zeros for padding."""
         columns, worlds = self._columns[number], self._world.num_worlds
         shaped = rows.reshape(worlds, -1, rows.shape[-1])
-        nobody = np.zeros((worlds, 1, rows.shape[-1]), rows.dtype)
-        picked = np.concatenate([shaped, nobody], axis=1)[:, columns]
+        padding = np.zeros((worlds, 1, rows.shape[-1]), rows.dtype)
+        picked = np.concatenate([shaped, padding], axis=1)[:, columns]
         return picked.reshape(-1, columns.shape[1], rows.shape[-1])
 
     def _of_teams(self, slots: np.ndarray, troop: Troop) -> np.ndarray:
-        """(W, A) of slots as (W G, M) of members; nobody has zero."""
-        nobody = np.zeros((len(slots), 1), slots.dtype)
-        members = np.concatenate([slots, nobody], axis=1)[:, troop.teams]
+        """(W, A) of slots as (W G, M) of members; zeros for padding."""
+        padding = np.zeros((len(slots), 1), slots.dtype)
+        members = np.concatenate([slots, padding], axis=1)[:, troop.teams]
         return members.reshape(-1, troop.teams.shape[1])
 
     def _learnt(self, troop: Troop, network: np.ndarray) -> np.ndarray:

@@ -152,9 +152,8 @@ def _add(place: Any, turn: int, out: Any) -> None:
     if size > 16:
         _add_sixteen(place, 16, turn, out, True)
     if size > 32:
-        half = _seat(
-            place, place[RANK], turn + 1, len(out)
-        )  # the vector of the last turn was read, that of the next is not written
+        # Of this seat the vector of the last turn was read, that of the next is not written.
+        half = _seat(place, place[RANK], turn + 1, len(out))
         _add_sixteen(place, 32, turn, half, False)
         _add_sixteen(place, 48, turn, half, True)
         for i in range(len(out)):

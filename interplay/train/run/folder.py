@@ -67,9 +67,7 @@ class RunFolder(Generic[S]):
         self._sealed = sealed or Sealed({}, "whole", ())
         self._logs: tuple[MetricsLog, Writers] | None = None
         self._first_step = 0
-        self._made: list[
-            Path
-        ] = []  # the folder and those above it that were not there before, innermost first
+        self._made: list[Path] = []  # folders that `create` made, innermost first
 
     @classmethod
     def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
