@@ -138,7 +138,7 @@ def test_a_call_draws_one_key():
     one, two = world.agents[:2]
     seen = {name: {key: leaf[i] for key, leaf in observation.items()} for i, name in enumerate((one, two))}
     policy.act(seen)
-    twin.next_key()
+    twin.next_seed()
     assert policy.rng.integers(2**32) == twin.rng.integers(2**32)
 
 

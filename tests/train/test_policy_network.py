@@ -18,6 +18,7 @@ from interplay.train.learner import Learner
 from interplay.train.losses import NUM_TERMS, Prediction
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
+from interplay.train.play.trained_policy import draw_keys
 from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Populations
 from interplay.train.settings import (
@@ -303,6 +304,13 @@ def test_keys_of_many_steps_are_those_folded_in_one_by_one() -> None:
                 drawn = jax.random.fold_in(jax.random.fold_in(key, np.uint32(counter)), block)
                 assert np.array_equal(found[t, s, block], np.asarray(jax.random.key_data(drawn)))
     assert len(np.unique(found.reshape(-1, 2), axis=0)) == 2 * 2 * 3
+
+
+@pytest.mark.parametrize("seed", [0, 2**31, 2**32 - 1])
+def test_keys_of_one_call_are_those_folded_in_one_by_one(seed: int) -> None:
+    own = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 1), 5)
+    for block, found in enumerate(draw_keys(np.uint32(seed), np.uint32(1), np.uint32(5), 3)[0]):
+        assert np.array_equal(found, jax.random.key_data(jax.random.fold_in(own, block)))
 
 
 @pytest.mark.parametrize("kind", ["mlp", "tiles"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
 from interplay.train.play.forms import AskedRows, point_of
@@ -49,7 +48,7 @@ class FurtherAgents:
             rows.mask,
             index,
             np.zeros(len(index), np.int64),
-            jax.random.fold_in(self._policy.next_key(), 0),
+            self._policy.next_seed(),
             self._memory if self._memory.size else None,
         )
         return {

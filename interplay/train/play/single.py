@@ -59,7 +59,7 @@ class SingleActor:
         self._inference = {
             name: network.precompute(vectors[name]) for name, network in self._networks.items()
         }
-        self._key = jax.random.key(seed)
+        self._key = np.asarray(jax.random.key_data(jax.random.key(seed)))[None]
         self._drawn = 0
 
     def act(
@@ -87,7 +87,7 @@ class SingleActor:
             {dtype: array[None] for dtype, array in rows.items()},
             None if legal is None else legal[None],
             None,
-            step_keys(jax.random.key_data(self._key)[None], np.full(1, self._drawn % 2**32, np.uint32), 1)[0],
+            step_keys(self._key, np.full(1, self._drawn % 2**32, np.uint32), 1)[0],
             block=1,
             greedy=not explore,
         )

@@ -233,8 +233,8 @@ class TrainedPolicy(Policy):
         population = self._populations.of(self.world)
         acting = timestep.acting & self._ours[population]
         self._forget_the_dead(timestep)
-        key, actions = self.next_key(), {}
-        for number, (name, network) in enumerate(self.networks.items()):
+        seed, actions = self.next_seed(), {}
+        for name, network in self.networks.items():
             slots = list(network.kind.slots)
             index = np.flatnonzero(acting[:, slots])
             actions[name] = self.choose(
@@ -243,15 +243,15 @@ class TrainedPolicy(Policy):
                 masks[name],
                 index,
                 self._moved_by[population[:, slots].reshape(-1)[index]],
-                jax.random.fold_in(key, number),
+                seed,
                 self._memory.get(name),
             )
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         return self._opponents.act(ours, timestep, population)
 
-    def next_key(self) -> jax.Array:
-        """A key of the policy's random stream, which every call of `act` draws."""
-        return jax.random.key(int(self.rng.integers(2**32)))
+    def next_seed(self) -> np.uint32:
+        """The seed of one call of `act`, from the policy's random stream."""
+        return np.uint32(self.rng.integers(2**32))
 
     def choose(
         self,
@@ -260,7 +260,7 @@ class TrainedPolicy(Policy):
         masks: Any,
         index: np.ndarray,
         moved_by: np.ndarray,
-        key: jax.Array,
+        seed: np.uint32,
         memory: np.ndarray | None,
     ) -> Any:
         """Actions of one kind's agents, in the form `World.step` takes; arbitrary where an agent is not in `index`.
@@ -271,14 +271,14 @@ class TrainedPolicy(Policy):
             masks: as `TimeStep.action_mask`, or None.
             index: (n,) places among the W A agents.
             moved_by: (n,) number of the network.
-            key: of the draws.
+            seed: of the draws.
             memory: W A rows that go on, or None.
         """
         network = self.networks[name]
         shape = _lead(observation, network)
         mask = network.distribution.flat_mask(masks, shape)
         flat_mask = None if mask is None else mask.reshape(shape[0] * shape[1], -1)
-        outputs = self._ask(name, observation, index, moved_by, flat_mask, key, memory)
+        outputs = self._ask(name, observation, index, moved_by, flat_mask, seed, memory)
         flat = np.zeros((shape[0] * shape[1], network.distribution.columns), np.float32)
         flat[index] = outputs[:, :-2]
         return network.distribution.to_world(flat.reshape(*shape, -1))
@@ -419,7 +419,7 @@ class TrainedPolicy(Policy):
             )
         self._check_alone("value")
         every, moved_by = np.arange(len(population)), self._movers(population)
-        return self._ask(kind, observation, every, moved_by, None, jax.random.key(0))[:, -1]
+        return self._ask(kind, observation, every, moved_by, None)[:, -1]
 
     @property
     def guesses(self) -> bool:
@@ -534,7 +534,7 @@ class TrainedPolicy(Policy):
         index: np.ndarray,
         moved_by: np.ndarray,
         mask: np.ndarray | None,
-        key: jax.Array,
+        seed: np.uint32 | int = 0,
         memory: np.ndarray | None = None,
     ) -> np.ndarray:
         """(n, columns + 2) for the agents `index` of the observation, by the networks `moved_by`.
@@ -552,7 +552,7 @@ class TrainedPolicy(Policy):
         flat = None if memory is None else memory.reshape(-1, network.memory)
         columns = out.shape[1]
         legal = None if mask is None else np.ones((len(next(iter(rows.values()))), mask.shape[1]), bool)
-        data = np.asarray(jax.random.key_data(key))[None]
+        kind = np.uint32(list(self.networks).index(name))
         for number, start in enumerate(range(0, len(index), most)):
             part = slice(start, start + most)
             order, counts = sort_rows(moved_by[part], count)
@@ -567,7 +567,7 @@ class TrainedPolicy(Policy):
                 {dtype: array[None] for dtype, array in rows.items()},
                 None if legal is None else legal[None],
                 Blocks(*(part[None] for part in cut_blocks(counts, block, pieces))),
-                step_keys(data, np.full(1, number, np.uint32), pieces)[0],
+                draw_keys(np.uint32(seed), kind, np.uint32(number), pieces),
                 None if kept is None else kept[None],
                 block=block,
                 greedy=self.greedy,
@@ -587,6 +587,13 @@ class TrainedPolicy(Policy):
 
     def _space(self, name: str, rows: int) -> Rows:
         return self._rows.setdefault((name, rows), self.networks[name].layout.allocate(rows))
+
+
+@partial(jax.jit, static_argnames="blocks")
+def draw_keys(seed: Any, kind: Any, piece: Any, blocks: int) -> jax.Array:
+    """(1, M, 2) uint32, data of the keys that the M blocks of one call draw actions with."""
+    key = jax.random.fold_in(jax.random.key(seed), kind)
+    return step_keys(jax.random.key_data(key)[None], piece[None], blocks)[0]
 
 
 def without_critic(tensors: Mapping[str, np.ndarray], settings: TrainSettings) -> Mapping[str, np.ndarray]:
