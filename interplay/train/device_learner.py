@@ -1,7 +1,10 @@
-"""An update on a device: all epochs and minibatches as one compiled program, which never waits for the host.
+"""An update on a device, or on several: all epochs and minibatches as one compiled program, which never waits for the host.
 
 On the processor an epoch ends where the algorithm has enough (`Learner.run_epoch`). Here every loop has an end that is known, and steps
 beyond it are computed and dropped. Orders are drawn and rows are gathered on the device, so the samples go up once an update.
+
+Several devices have the same samples and parameters, and each computes its part of a minibatch's rows; what they found is added up in the tree
+of `exchange.tree_sum`.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ import numpy as np
 
 from interplay.core.world import Kind
 from interplay.train.batches import Batch, RowBlocks
+from interplay.train.devices import AXIS, on_each
 from interplay.train.learner import BAD, CONTINUE, ENOUGH, Learner
 from interplay.train.losses import Rates
 from interplay.train.minibatches import Joined
+from interplay.train.parallel.exchange import tree_sum
 from interplay.train.populations import Populations, most_blocks
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
@@ -87,8 +92,9 @@ class DeviceLearner(Learner):
         super().__init__(kinds, settings, populations, view)
         key = jax.random.fold_in(jax.random.key(settings.seed), _ORDER)
         self._key = self.place(jax.random.key_data(key))
+        self._devices = settings.train.devices
         self._update = jax.jit(
-            self._run_epochs, static_argnames=("loops", "epochs"), donate_argnames=("vectors", "moments")
+            self._run_on_each, static_argnames=("loops", "epochs"), donate_argnames=("vectors", "moments")
         )
         self._predictions = jax.jit(self._predict_units, static_argnames="loops")
 
@@ -126,6 +132,10 @@ class DeviceLearner(Learner):
         return found
 
     # -- what is compiled -------------------------------------------------------------------------------
+
+    def _run_on_each(self, vectors: Any, moments: Any, *given: Any, loops: Loops, epochs: int) -> Any:
+        run = partial(self._run_epochs, loops=loops, epochs=epochs)
+        return on_each(run, self.device)(vectors, moments, *given)
 
     def _run_epochs(
         self,
@@ -199,12 +209,18 @@ class DeviceLearner(Learner):
         """(size,), every kind's gradients and terms over one minibatch, which takes every so many-th unit."""
         parts = []
         for (name, network), order, size in zip(self.networks.items(), orders, loops.sizes, strict=True):
-            own, places = samples[name], number + jnp.arange(size) * minibatches
+            own, places = samples[name], number + self._own_part(size) * minibatches
             chosen = order[jnp.minimum(places, len(order) - 1)]
             rows = jnp.where((places < own.count)[:, None], own.rows[chosen], own.batch.acts.shape[0])
-            blocks = self._cut(name, own, rows, own.population[chosen], size)
+            blocks = self._cut(name, own, rows, own.population[chosen], len(rows))
             parts.append(network.gradient_on_device(vectors[name], own.batch, blocks, rates).ravel())
-        return jnp.concatenate(parts)
+        total = jnp.concatenate(parts)
+        return total if self._devices == 1 else tree_sum(list(jax.lax.all_gather(total, AXIS)))
+
+    def _own_part(self, size: int) -> jax.Array:
+        """The units of a minibatch that this device computes; beyond `size` there are none."""
+        each = -(-size // self._devices)
+        return jnp.arange(each) + (jax.lax.axis_index(AXIS) * each if self._devices > 1 else 0)
 
     def _cut(
         self, name: str, samples: Samples, rows: jax.Array, population: jax.Array, size: int

@@ -1,4 +1,4 @@
-"""Where the networks are computed: on the processor, or on a graphics card that the settings ask for.
+"""Where the networks are computed: on the processor, or on one or more graphics cards that the settings ask for.
 
 The processor stays jax's default device. Only a learner's parameters are *committed* to a card, and compiled calls that take them follow:
 what has no parameters, and every other process, uses no card.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
@@ -23,7 +25,9 @@ from interplay.train.run.progress import tell
 from interplay.train.settings import TrainGroup, TrainSettings
 
 CPU = "cpu"
+AXIS = "devices"  # of the mesh
 assert xla  # imported for its effect: its flags come first
+ON_CPU = {"precision": "float32", "devices": 1}  # all that there is without a card
 PRODUCTS = {"float32": "highest", "tf32": "TF32_TF32_F32", "bfloat16": "BF16_BF16_F32"}  # as jax calls them
 _PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
 # Bits are the same in every run; and without Triton's products programs compile in seconds (docs/results/devices.md).
@@ -35,36 +39,38 @@ def with_device(settings: TrainSettings) -> TrainSettings:
     if settings.train.device != "auto":
         return settings
     found = "gpu" if settings.train.workers == 1 and _has_cuda() and has_card() else CPU
-    precision = settings.train.precision if found != CPU else "float32"
-    if precision != settings.train.precision:
+    own: dict[str, Any] = {"device": found} | (ON_CPU if found == CPU else {})
+    if own.get("precision", settings.train.precision) != settings.train.precision:
         tell(f"train.device = auto finds no card: products are in float32, not {settings.train.precision}")
-    return changed(settings, {"train": {"device": found, "precision": precision}}, "train")
+    return changed(settings, {"train": own}, "train")
 
 
-def open_device(name: str) -> Any:
-    """The device of jax that the parameters are committed to; None: the processor, where nothing is committed.
+def open_device(train: TrainGroup) -> Any:
+    """The device of jax that the parameters are committed to, or the sharding that gives them whole to each of several.
 
     Call it before anything is computed in this process: a card is found then, or not at all.
 
-    Args:
-        name: ``train.device``: ``cpu``, ``gpu``, ``gpu:1``; ``host:1`` is a part of the processor, for tests.
+    Returns:
+        None for the processor, where nothing is committed.
 
     Raises:
         UserError: if it is not there, with the cure.
     """
+    name, count = train.device, train.devices
     if name == CPU:
         if jax.config.jax_platforms != CPU:  # type: ignore[attr-defined]  # JAX_PLATFORMS names others
             jax.config.update("jax_default_device", jax.devices(CPU)[0])
         return None
     kind, _, number = name.partition(":")
     devices = jax.devices(CPU) if kind == "host" else _open_cards(name)
-    at = int(number or 0)
-    if at >= len(devices):
+    chosen = devices[int(number or 0) :][:count]
+    if len(chosen) < count:
+        asked = name if count == 1 else f"{name} with train.devices = {count}"
         there = " and ".join(f"{kind}:{i}" for i in range(len(devices)))
         raise UserError(
-            f"train.device = {name}: there {'are' if len(devices) > 1 else 'is'} {there} on this machine"
+            f"train.device = {asked}: there {'are' if len(devices) > 1 else 'is'} {there} on this machine"
         )
-    return devices[at]
+    return chosen[0] if count == 1 else NamedSharding(Mesh(np.array(chosen), (AXIS,)), PartitionSpec())
 
 
 def put(tree: Any, device: Any) -> Any:
@@ -72,11 +78,36 @@ def put(tree: Any, device: Any) -> Any:
     return tree if device is None else jax.device_put(tree, device)
 
 
+def put_rows(rows: Any, beside: Any, device: Any) -> Any:
+    """Arrays (S, N, ...) and others, on a device of `open_device`; of several each has its part of the N rows, if they can be parted evenly."""
+    given = (rows, beside)
+    if not isinstance(device, NamedSharding):
+        return put(given, device)
+    even = jax.tree.leaves(rows)[0].shape[1] % device.mesh.size == 0
+    parted = NamedSharding(device.mesh, PartitionSpec(None, AXIS)) if even else device
+    return jax.device_put(given, (parted, device))
+
+
+def on_each(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
+    """A function that each of several devices computes, all of them with all arguments and the same results; on one device itself."""
+    if not isinstance(device, NamedSharding):
+        return function
+    whole = PartitionSpec()
+    mapped: Callable[..., Any] = jax.shard_map(
+        function, mesh=device.mesh, in_specs=whole, out_specs=whole, check_vma=False
+    )
+    return mapped
+
+
 def describe(train: TrainGroup) -> str:
-    """The device in words, e.g. ``gpu (NVIDIA H100)`` or ``gpu (NVIDIA H100, tf32)``."""
-    device = open_device(train.device)
+    """The device in words, e.g. ``gpu (NVIDIA H100)`` or ``gpu (2 x NVIDIA H100, tf32)``."""
+    device = open_device(train)
+    if device is None:
+        return train.device
+    several = f"{train.devices} x " if train.devices > 1 else ""
+    first = device.mesh.devices[0] if isinstance(device, NamedSharding) else device
     products = "" if train.precision == "float32" else f", {train.precision}"
-    return train.device if device is None else f"{train.device} ({device.device_kind}{products})"
+    return f"{train.device} ({several}{first.device_kind}{products})"
 
 
 @contextlib.contextmanager

@@ -104,7 +104,7 @@ class Learner:
         populations: Populations,
         view: View | None = None,
     ) -> None:
-        self.device = open_device(settings.train.device)
+        self.device = open_device(settings.train)
         self.populations, self.view = populations, view
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.networks = self._make_networks(kinds, settings, jax.random.key(settings.seed))

@@ -59,7 +59,7 @@ def make_learner(
         say: prints a line, one for each kind that `train.start_from` does not have.
         first: whether this is the first worker, which checks that memory is enough for all.
     """
-    open_device(settings.train.device)  # before anything is computed
+    open_device(settings.train)  # before anything is computed
     begin = Curriculum(settings.curriculum).options
     world = make(num_worlds=1, seed=settings.seed, first_world=0, **begin)
     try:

@@ -22,7 +22,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.train import step_kernels
 from interplay.train.bad_numbers import refuse_bad_observations
-from interplay.train.devices import put
+from interplay.train.devices import put_rows
 from interplay.train.distributions import Distribution
 from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Blocks, Populations, cut_alone
@@ -539,8 +539,8 @@ def _call(
     if stages[0].blocks is not None:
         cuts = _filled([stage.blocks for stage in stages], staged.keys.shape[1])
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
-    given = (seen.rows, seen.mask, blocks, staged.keys[t], seen.memory, seen.view)
-    rows, mask, blocks, keys, memory, view = put(given, network.device)
+    given = (seen.rows, seen.mask, seen.memory, seen.view)
+    (rows, mask, memory, view), (blocks, keys) = put_rows(given, (blocks, staged.keys[t]), network.device)
     outputs = network.act(parameters, rows, mask, blocks, keys, memory, view, staged.shards, block=block)
     return np.asarray(outputs) if network.device is None else jax.device_get(outputs)
 

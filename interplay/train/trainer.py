@@ -17,7 +17,7 @@ from interplay.core.overdue import OVERDUE
 from interplay.core.settings import build, changed
 from interplay.core.stopping import Stop, finishing
 from interplay.train.curriculum import admit_options
-from interplay.train.devices import describe, open_device, told_as_lost_card, with_device
+from interplay.train.devices import ON_CPU, describe, open_device, told_as_lost_card, with_device
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
 from interplay.train.making import make_learner, registry_factory
@@ -172,7 +172,7 @@ def resume(
         settings = with_device(
             _changed(folder.settings, workers, steps, str(run), device, precision, threads)
         )
-        open_device(settings.train.device)  # before the folder says that it is used
+        open_device(settings.train)  # before the folder says that it is used
         if checkpoint is not None:
             _tell_other_device(checkpoint, settings.train)
         folder.change(settings)
@@ -278,7 +278,7 @@ def _changed(
     if device is not None:
         values["train"] |= {"device": device} | ({} if device == "cpu" else {"workers": 1})
         if not device.startswith(("gpu", "auto")):
-            values["train"]["precision"] = "float32"
+            values["train"] |= ON_CPU
     if precision is not None:
         values["train"]["precision"] = precision
     if workers is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def learn(case: str, device: str, folder: Path) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Trains; gives where weights and moments lay afterwards, the weights before, and what was added to them."""
+def learn(
+    case: str, device: str, folder: Path, more: Mapping[str, Any] | None = None
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Trains, with `more` settings; gives where weights and moments lay afterwards, the weights before, and what was added to them."""
     learners: list[Learner] = []
     make = trainer.make_learner
 
@@ -68,15 +71,20 @@ def learn(case: str, device: str, folder: Path) -> tuple[list[str], np.ndarray, 
 
     trainer.make_learner = noted
     world, values = CASES[case]
-    out = folder / f"{case}-{device}".replace(" ", "-")
+    out = run_of(case, device, folder)
     try:
-        interplay.train(world, out, workers=1, **(SMALL | values | {"train.device": device}))
+        interplay.train(world, out, workers=1, **(SMALL | values | {"train.device": device} | (more or {})))
     finally:
         trainer.make_learner = make
     held = jax.tree.leaves((learners[0].vectors, learners[0]._moments))
     kept = sorted(list_checkpoints(out), key=lambda path: int(path.name))
     first, last = weights(kept[0]), weights(kept[-1])
     return sorted({str(one) for leaf in held for one in leaf.devices()}), first, last - first
+
+
+def run_of(case: str, device: str, folder: Path) -> Path:
+    """Where `learn` keeps its run."""
+    return folder / f"{case}-{device}".replace(" ", "-")
 
 
 def weights(checkpoint: Path) -> np.ndarray:
@@ -92,11 +100,11 @@ def weights(checkpoint: Path) -> np.ndarray:
     return np.concatenate([np.ravel(named[name]).astype(np.float64) for name in sorted(named)])
 
 
-def stop_and_resume(case: str, device: str, folder: Path) -> bool:
+def stop_and_resume(case: str, device: str, folder: Path, more: Mapping[str, Any] | None = None) -> bool:
     """Whether a run of two updates that stops after the first ends with the weights of one that does not; with several minibatches."""
     world, values = CASES[case]
     values = SMALL | values | {"train.device": device}
-    values |= {key: 32 for key in values if key.endswith(".minibatch")}
+    values |= {key: 32 for key in values if key.endswith(".minibatch")} | (more or {})
     ends = []
     for name, updates in (("whole", 2), ("stopped", 1)):
         out = folder / f"{case}-{name}".replace(" ", "-")

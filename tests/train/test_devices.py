@@ -70,6 +70,28 @@ def test_learning_is_the_same_on_a_second_device(tmp_path: Path, cases: list[str
             assert "Disallowed host-to-device transfer" in line["planted"], line
 
 
+@pytest.mark.parametrize("cases", [["mlp", "vtrace"], ["gru and critic", "populations"]], ids=["one", "more"])
+def test_several_devices_share_every_minibatch(tmp_path: Path, cases: list[str]) -> None:
+    """Two and four devices move the weights as one does, learn from every row once, and give their own bits again."""
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=4"
+    asked = [sys.executable, "-m", "tests.train.mesh_runs", str(tmp_path), *cases]
+    printed = subprocess.run(
+        asked, env=os.environ | {"XLA_FLAGS": flags}, capture_output=True, text=True, check=True
+    )
+    parts, *lines = [json.loads(line) for line in printed.stdout.splitlines() if line.startswith(("{", "["))]
+    assert parts == [[[1, 2, 3]], [[5, 2]], [[1, 7, 3]], [[5, 2]]]
+    assert [(line["case"], line["devices"]) for line in lines] == [
+        (case, n) for case in cases for n in (2, 4)
+    ]
+    for line in lines:
+        assert line["places"] == [f"cpu:{i}" for i in range(line["devices"])], line
+        assert line["moved"] > 1e-3, line
+        assert 0 < line["apart"] < 1e-4, line
+        assert line["rows"][0] == line["rows"][1], line
+        assert line["again"], line
+        assert line["resumed"], line
+
+
 # -- whole runs --------------------------------------------------------------------------------------------------------
 
 

@@ -71,6 +71,12 @@ class TrainGroup(Settings):
         description="Where the networks are computed: cpu, gpu, gpu:1 (the second card), or auto, a card where there is one; part of "
         "the result. Worlds are stepped on the processor.",
     )
+    devices: int = Field(
+        1,
+        ge=1,
+        le=8,
+        description="Cards of this machine that share every minibatch, from `device` on: 1, 2, 4 or 8; part of the result.",
+    )
     precision: Literal["float32", "tf32", "bfloat16"] = Field(
         "float32",
         description="Of products of matrices on a card; sums, gradients and moments stay float32. Part of the result.",
@@ -190,6 +196,10 @@ class TrainGroup(Settings):
         if self.workers > 1 and self.device not in ("cpu", "auto"):
             raise ValueError(
                 f"workers = {self.workers} with device = {self.device}: one process feeds a card; leave workers out, train.threads steps worlds"
+            )
+        if self.devices > 1 and (self.devices & (self.devices - 1) or self.device == "cpu"):
+            raise ValueError(
+                f"devices = {self.devices} with device = {self.device}: 2, 4 or 8 cards share the minibatches; leave it out on the processor"
             )
         if self.precision != "float32" and (self.device == "cpu" or self.device.startswith("host")):
             raise ValueError(
@@ -400,6 +410,10 @@ class TrainSettings(Settings):
                     f'{key} = {show(value)} with algorithm = "{self.algorithm}", which replays what it played: it has no turns, guesses or '
                     'league; leave it out, or set algorithm = "ppo"'
                 )
+        if self.train.devices > 1:
+            raise ValueError(
+                f'train.devices = {self.train.devices} with algorithm = "{self.algorithm}", whose gradients one card computes; leave it out'
+            )
         if group.agent_id and self.network.kind in _READ_KNOWN_LEAVES:
             raise ValueError(
                 f'{self.algorithm}.agent_id = true with network.kind = "{self.network.kind}", which reads the leaves that it knows; '
