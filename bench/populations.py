@@ -38,7 +38,7 @@ from interplay.train.observations import Rows
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, find_populations
-from interplay.train.rollout import Stage, allocate_staged, ask
+from interplay.train.rollout import Stage, allocate_staged, ask, read
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -109,6 +109,9 @@ def parts(worker: Worker) -> dict[str, float]:
     def copy() -> None:
         collector.stage(name, timestep.acting, seen.part(0))
 
+    def asked() -> None:
+        read([collector], ask([collector], inference, [timestep.acting], 0, staged))
+
     def network() -> None:
         jax.block_until_ready(own.act(*arguments, block=collector.block[name]))
 
@@ -118,7 +121,7 @@ def parts(worker: Worker) -> dict[str, float]:
     found["act: one product"] = (
         least(padded_product(own, inference[name], seen.rows, stage), 20) / living * 1e6
     )
-    found["act"] = least(lambda: ask([collector], inference, [timestep.acting], 0, staged), 20) / living * 1e6
+    found["act"] = least(asked, 20) / living * 1e6
     actions = RandomPolicy()
     actions.start(shard.world)
     choice = actions.act(timestep)

@@ -11,6 +11,7 @@ observation of an episode that was cut is there when its value is asked for.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -81,6 +82,9 @@ class Stage(NamedTuple):
     kept: int
     blocks: Blocks | None
     seen: Seen
+
+
+Asked = dict[str, tuple[list[Stage], jax.Array | None]]  # kind name -> its rows, and what was found
 
 
 class Answer(NamedTuple):
@@ -417,7 +421,7 @@ class Collector:
 
 
 def collect(shards: Sequence[Collector], parameters: InferenceParameters, update: int) -> dict[str, float]:
-    """Plays T steps of all worlds of some shards.
+    """Plays T steps of all worlds of some shards; on a device in halves: it answers for one while the worlds of the other step.
 
     Args:
         shards: of this worker.
@@ -427,48 +431,105 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
     Returns:
         Seconds spent in networks (``act``) and in worlds (``step``).
     """
-    steps, acting, stepping = shards[0].buffer.steps, 0.0, 0.0
-    staged = allocate_staged(shards, update * steps)
+    steps = shards[0].buffer.steps
+    groups = [Group(part, parameters, update) for part in cut_groups(shards)]
     for shard in shards:
         shard.acted = 0
+    waiting: deque[tuple[Group, int]] = deque()
     for t in range(steps):
+        for group in groups:
+            group.begin_step(t)
+            waiting.append((group, t))
+            if len(waiting) == len(groups):
+                first, own = waiting.popleft()
+                first.end_step(own)
+    for group, t in waiting:
+        group.end_step(t)
+    for group in groups:
+        group.end()
+    return {"act": sum(group.acting for group in groups), "step": sum(group.stepping for group in groups)}
+
+
+def cut_groups(shards: Sequence[Collector]) -> list[Sequence[Collector]]:
+    """The shards that are asked for together: all, or half of them on a device."""
+    network, half = next(iter(shards[0].networks.values())), len(shards) // 2
+    return [shards] if network.device is None or not half else [shards[:half], shards[half:]]
+
+
+class Group:
+    """Shards that are asked for in one call.
+
+    Args:
+        shards, parameters, update: as of `collect`.
+
+    Attributes:
+        acting, stepping: seconds in networks and in worlds.
+    """
+
+    def __init__(self, shards: Sequence[Collector], parameters: InferenceParameters, update: int) -> None:
+        self._shards, self._parameters, self._update = shards, parameters, update
+        self._staged = allocate_staged(shards, update * shards[0].buffer.steps)
+        self.acting = self.stepping = 0.0
+
+    def begin_step(self, t: int) -> None:
+        """Asks for the actions of a step; what it asks with stays as it is until `end_step` has read them."""
         began = time.perf_counter()
-        answers = ask(shards, parameters, [shard.begin_step(t) for shard in shards], t, staged)
+        wanted = [shard.begin_step(t) for shard in self._shards]
+        self._asked = ask(self._shards, self._parameters, wanted, t, self._staged)
+        self.acting += time.perf_counter() - began
+
+    def end_step(self, t: int) -> None:
+        """Takes the step with the answers."""
+        began = time.perf_counter()
+        answers = read(self._shards, self._asked)
         acted = time.perf_counter()
-        for shard, own in zip(shards, answers, strict=True):
+        for shard, own in zip(self._shards, answers, strict=True):
             try:
                 shard.step(t, own)
             except UserError:  # of an action that came from what is no number
-                refuse_bad_observations(shard, update)
+                refuse_bad_observations(shard, self._update)
                 raise
-        cuts = [shard.cut() for shard in shards]
+        cuts = [shard.cut() for shard in self._shards]
         if any(cut is not None for cut in cuts):
-            ask_values(
-                shards,
-                parameters,
-                cuts,
-                staged,
-                [shard.buffer.bootstrap[shard.buffer.earlier + t] for shard in shards],
+            self._ask_values(
+                cuts, [shard.buffer.bootstrap[shard.buffer.earlier + t] for shard in self._shards]
             )
-        for shard in shards:
+        for shard in self._shards:
             shard.end_step(t)
-        acting, stepping = acting + acted - began, stepping + time.perf_counter() - acted
-    began = time.perf_counter()
-    afterwards = [shard.after() for shard in shards]
-    for shard in shards:
-        shard.buffer.last_value[...] = 0.0
-    ask_values(shards, parameters, afterwards, staged, [shard.buffer.last_value for shard in shards])
-    return {"act": acting + time.perf_counter() - began, "step": stepping}
+        self.acting, self.stepping = self.acting + acted - began, self.stepping + time.perf_counter() - acted
+
+    def end(self) -> None:
+        """Asks for the values of what is seen after the last step."""
+        began = time.perf_counter()
+        wanted = [shard.after() for shard in self._shards]
+        for shard in self._shards:
+            shard.buffer.last_value[...] = 0.0
+        self._ask_values(wanted, [shard.buffer.last_value for shard in self._shards])
+        self.acting += time.perf_counter() - began
+
+    def _ask_values(self, wanted: Sequence[np.ndarray | None], out: Sequence[np.ndarray]) -> None:
+        """Writes V of what the agents in `wanted` see, (W, A) for each shard or None, into `out`, (W, A) each.
+
+        The program that acts also tells values; one for values alone would have to be compiled as well.
+        """
+        masks = [
+            np.zeros(values.shape, bool) if want is None else want
+            for want, values in zip(wanted, out, strict=True)
+        ]
+        asked = ask(self._shards, self._parameters, masks, 0, self._staged)
+        for answers, values in zip(read(self._shards, asked), out, strict=True):
+            for answer in answers.values():
+                values.reshape(-1)[answer.stage.where] = answer.outputs[:, -1]
 
 
 def allocate_staged(shards: Sequence[Collector], played: int = 0) -> dict[str, Staged]:
     """Room for the rows of one step of all shards of the run, of which these are the first, by kind; after so many steps that were played.
 
-    All workers run the same compiled program then, however many there are.
+    All workers run the same compiled program then, however many there are. On a device there are no other shards than these.
     """
     counters = (np.arange(shards[0].buffer.steps) + played).astype(np.uint32)
     first, staged = shards[0], {}
-    room = max(first.room, len(shards))
+    room = max(first.room, len(shards)) if next(iter(first.networks.values())).device is None else len(shards)
     for name, pending in first.pending.items():
         seen = pending.layout.allocate(room, first.reach(name))
         keys = np.stack([shard.keys[name] for shard in _filled(shards, room)])
@@ -490,19 +551,31 @@ def ask(
     wanted: Sequence[np.ndarray],
     t: int,
     staged: Mapping[str, Staged],
-) -> list[dict[str, Answer]]:
-    """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind.
+) -> Asked:
+    """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind, whose end is not waited for on a device.
 
     What the rows hold stays in `staged` until the next call.
     """
-    answers: list[dict[str, Answer]] = [{} for _ in shards]
+    asked: Asked = {}
     for name, network in shards[0].networks.items():
-        own, outputs = staged[name], None
+        own = staged[name]
         stages = [
             shard.stage(name, want, part) for shard, want, part in zip(shards, wanted, own.parts, strict=True)
         ]
-        if any(len(stage.picked) for stage in stages):
-            outputs = _call(network, parameters[name], stages, t, own, shards[0].block[name])
+        some = any(len(stage.picked) for stage in stages)
+        asked[name] = (
+            stages,
+            _call(network, parameters[name], stages, t, own, shards[0].block[name]) if some else None,
+        )
+    return asked
+
+
+def read(shards: Sequence[Collector], asked: Asked) -> list[dict[str, Answer]]:
+    """The answers to each shard, once they are there."""
+    answers: list[dict[str, Answer]] = [{} for _ in shards]
+    for name, network in shards[0].networks.items():
+        stages, found = asked[name]
+        outputs = None if found is None else _fetch(found, network.device)
         columns = network.distribution.columns + 2
         for at, stage in enumerate(stages):
             rows = np.zeros((0, columns), np.float32) if outputs is None else outputs[at, : len(stage.picked)]
@@ -511,29 +584,14 @@ def ask(
     return answers
 
 
-def ask_values(
-    shards: Sequence[Collector],
-    parameters: InferenceParameters,
-    wanted: Sequence[np.ndarray | None],
-    staged: Mapping[str, Staged],
-    out: Sequence[np.ndarray],
-) -> None:
-    """Writes V of what the agents in `wanted` see, (W, A) for each shard or None, into `out`, (W, A) each.
-
-    The program that acts also tells values; one for values alone would have to be compiled as well.
-    """
-    masks = [
-        np.zeros(values.shape, bool) if want is None else want
-        for want, values in zip(wanted, out, strict=True)
-    ]
-    for answers, values in zip(ask(shards, parameters, masks, 0, staged), out, strict=True):
-        for answer in answers.values():
-            values.reshape(-1)[answer.stage.where] = answer.outputs[:, -1]
+def _fetch(outputs: jax.Array, device: Any) -> np.ndarray:
+    fetched: np.ndarray = np.asarray(outputs) if device is None else jax.device_get(outputs)
+    return fetched
 
 
 def _call(
     network: PolicyNetwork, parameters: Any, stages: Sequence[Stage], t: int, staged: Staged, block: int
-) -> np.ndarray:
+) -> jax.Array:
     """(S, N, columns + 2 + size) of one compiled call; S shards of the run, of which those that are not given have zeros."""
     seen, blocks = staged.seen, None
     if stages[0].blocks is not None:
@@ -541,8 +599,12 @@ def _call(
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
     given = (seen.rows, seen.mask, seen.memory, seen.view)
     (rows, mask, memory, view), (blocks, keys) = put_rows(given, (blocks, staged.keys[t]), network.device)
-    outputs = network.act(parameters, rows, mask, blocks, keys, memory, view, staged.shards, block=block)
-    return np.asarray(outputs) if network.device is None else jax.device_get(outputs)
+    outputs: jax.Array = network.act(
+        parameters, rows, mask, blocks, keys, memory, view, staged.shards, block=block
+    )
+    if network.device is not None:
+        outputs.copy_to_host_async()
+    return outputs
 
 
 def _first_choices(distribution: Distribution) -> np.ndarray | None:

@@ -104,13 +104,13 @@ def test_the_page_shows_them_as_they_are() -> None:
     [
         # 2 agents: 2,048 worlds; 2,048 x 2 x 64 = 262,144 agent-steps an update
         ("survival/1v1-heals-low", {"num_worlds": 2048, "ppo.minibatch": 65_536, "ppo.reward_scale": 0.2}),
-        # 24 agents: 171 worlds; 171 x 24 x 64 = 262,656
-        ("gridworld/team-battle", {"num_worlds": 171, "ppo.minibatch": 65_664, "ppo.gamma": 0.95}),
+        # 24 agents: 171 worlds, one more for two shards; 172 x 24 x 64 = 264,192
+        ("gridworld/team-battle", {"num_worlds": 172, "ppo.minibatch": 66_048, "ppo.gamma": 0.95}),
     ],
 )
 def test_batches_for_a_card(world: str, expected: dict[str, object]) -> None:
     settings = build_settings(world, [], {}, preset="gpu")
-    usual = {"train.shards": 1, "ppo.rollout": 64, "ppo.epochs": 2, "train.device": "cpu"}
+    usual = {"train.shards": 2, "ppo.rollout": 64, "ppo.epochs": 2, "train.device": "cpu"}
     for key, value in (usual | expected).items():
         assert at(settings, key) == value, key
     assert names_worlds(world, [], {}, "gpu")  # a short run keeps them
@@ -118,7 +118,7 @@ def test_batches_for_a_card(world: str, expected: dict[str, object]) -> None:
 
 def test_a_world_that_has_more_agents_keeps_them_under_the_preset_for_a_card() -> None:
     settings = build_settings("mmo/combat", [], {}, preset="gpu")  # one gradient step takes all samples
-    assert (settings.num_worlds, settings.policy_gradient.rollout, settings.train.shards) == (64, 64, 1)
+    assert (settings.num_worlds, settings.policy_gradient.rollout, settings.train.shards) == (64, 64, 2)
     assert settings.policy_gradient.reward_scale == 0.1
 
 

@@ -12,8 +12,7 @@ from interplay.train.settings.train import TrainSettings
 
 GPU = "gpu"
 AGENTS, ROLLOUT, EPOCHS = 4096, 64, 2
-# A card computes shards one after another: 0.20 ms for two, 0.13 ms for one (docs/results/devices.md).
-SHARDS = 1
+SHARDS = 2  # a card answers for one while the worlds of the other step (`rollout.collect`)
 _WORLDS = TrainSettings.model_fields["num_worlds"].default
 MINIBATCH = 16_384  # at least; a quarter of an update where that is more
 
