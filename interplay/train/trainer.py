@@ -1,6 +1,7 @@
 """`train`, `resume` and `load_policy`: a run from its settings to its last checkpoint.
 
-What the workers do update after update is in `update_loop.py`, an update itself in `update.py`.
+What becomes of lost workers and cards is in `supervision.py`, what the workers do update after update in `update_loop.py`, an update itself in
+`update.py`.
 """
 
 from __future__ import annotations
@@ -13,32 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.overdue import OVERDUE
 from interplay.core.settings import build, changed
-from interplay.core.stopping import Stop, finishing
+from interplay.core.stopping import finishing
 from interplay.train.curriculum import admit_options
-from interplay.train.devices import ON_CPU, describe, open_device, told_as_lost_card, with_device
+from interplay.train.devices import ON_CPU, describe, open_device, with_device
 from interplay.train.interfaced import through_interfaces
-from interplay.train.learner import Learner
 from interplay.train.making import make_learner, registry_factory
-from interplay.train.parallel.exchange import LostWorker, SingleProcess
-from interplay.train.parallel.workers import check_main, worker_pool
+from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.parallel.workers import check_main
 from interplay.train.play.policy import load_policy, load_population
 from interplay.train.run.checkpoint import (
     Checkpoint,
     find_checkpoint,
-    latest_checkpoint,
-    read_checkpoint,
 )
 from interplay.train.run.folder import RunFolder, default_run_path
-from interplay.train.run.manifest import check_resumable
-from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.progress import tell
-from interplay.train.run.records import check_record
-from interplay.train.run.recovery import Faults
-from interplay.train.run.room import told_as_lack_of_room
 from interplay.train.run.writers import check_writers
-from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.selfplay.matchups import (
     pin,
     pinned,
@@ -47,8 +38,9 @@ from interplay.train.selfplay.matchups import (
 from interplay.train.settings import TrainGroup, TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import MakeWorld
+from interplay.train.supervision import newest, supervise
 from interplay.train.update import Worker
-from interplay.train.update_loop import OnUpdate, follow, lead
+from interplay.train.update_loop import OnUpdate
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
@@ -87,7 +79,7 @@ def train(
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
     with finishing() as stop, RunFolder.create(path, settings) as run:
         try:
-            _run(run, make, learner, None, stop, on_update)
+            supervise(run, make, learner, None, stop, on_update)
         except BaseException:
             run.take_back()  # a folder with nothing to show would only be in the way of the corrected command
             raise
@@ -165,7 +157,7 @@ def resume(
     """
     check_main()
     with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
-        checkpoint = _newest(folder)
+        checkpoint = newest(folder)
         folder.admit(checkpoint, accept_settings, trust)
         if checkpoint is not None:
             admit_options(folder.settings, checkpoint.record, folder.path, trust)
@@ -179,7 +171,7 @@ def resume(
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = through_interfaces(folder.settings, make_world or registry_factory(folder.settings))
         learner = make_learner(folder.settings, make, begins=checkpoint is None)
-        _run(folder, make, learner, checkpoint, stop, on_update)
+        supervise(folder, make, learner, checkpoint, stop, on_update)
     return Path(run)
 
 
@@ -191,78 +183,6 @@ def _tell_other_device(checkpoint: Checkpoint, train: TrainGroup) -> None:
         return
     products = any(name in was for name in ("tf32", "bfloat16")) and train.precision == "float32"
     tell(f"this run was made on {was}; from here on, on {now}{' in float32' * products}, it has other bits")
-
-
-def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
-    """The newest sound checkpoint of a run, if it has one yet."""
-    path = latest_checkpoint(folder.path)
-    if path is None:
-        return None
-    check_resumable(path)
-    checkpoint = read_checkpoint(path)
-    check_record(checkpoint)
-    refuse_old_boxes(path, checkpoint.record)
-    return checkpoint
-
-
-def _run(
-    folder: RunFolder[TrainSettings],
-    make: MakeWorld,
-    learner: Learner,
-    checkpoint: Checkpoint | None,
-    stop: Stop,
-    on_update: OnUpdate | None = None,
-) -> None:
-    """Trains; goes on from the last checkpoint each time a worker is lost."""
-    faults = Faults()
-    while True:
-        try:
-            device = folder.settings.train.device
-            algorithm = folder.settings.algorithm
-            with told_as_lack_of_room(), told_as_lost_card(device, folder.path, algorithm):
-                _train(folder, make, learner, checkpoint, stop, faults, on_update)
-            return
-        except LostWorker as error:
-            lost = error
-        checkpoint = _newest(folder)
-        folder.rewind(checkpoint.agent_steps if checkpoint else 0)
-        where = f"the checkpoint at {checkpoint.agent_steps:,} agent-steps" if checkpoint else "the beginning"
-        if stop:
-            tell(f"{lost}; stopped at {where}; go on with `interplay resume {folder.path}`")
-            return
-        go_on = f"go on with `interplay resume {folder.path}`" if checkpoint else "start the run again"
-        faults.count(lost, go_on)
-        tell(f"{lost}; going on from {where}")
-        if checkpoint is None:
-            learner = make_learner(folder.settings, make, begins=True, say=str)
-
-
-def _train(
-    folder: RunFolder[TrainSettings],
-    make: MakeWorld,
-    learner: Learner,
-    checkpoint: Checkpoint | None,
-    stop: Stop,
-    faults: Faults,
-    on_update: OnUpdate | None,
-) -> None:
-    """Trains with one set of workers, until the end or until one of them is lost."""
-    settings = folder.settings
-    source = checkpoint.path if checkpoint else None
-    job = (settings.model_dump_json(), make, folder.path, source)
-    limited = OVERDUE.limited(settings.train.step_limit)
-    with limited, worker_pool(settings.train.workers, learner.size, follow, job) as exchange:
-        worker = Worker(settings, make, learner, exchange)
-        with contextlib.closing(worker):
-            if checkpoint is not None:
-                reason = worker.load(checkpoint)
-                if reason is not None:
-                    tell(f"{reason}; this run goes on with new episodes")
-            faults.begin(worker.updates)
-            evaluation = Evaluation(settings, make, learner, worker.agent_steps)
-            evaluation.play_with(worker.curriculum.played[1])
-            with contextlib.closing(evaluation):
-                lead(worker, evaluation, folder, checkpoint, stop, faults, on_update)
 
 
 def _changed(

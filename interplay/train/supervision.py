@@ -1,0 +1,98 @@
+"""A run's workers from its start or a checkpoint to its end: lost ones are replaced, errors of a card and of memory become a line."""
+
+from __future__ import annotations
+
+import contextlib
+
+from interplay.core.overdue import OVERDUE
+from interplay.core.stopping import Stop
+from interplay.train.devices import told_as_lost_card
+from interplay.train.learner import Learner
+from interplay.train.making import make_learner
+from interplay.train.parallel.exchange import LostWorker
+from interplay.train.parallel.workers import worker_pool
+from interplay.train.run.checkpoint import Checkpoint, latest_checkpoint, read_checkpoint
+from interplay.train.run.folder import RunFolder
+from interplay.train.run.manifest import check_resumable
+from interplay.train.run.old_boxes import refuse_old_boxes
+from interplay.train.run.progress import tell
+from interplay.train.run.records import check_record
+from interplay.train.run.recovery import Faults
+from interplay.train.run.room import told_as_lack_of_room
+from interplay.train.selfplay.evaluation import Evaluation
+from interplay.train.settings import TrainSettings
+from interplay.train.shard import MakeWorld
+from interplay.train.update import Worker
+from interplay.train.update_loop import OnUpdate, follow, lead
+
+
+def newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
+    """The newest sound checkpoint of a run, if it has one yet."""
+    path = latest_checkpoint(folder.path)
+    if path is None:
+        return None
+    check_resumable(path)
+    checkpoint = read_checkpoint(path)
+    check_record(checkpoint)
+    refuse_old_boxes(path, checkpoint.record)
+    return checkpoint
+
+
+def supervise(
+    folder: RunFolder[TrainSettings],
+    make: MakeWorld,
+    learner: Learner,
+    checkpoint: Checkpoint | None,
+    stop: Stop,
+    on_update: OnUpdate | None = None,
+) -> None:
+    """Trains; goes on from the last checkpoint each time a worker is lost."""
+    faults = Faults()
+    while True:
+        try:
+            device = folder.settings.train.device
+            algorithm = folder.settings.algorithm
+            with told_as_lack_of_room(), told_as_lost_card(device, folder.path, algorithm):
+                _train(folder, make, learner, checkpoint, stop, faults, on_update)
+            return
+        except LostWorker as error:
+            lost = error
+        checkpoint = newest(folder)
+        folder.rewind(checkpoint.agent_steps if checkpoint else 0)
+        where = f"the checkpoint at {checkpoint.agent_steps:,} agent-steps" if checkpoint else "the beginning"
+        if stop:
+            tell(f"{lost}; stopped at {where}; go on with `interplay resume {folder.path}`")
+            return
+        go_on = f"go on with `interplay resume {folder.path}`" if checkpoint else "start the run again"
+        faults.count(lost, go_on)
+        tell(f"{lost}; going on from {where}")
+        if checkpoint is None:
+            learner = make_learner(folder.settings, make, begins=True, say=str)
+
+
+def _train(
+    folder: RunFolder[TrainSettings],
+    make: MakeWorld,
+    learner: Learner,
+    checkpoint: Checkpoint | None,
+    stop: Stop,
+    faults: Faults,
+    on_update: OnUpdate | None,
+) -> None:
+    """Trains with one set of workers, until the end or until one of them is lost."""
+    settings = folder.settings
+    source = checkpoint.path if checkpoint else None
+    job = (settings.model_dump_json(), make, folder.path, source)
+    limited = OVERDUE.limited(settings.train.step_limit)
+    with limited, worker_pool(settings.train.workers, learner.size, follow, job) as exchange:
+        worker = Worker(settings, make, learner, exchange)
+        with contextlib.closing(worker):
+            if checkpoint is not None:
+                reason = worker.load(checkpoint)
+                if reason is not None:
+                    tell(f"{reason}; this run goes on with new episodes")
+            faults.begin(worker.updates)
+            evaluation = Evaluation(settings, make, learner, worker.agent_steps)
+            evaluation.play_with(worker.curriculum.played[1])
+            with contextlib.closing(evaluation):
+                lead(worker, evaluation, folder, checkpoint, stop, faults, on_update)
