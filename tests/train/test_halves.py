@@ -86,7 +86,7 @@ def test_halves_give_the_bits_of_all_shards_at_once(case: str, monkeypatch: pyte
 def test_answers_that_are_read_late_are_those_to_what_was_asked(
     case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The networks read the staged arrays themselves when an answer is fetched: who writes them earlier changes it."""
+    """The networks read the staged arrays themselves when an answer is fetched; a write before that changes it."""
     wanted = learnt(case)
     monkeypatch.setattr(rollout, "put_rows", lambda rows, beside, device: (rows, beside))
     compare(wanted, learnt(case, is_late=True))
