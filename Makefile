@@ -4,7 +4,7 @@
 #   make test    install what the tests need, run them, the page's too   (ARGS="-k name" goes to pytest alone)
 #   make test-fast   the quick ones, in under three minutes
 #   make test-long   the longest tests, which the others leave out (tests/long.txt)
-#   make check   ruff (format and lint), mypy, import-linter
+#   make check   ruff (format and lint), mypy, import-linter, the budget of lines
 #   make bench   steps per second of the survival worlds on one core
 #   make bench-viewer  what the page and its server cost, beside their bars; needs Node 20 and Chromium
 #   make stories     the viewer's user stories walked through in a browser, with a picture of each; needs Node 20 and Chromium
@@ -90,6 +90,7 @@ check: $(VENV)/.installed-all
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/budget.py
 
 bench: $(VENV)/.installed-demo
 	$(BIN)/interplay bench survival/1v1-heals-low survival/2v2-all-low --num-worlds 256
