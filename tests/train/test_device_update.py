@@ -59,6 +59,8 @@ class Played:
         self.settings = build(TrainSettings, merge(values, own), "test")
         learner = make_learner(self.settings, make, begins=True)
         assert isinstance(learner, DeviceLearner)
+        for name, rates in learner._rates.items():  # others for each population
+            learner._rates[name] = rates * np.linspace(1.0, 0.5, len(rates), dtype=np.float32)
         self.learner = learner
         self.worker = Worker(self.settings, make, learner, SingleProcess())
         self.worker.play()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -160,6 +161,23 @@ def test_log_probabilities_are_those_of_the_stored_actions(learner: Learner, col
     np.testing.assert_allclose(pending.log_prob[:count], log_prob, atol=1e-5)
     at = (pending.step[:count], pending.slot[:count])
     np.testing.assert_allclose(collector.buffer.value.reshape(STEPS, -1)[at], value, atol=1e-5)
+
+
+@pytest.mark.parametrize("update", [0, 3])
+def test_actions_are_drawn_with_the_key_of_their_update_and_step(learner: Learner, update: int) -> None:
+    collector = make_shard(0, make_corridor, learner, settings_of()).collector
+    collect([collector], learner.inference_parameters(), update)
+    network, pending = learner.networks["agent"], collector.pending["agent"]
+    for t in (0, 1):
+        own = samples_of(collector, t)
+        rows = network.layout.allocate(collector.rows("agent"))
+        count = own.stop - own.start
+        for dtype, array in rows.items():
+            array[:count] = pending.seen.rows[dtype][own]
+        parameters, _ = network._network(learner.vectors["agent"][0])(network._read(rows))
+        key = jax.random.fold_in(jax.random.wrap_key_data(collector.keys["agent"]), update * STEPS + t)
+        drawn = network.distribution.sample(parameters, jax.random.fold_in(key, 0), None)
+        assert np.array_equal(pending.action[own], drawn[:count])
 
 
 def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
