@@ -53,7 +53,13 @@ class Played:
             "world": {"id": "toy"},
             "num_worlds": 8,
             "train": {"shards": 2, "device": "host:0"},
-            "ppo": {"rollout": 32, "minibatch": 64, "epochs": 3, "target_kl": "off"},
+            "ppo": {
+                "rollout": 32,
+                "minibatch": 64,
+                "epochs": 3,
+                "target_kl": "off",
+                "entropy_coefficient": 0.05,
+            },
             "network": {"kind": "mlp", "hidden": [8]},
         }
         self.settings = build(TrainSettings, merge(values, own), "test")
