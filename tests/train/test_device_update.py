@@ -199,10 +199,13 @@ def test_an_update_is_its_gradients_one_after_another_and_ends_before_the_step_t
 
 
 def test_no_step_is_taken_from_a_gradient_that_is_not_finite() -> None:
+    """One row of the first minibatch has no number, all later ones are sound."""
     played = Played(make_corridor, {})
     before = np.asarray(played.learner.vectors["agent"])
     own = played.samples["agent"]
-    played.samples["agent"] = own._replace(batch=own.batch._replace(target=own.batch.target * np.nan))
+    bad = int(own.rows[played.orders(0)["agent"][0], 0])
+    target = own.batch.target.at[bad].set(np.nan)
+    played.samples["agent"] = own._replace(batch=own.batch._replace(target=target))
     with pytest.raises(UserError, match=r"update 0: gradient of .* is not finite"):
         played.run()
     assert np.array_equal(np.asarray(played.learner.vectors["agent"]), before)
