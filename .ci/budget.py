@@ -42,7 +42,7 @@ def main() -> int:
     if "--table" in sys.argv:
         print_table()
         return 0
-    found = {name: size._asdict() for name, size in measure("interplay").items()} | {
+    found = {name: size._asdict() for name, size in measure().items()} | {
         CIRCLES: {"number": count_circles()}
     }
     if "--write" in sys.argv:
@@ -67,11 +67,11 @@ def main() -> int:
     return bool(over)
 
 
-def measure(folder: str) -> dict[str, Size]:
+def measure() -> dict[str, Size]:
     """Package -> its size; a module beside the packages counts as one."""
     found: dict[str, Size] = {}
-    for path in files(f"{folder}/**.py"):
-        name, text = path.relative_to(ROOT / folder).parts[0].removesuffix(".py"), path.read_text()
+    for path in files("interplay/**.py"):
+        name, text = path.relative_to(ROOT / "interplay").parts[0].removesuffix(".py"), path.read_text()
         tree = ast.parse(text)
         own = (count_code(tree, text), count_names(tree), len(refusals(tree)))
         found[name] = Size(*np.add(found.get(name, (0, 0, 0)), own).tolist())
@@ -79,9 +79,9 @@ def measure(folder: str) -> dict[str, Size]:
 
 
 def files(pattern: str) -> list[Path]:
-    """Files that git knows, or would know."""
-    asked = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
-    names = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    """Files that git has, or would add."""
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
+    names = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     return [ROOT / name for name in names if (ROOT / name).is_file()]
 
 
@@ -145,11 +145,9 @@ def count_circles() -> int:
 
 def print_table() -> None:
     """The figures, each as a row of Markdown."""
-    package, tests = (
-        [(p, p.read_text()) for p in files(f"{folder}/**.py")] for folder in ("interplay", "tests")
-    )
-    trees = [ast.parse(text) for _, text in package]
-    pages = [p.read_text() for p in files("docs/*.md") + files("README.md") + files("docs/decisions/*.md")]
+    package, tests = ([p.read_text() for p in files(f"{folder}/**.py")] for folder in ("interplay", "tests"))
+    trees = [ast.parse(text) for text in package]
+    pages = [p.read_text() for p in files("docs/**.md") + files("README.md")]
     prose = [str(node.value) for tree in trees for node in docstrings(tree)] + pages
     functions = [
         node
@@ -157,12 +155,12 @@ def print_table() -> None:
         for node in ast.walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
-    sizes = measure("interplay").values()
+    sizes = measure().values()
     rows = {
-        "package, lines of Python": sum(text.count("\n") for _, text in package),
+        "package, lines of Python": sum(text.count("\n") for text in package),
         "of it code, without docstrings, comments and blanks": sum(size.lines for size in sizes),
         "of it refusals": sum(size.refusals for size in sizes),
-        "tests, lines of Python": sum(text.count("\n") for _, text in tests),
+        "tests, lines of Python": sum(text.count("\n") for text in tests),
         "who, whom, whose, somebody, nobody, told in docstrings and docs": sum(
             len(PERSONS.findall(text)) for text in prose
         ),

@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def entered(work: Any) -> set[str]:
-    """The files whose functions `work` calls, as far as they are the package's."""
+    """The files of the package with a function that `work` calls."""
     files: set[str] = set()
 
     def note(frame: FrameType, event: str, _: Any) -> None:

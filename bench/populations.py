@@ -109,7 +109,7 @@ def parts(worker: Worker) -> dict[str, float]:
     def copy() -> None:
         collector.stage(name, timestep.acting, seen.part(0))
 
-    def asked() -> None:
+    def call() -> None:
         read([collector], ask([collector], inference, [timestep.acting], 0, staged))
 
     def network() -> None:
@@ -121,7 +121,7 @@ def parts(worker: Worker) -> dict[str, float]:
     found["act: one product"] = (
         least(padded_product(own, inference[name], seen.rows, stage), 20) / living * 1e6
     )
-    found["act"] = least(asked, 20) / living * 1e6
+    found["act"] = least(call, 20) / living * 1e6
     actions = RandomPolicy()
     actions.start(shard.world)
     choice = actions.act(timestep)

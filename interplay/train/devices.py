@@ -1,4 +1,4 @@
-"""Where the networks are computed: on the processor, or on one or more graphics cards that the settings ask for.
+"""Where the networks are computed: on the processor, or on graphics cards that the settings name.
 
 The processor stays jax's default device. Only a learner's parameters are *committed* to a card, and compiled calls that take them follow:
 what has no parameters, and every other process, uses no card.
@@ -40,8 +40,9 @@ def with_device(settings: TrainSettings) -> TrainSettings:
         return settings
     found = "gpu" if settings.train.workers == 1 and _has_cuda() and has_card() else CPU
     own: dict[str, Any] = {"device": found} | (ON_CPU if found == CPU else {})
-    if own.get("precision", settings.train.precision) != settings.train.precision:
-        tell(f"train.device = auto finds no card: products are in float32, not {settings.train.precision}")
+    for key, value in own.items():
+        if key != "device" and value != (given := getattr(settings.train, key)):
+            tell(f"train.device = auto finds no card: train.{key} is {value}, not {given}")
     return changed(settings, {"train": own}, "train")
 
 
@@ -78,14 +79,17 @@ def put(tree: Any, device: Any) -> Any:
     return tree if device is None else jax.device_put(tree, device)
 
 
-def put_rows(rows: Any, beside: Any, device: Any) -> Any:
-    """Arrays (S, N, ...) and others, on a device of `open_device`; of several each has its part of the N rows, if they can be parted evenly."""
+def put_rows(rows: Any, beside: Any, device: Any, divided: bool = True) -> Any:
+    """Arrays (S, N, ...) and others on a device of `open_device`.
+
+    Where rows are `divided` over several devices, each has its part of the N rows, if N can be divided evenly.
+    """
     given = (rows, beside)
     if not isinstance(device, NamedSharding):
         return put(given, device)
-    even = jax.tree.leaves(rows)[0].shape[1] % device.mesh.size == 0
-    parted = NamedSharding(device.mesh, PartitionSpec(None, AXIS)) if even else device
-    return jax.device_put(given, (parted, device))
+    divided = divided and jax.tree.leaves(rows)[0].shape[1] % device.mesh.size == 0
+    place = NamedSharding(device.mesh, PartitionSpec(None, AXIS)) if divided else device
+    return jax.device_put(given, (place, device))
 
 
 def on_each(function: Callable[..., Any], device: Any) -> Callable[..., Any]:

@@ -84,7 +84,7 @@ class Stage(NamedTuple):
     seen: Seen
 
 
-Asked = dict[str, tuple[list[Stage], jax.Array | None]]  # kind name -> its rows, and what was found
+Calls = dict[str, tuple[list[Stage], jax.Array | None]]  # kind name -> rows of each shard, outputs of all
 
 
 class Answer(NamedTuple):
@@ -451,13 +451,13 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
 
 
 def cut_groups(shards: Sequence[Collector]) -> list[Sequence[Collector]]:
-    """The shards that are asked for together: all, or half of them on a device."""
+    """The shards that share a call of the networks: all, or half of them on a device."""
     network, half = next(iter(shards[0].networks.values())), len(shards) // 2
     return [shards] if network.device is None or not half else [shards[:half], shards[half:]]
 
 
 class Group:
-    """Shards that are asked for in one call.
+    """Shards that share a call of the networks.
 
     Args:
         shards, parameters, update: as of `collect`.
@@ -472,16 +472,16 @@ class Group:
         self.acting = self.stepping = 0.0
 
     def begin_step(self, t: int) -> None:
-        """Asks for the actions of a step; what it asks with stays as it is until `end_step` has read them."""
+        """Calls the networks for a step; their inputs stay as they are until `end_step` has read the outputs."""
         began = time.perf_counter()
         wanted = [shard.begin_step(t) for shard in self._shards]
-        self._asked = ask(self._shards, self._parameters, wanted, t, self._staged)
+        self._calls = ask(self._shards, self._parameters, wanted, t, self._staged)
         self.acting += time.perf_counter() - began
 
     def end_step(self, t: int) -> None:
         """Takes the step with the answers."""
         began = time.perf_counter()
-        answers = read(self._shards, self._asked)
+        answers = read(self._shards, self._calls)
         acted = time.perf_counter()
         for shard, own in zip(self._shards, answers, strict=True):
             try:
@@ -499,7 +499,7 @@ class Group:
         self.acting, self.stepping = self.acting + acted - began, self.stepping + time.perf_counter() - acted
 
     def end(self) -> None:
-        """Asks for the values of what is seen after the last step."""
+        """Computes the values of the observations after the last step."""
         began = time.perf_counter()
         wanted = [shard.after() for shard in self._shards]
         for shard in self._shards:
@@ -510,14 +510,14 @@ class Group:
     def _ask_values(self, wanted: Sequence[np.ndarray | None], out: Sequence[np.ndarray]) -> None:
         """Writes V of what the agents in `wanted` see, (W, A) for each shard or None, into `out`, (W, A) each.
 
-        The program that acts also tells values; one for values alone would have to be compiled as well.
+        The program that acts gives values as well; one for values alone would have to be compiled.
         """
         masks = [
             np.zeros(values.shape, bool) if want is None else want
             for want, values in zip(wanted, out, strict=True)
         ]
-        asked = ask(self._shards, self._parameters, masks, 0, self._staged)
-        for answers, values in zip(read(self._shards, asked), out, strict=True):
+        calls = ask(self._shards, self._parameters, masks, 0, self._staged)
+        for answers, values in zip(read(self._shards, calls), out, strict=True):
             for answer in answers.values():
                 values.reshape(-1)[answer.stage.where] = answer.outputs[:, -1]
 
@@ -551,30 +551,30 @@ def ask(
     wanted: Sequence[np.ndarray],
     t: int,
     staged: Mapping[str, Staged],
-) -> Asked:
-    """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind, whose end is not waited for on a device.
+) -> Calls:
+    """Calls the networks of each kind for the agents in `wanted`, (W, A) for each shard; on a device without waiting for the outputs.
 
     What the rows hold stays in `staged` until the next call.
     """
-    asked: Asked = {}
+    calls: Calls = {}
     for name, network in shards[0].networks.items():
         own = staged[name]
         stages = [
             shard.stage(name, want, part) for shard, want, part in zip(shards, wanted, own.parts, strict=True)
         ]
         some = any(len(stage.picked) for stage in stages)
-        asked[name] = (
+        calls[name] = (
             stages,
             _call(network, parameters[name], stages, t, own, shards[0].block[name]) if some else None,
         )
-    return asked
+    return calls
 
 
-def read(shards: Sequence[Collector], asked: Asked) -> list[dict[str, Answer]]:
+def read(shards: Sequence[Collector], calls: Calls) -> list[dict[str, Answer]]:
     """The answers to each shard, once they are there."""
     answers: list[dict[str, Answer]] = [{} for _ in shards]
     for name, network in shards[0].networks.items():
-        stages, found = asked[name]
+        stages, found = calls[name]
         outputs = None if found is None else _fetch(found, network.device)
         columns = network.distribution.columns + 2
         for at, stage in enumerate(stages):
@@ -597,8 +597,8 @@ def _call(
     if stages[0].blocks is not None:
         cuts = _filled([stage.blocks for stage in stages], staged.keys.shape[1])
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
-    given = (seen.rows, seen.mask, seen.memory, seen.view)
-    (rows, mask, memory, view), (blocks, keys) = put_rows(given, (blocks, staged.keys[t]), network.device)
+    given, beside = (seen.rows, seen.mask, seen.memory, seen.view), (blocks, staged.keys[t])
+    (rows, mask, memory, view), (blocks, keys) = put_rows(given, beside, network.device, blocks is None)
     outputs: jax.Array = network.act(
         parameters, rows, mask, blocks, keys, memory, view, staged.shards, block=block
     )

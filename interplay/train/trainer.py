@@ -1,7 +1,6 @@
 """`train`, `resume` and `load_policy`: a run from its settings to its last checkpoint.
 
-What becomes of lost workers and cards is in `supervision.py`, what the workers do update after update in `update_loop.py`, an update itself in
-`update.py`.
+`supervision.py` replaces lost workers, `update_loop.py` makes update after update, `update.py` one of them.
 """
 
 from __future__ import annotations
@@ -23,18 +22,11 @@ from interplay.train.making import make_learner, registry_factory
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.parallel.workers import check_main
 from interplay.train.play.policy import load_policy, load_population
-from interplay.train.run.checkpoint import (
-    Checkpoint,
-    find_checkpoint,
-)
+from interplay.train.run.checkpoint import Checkpoint, find_checkpoint
 from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.run.progress import tell
 from interplay.train.run.writers import check_writers
-from interplay.train.selfplay.matchups import (
-    pin,
-    pinned,
-    pinned_league,
-)
+from interplay.train.selfplay.matchups import pin, pinned, pinned_league
 from interplay.train.settings import TrainGroup, TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import MakeWorld
@@ -164,7 +156,7 @@ def resume(
         settings = with_device(
             _changed(folder.settings, workers, steps, str(run), device, precision, threads)
         )
-        open_device(settings.train)  # before the folder says that it is used
+        open_device(settings.train)  # before the folder is marked as used
         if checkpoint is not None:
             _tell_other_device(checkpoint, settings.train)
         folder.change(settings)

@@ -5,16 +5,24 @@ XLA_FLAGS=--xla_force_host_platform_device_count=4 python -m tests.train.mesh_ru
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import interplay
 from interplay.train.devices import open_device, put_rows
+from interplay.train.making import make_learner, registry_factory
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainGroup
+from interplay.train.update import Worker
+from interplay.verbs.settings import build_settings
+from interplay.verbs.training import nested
 from tests.train.placed_runs import CASES, learn, run_of, stop_and_resume
+from tests.train.placed_runs import SMALL as SMALL_RUN
 
 # Eighteen samples, or four sequences, of which four devices compute unequal parts.
 SMALL = {"minibatch": 18, "sequence": 4}
@@ -38,9 +46,31 @@ def parts_of_rows() -> list[list[list[int]]]:
     return found
 
 
+def parts_of_outputs(case: str) -> list[list[int]]:
+    """Shapes of the outputs of acting in an update of one shard, the whole and what each of four devices computed."""
+    world, values = CASES[case]
+    own = SMALL_RUN | values | {"train.device": "host:0", "train.devices": 4, "train.shards": 1}
+    settings = build_settings(world, nested(own), {})
+    make = registry_factory(settings)
+    learner = make_learner(settings, make, begins=True, say=str)
+    (network,), found = learner.networks.values(), set()
+    act = network.act
+
+    def noted(*given: Any, **named: Any) -> Any:
+        outputs = act(*given, **named)
+        found.update({outputs.shape, *(part.data.shape for part in outputs.addressable_shards)})
+        return outputs
+
+    network.act = noted
+    with contextlib.closing(Worker(settings, make, learner, SingleProcess())) as worker:
+        worker.update()
+    return sorted(map(list, found))
+
+
 def main(folder: str, *cases: str) -> None:
-    """A JSON line for the rows of a step, then one for each case and number of devices."""
+    """A JSON line for the rows of a step, one for the outputs of two cases, then one for each case and number of devices."""
     print(json.dumps(parts_of_rows()))
+    print(json.dumps([parts_of_outputs(case) for case in ("mlp", "populations")]))
     for case in cases:
         values = {f"{rule}.{key}": value for key, value in SMALL.items() for rule in ("ppo", "vtrace")}
         values = {key: value for key, value in values.items() if key in CASES[case][1]}

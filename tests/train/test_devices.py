@@ -78,8 +78,12 @@ def test_several_devices_share_every_minibatch(tmp_path: Path, cases: list[str])
     printed = subprocess.run(
         asked, env=os.environ | {"XLA_FLAGS": flags}, capture_output=True, text=True, check=True
     )
-    parts, *lines = [json.loads(line) for line in printed.stdout.splitlines() if line.startswith(("{", "["))]
+    parts, outputs, *lines = [
+        json.loads(line) for line in printed.stdout.splitlines() if line.startswith(("{", "["))
+    ]
     assert parts == [[[1, 2, 3]], [[5, 2]], [[1, 7, 3]], [[5, 2]]]
+    assert outputs[0] == [[1, 2, 8], [1, 8, 8]]  # four worlds of two agents
+    assert len(outputs[1]) == 1  # of several populations each device computes all
     assert [(line["case"], line["devices"]) for line in lines] == [
         (case, n) for case in cases for n in (2, 4)
     ]
@@ -163,15 +167,18 @@ def test_auto_is_a_card_where_jax_and_system_have_one(
     assert devices.with_device(asked).train.device == found
 
 
-def test_auto_without_a_card_names_the_precision_that_it_leaves(
+def test_auto_without_a_card_names_what_it_leaves(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(devices, "has_card", lambda: False)
-    for precision, lines in (("float32", 0), ("tf32", 1)):
-        asked = changed(SETTINGS, {"train": {"device": "auto", "precision": precision}}, "test")
-        found = devices.with_device(asked).train
-        assert (found.device, found.precision) == ("cpu", "float32")
-        assert capsys.readouterr().err.count(f"not {precision}") == lines
+    for precision, count, lines in (("float32", 1, 0), ("tf32", 1, 1), ("tf32", 4, 2)):
+        own = {"device": "auto", "precision": precision, "devices": count}
+        found = devices.with_device(changed(SETTINGS, {"train": own}, "test")).train
+        assert (found.device, found.precision, found.devices) == ("cpu", "float32", 1)
+        printed = capsys.readouterr().err
+        assert len(printed.splitlines()) == lines
+        assert ("train.precision is float32, not tf32" in printed) == (precision == "tf32")
+        assert ("train.devices is 1, not 4" in printed) == (count == 4)
 
 
 def test_auto_keeps_the_workers_where_jax_has_no_cuda(

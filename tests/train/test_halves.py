@@ -44,13 +44,13 @@ def late(act: Any) -> Any:
     return lambda *given, **named: Late(lambda: act(*given, **named))
 
 
-def learnt(case: str, is_late: bool = False) -> dict[str, np.ndarray]:
+def learnt(case: str, shards: int, is_late: bool = False) -> dict[str, np.ndarray]:
     """All arrays of a checkpoint after three updates."""
     make, own = CASES[case]
     values = {
         "world": {"id": "toy"},
         "num_worlds": 8,
-        "train": {"shards": 4, "device": "host:0"},
+        "train": {"shards": shards, "device": "host:0"},
         "ppo": {"rollout": 32, "minibatch": 64, "epochs": 1},
         "network": {"kind": "mlp", "hidden": [8]},
     }
@@ -66,8 +66,11 @@ def learnt(case: str, is_late: bool = False) -> dict[str, np.ndarray]:
     return {f"{stem}/{name}": array for stem, own in arrays.items() for name, array in own.items()}
 
 
+@pytest.mark.parametrize("shards", [2, 4])
 @pytest.mark.parametrize("case", CASES)
-def test_halves_give_the_bits_of_all_shards_at_once(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_halves_give_the_bits_of_all_shards_at_once(
+    case: str, shards: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     groups: list[int] = []
     cut = rollout.cut_groups
 
@@ -76,10 +79,10 @@ def test_halves_give_the_bits_of_all_shards_at_once(case: str, monkeypatch: pyte
         return cut(shards)
 
     monkeypatch.setattr(rollout, "cut_groups", noted)
-    found = learnt(case)
+    found = learnt(case, shards)
     assert groups == [2, 2, 2]
     monkeypatch.setattr(rollout, "cut_groups", lambda shards: [shards])
-    compare(found, learnt(case))
+    compare(found, learnt(case, shards))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -87,9 +90,9 @@ def test_answers_that_are_read_late_are_those_to_what_was_asked(
     case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The networks read the staged arrays themselves when an answer is fetched; a write before that changes it."""
-    wanted = learnt(case)
-    monkeypatch.setattr(rollout, "put_rows", lambda rows, beside, device: (rows, beside))
-    compare(wanted, learnt(case, is_late=True))
+    wanted = learnt(case, 4)
+    monkeypatch.setattr(rollout, "put_rows", lambda rows, beside, *_: (rows, beside))
+    compare(wanted, learnt(case, 4, is_late=True))
 
 
 def compare(wanted: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> None:
