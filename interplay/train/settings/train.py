@@ -199,7 +199,7 @@ class TrainGroup(Settings):
             )
         if self.devices > 1 and (self.devices & (self.devices - 1) or self.device == "cpu"):
             raise ValueError(
-                f"devices = {self.devices} with device = {self.device}: 2, 4 or 8 cards share the minibatches; leave it out on the processor"
+                f"devices = {self.devices} with device = {self.device}: give 2, 4 or 8 and device = gpu, or leave it out"
             )
         if self.precision != "float32" and (self.device == "cpu" or self.device.startswith("host")):
             raise ValueError(
