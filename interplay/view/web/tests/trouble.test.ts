@@ -104,9 +104,9 @@ describe("a machine six times slower", () => {
       // The page says how many that are, to the eye alone.
       const header = () => tab.locator(".connection").textContent();
       await expect.poll(header, { timeout: 20_000 }).toMatch(/fps · 1 of \d+ ticks shown$/);
-      const [told, share] = [Number(/1 of (\d+)/.exec((await header())!)![1]), (come.at(-1)! - come.at(-21)!) / 20];
-      expect(told / share).toBeGreaterThan(0.5);
-      expect(told / share).toBeLessThan(2);
+      // Both are of the last second or so, of not the same frames: on a loaded machine they may differ for a while.
+      const ratio = async () => Number(/1 of (\d+)/.exec((await header())!)?.[1]) / ((come.at(-1)! - come.at(-21)!) / 20);
+      await expect.poll(async () => Math.abs(Math.log2(await ratio())), { timeout: 60_000 }).toBeLessThan(1);
       expect(await tab.locator("#aloud").textContent()).not.toContain("ticks");
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
       await expect.poll(async () => (await tick(tab)) - come.at(-1)!, { timeout: 60_000 }).toBe(0);
