@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json as json_text
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.options import Roles, Trust, named_path
+from interplay.cli.declared import declared
+from interplay.cli.options import Json
 from interplay.core.errors import UserError
+from interplay.verbs import playing
 
 EXAMPLE = (
     "interplay evaluate runs/first --episodes 200\n"
@@ -21,30 +22,9 @@ EXAMPLE = (
 )
 
 
+@declared(playing.evaluate, arguments=("player", "options"), out="FOLDER")
 def evaluate(
-    player: Annotated[
-        str, typer.Argument(metavar="RUN|POLICY", help="A run folder, or a scripted policy's name.")
-    ],
-    options: Annotated[
-        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
-    ] = None,
-    world: Annotated[str, typer.Option(help="The world's id; a run brings its own.")] = "",
-    episodes: Annotated[int, typer.Option(help="Episodes to play.", min=1)] = 100,
-    num_worlds: Annotated[int, typer.Option(help="Worlds side by side.", min=1)] = 64,
-    max_steps: Annotated[
-        int | None, typer.Option(help="Cut episodes there; for worlds that may never end.", min=1)
-    ] = None,
-    roles: Roles = None,
-    trust: Trust = False,
-    greedy: Annotated[
-        bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of the worlds and of the players.", min=0)] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    at_checkpoints: Annotated[
-        bool,
-        typer.Option("--at-checkpoints", help="The same episodes at every checkpoint that the run has kept."),
-    ] = False,
+    json: Json = False,
     csv: Annotated[
         bool, typer.Option("--csv", help="With --at-checkpoints: print comma-separated values.")
     ] = False,
@@ -54,49 +34,28 @@ def evaluate(
             help="With --at-checkpoints: a metric of the table; may be repeated.  [default: the first six]"
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            parser=named_path,
-            metavar="FOLDER",
-            help="With --at-checkpoints: keeps the rows, for `interplay curves FOLDER`; what it has is not played again.",
-        ),
-    ] = None,
+    **given: Any,
 ) -> None:
     """Plays whole episodes, a run against the opponents of its training: shares won, lost, drawn and cut, and means of every metric."""
-    from interplay.core.settings import parse_overrides
-
-    if at_checkpoints:
+    player, episodes, roles, seed = (given[name] for name in ("player", "episodes", "roles", "seed"))
+    if given["at_checkpoints"]:
         from interplay.cli.milestones import show
         from interplay.cli.progress import ProgressLines
         from interplay.verbs.milestones import Asked, evaluate_checkpoints
 
         if json and csv:
             raise UserError("--json --csv: a table has one form; give one of the two")
-        given = parse_overrides(options or [])
-        asked = Asked(player, world, given, episodes, num_worlds, max_steps, roles or (), greedy, seed, trust)
-        show(asked, evaluate_checkpoints(asked, out, ProgressLines()), column or (), json, csv)
+        asked = Asked(given.pop("player"), **{name: given[name] for name in Asked._fields[1:]})
+        show(asked, evaluate_checkpoints(asked, given["out"], ProgressLines()), column or (), json, csv)
         return
-    for flag, used in (("--csv", csv), ("--column", column), ("--out", out)):
+    for flag, used in (("--csv", csv), ("--column", column), ("--out", given["out"])):
         if used:
             raise UserError(f"{flag}: that is for the table of all checkpoints; add --at-checkpoints")
     from interplay.evaluate.episodes import MOST_AGENTS
     from interplay.evaluate.results import NAMES
     from interplay.train.run.metrics_log import plain
-    from interplay.verbs.playing import evaluate as play
 
-    table = play(
-        player,
-        world,
-        parse_overrides(options or []),
-        episodes=episodes,
-        num_worlds=num_worlds,
-        max_steps=max_steps,
-        roles=roles or (),
-        greedy=greedy,
-        seed=seed,
-        trust=trust,
-    )
+    table = playing.evaluate(**given)
     summary = table.summary()
     if json:
         metrics = {name: estimate._asdict() for name, estimate in summary.items()}

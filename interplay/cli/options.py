@@ -12,15 +12,6 @@ import typer
 from interplay.core.errors import UserError
 from interplay.core.settings_reading import MOST_NUMBER
 
-Roles = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="SIDE=RUN|POLICY",
-        help="Who plays a side instead (a team, population, agent or side of the run), e.g. blue=random, or blue=self: "
-        "the player itself; may be given several times.",
-    ),
-]
-
 Trust = Annotated[
     bool,
     typer.Option(
@@ -40,24 +31,7 @@ def threads(typed: str | int) -> int | str:
     raise typer.BadParameter(f"{str(typed)[:20]!r} is neither auto nor a whole number from 1 to 1024")
 
 
-ThreadsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--threads",
-        parser=threads,
-        metavar="auto|INTEGER",
-        help="Threads that step worlds, in each process; they change no bit: docs/gpu.md.",
-    ),
-]
-
-PrecisionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--precision",
-        metavar="float32|tf32|bfloat16",
-        help="Precision of products of matrices on a card: docs/gpu.md.",
-    ),
-]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 FigureSize = Annotated[
     str,
@@ -72,6 +46,40 @@ FontSize = Annotated[
     typer.Option("--font-size", metavar="POINTS", help="Of the labels of axes.  [default: 9]"),
 ]
 Title = Annotated[str, typer.Option("--title", help="Above the panels.")]
+
+
+def read_size(words: str) -> int | tuple[int, int] | None:
+    """Pixels from ``"512"`` or ``"900x600"``; None from "".
+
+    Raises:
+        UserError: for anything else.
+    """
+    if not words:
+        return None
+    sides = words.split("x")
+    if len(sides) > 2 or not all(side.isdecimal() for side in sides):
+        raise UserError(f"--size {words}: no size; write pixels as 512 or 900x600")
+    pixels = [int(side) for side in sides]
+    return pixels[0] if len(pixels) == 1 else (pixels[0], pixels[1])
+
+
+def read_focus(words: str) -> int | tuple[float, float] | None:
+    """An agent from ``"17"``, a place from ``"12,30.5"``; None from "".
+
+    Raises:
+        UserError: for anything else.
+    """
+    if not words:
+        return None
+    if words.isdecimal():
+        return int(words)
+    try:
+        x, y = (float(part) for part in words.split(","))
+    except ValueError:
+        raise UserError(
+            f"--focus {words}: no agent and no place; write an agent's number, 17, or a place, 12,30.5"
+        ) from None
+    return x, y
 
 
 def named_path(typed: str | Path) -> Path:

@@ -5,16 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from interplay.core.errors import UserError
 from interplay.core.keywords import says_near_miss
-from interplay.core.policy import Policy
-from interplay.evaluate.episodes import EpisodeTable
 from interplay.verbs.showing import Media
 
 if TYPE_CHECKING:
+    from interplay.core.policy import Policy
+    from interplay.evaluate.episodes import EpisodeTable
     from interplay.verbs.run import Metrics, Run
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """Keyword arguments of `evaluate`, for type checkers."""
+
+    episodes: int
+    num_worlds: int
+    max_steps: int | None
+    roles: Sequence[str]
+    greedy: bool
+    seed: int
+    trust: bool
 
 
 @overload
@@ -23,15 +35,8 @@ def evaluate(
     world: object = "",
     options: Mapping[str, Any] | None = None,
     *,
-    episodes: int = 100,
-    num_worlds: int = 64,
-    max_steps: int | None = None,
-    roles: Sequence[str] = (),
-    greedy: bool = False,
-    seed: int = 0,
-    trust: bool = False,
     at_checkpoints: Literal[False] = False,
-    out: None = None,
+    **others: Unpack[EvaluateOptions],
 ) -> EpisodeTable: ...
 
 
@@ -41,15 +46,9 @@ def evaluate(
     world: object = "",
     options: Mapping[str, Any] | None = None,
     *,
-    episodes: int = 100,
-    num_worlds: int = 64,
-    max_steps: int | None = None,
-    roles: Sequence[str] = (),
-    greedy: bool = False,
-    seed: int = 0,
-    trust: bool = False,
     at_checkpoints: Literal[True],
     out: str | Path | None = None,
+    **others: Unpack[EvaluateOptions],
 ) -> Metrics: ...
 
 
@@ -72,23 +71,23 @@ def evaluate(
     """Plays whole episodes.
 
     Args:
-        player: a run, its folder, a scripted policy's name, or a policy.
-        world: anything that `interplay.train` takes; empty: the run's own world.
-        options: of the world.
-        episodes: to play.
-        num_worlds: side by side.
-        max_steps: cuts episodes there; needed for worlds that may never end.
-        roles: who plays some sides instead, ``"blue=random"``: a team, a population, an agent or a side of the run's settings. A run plays
-            against the opponents of its training; ``"blue=self"`` lets it play that side itself.
-        greedy: a trained policy takes its likeliest action.
+        player: a run or its folder, a scripted policy's name, or a policy.
+        world: a world's id, or anything that `interplay.train` takes; empty: the run's own.
+        options: options of the world.
+        episodes: number of episodes.
+        num_worlds: worlds that are stepped together.
+        max_steps: length at which episodes are cut; needed for worlds that may never end.
+        roles: another player for some sides, e.g. ``"blue=random"``: a side is a team, a population, an agent, or a side of the run's
+            settings. A run plays against the opponents of its training; with ``"blue=self"`` it plays that side itself.
+        greedy: trained policies take their likeliest action.
         seed: of the worlds and of the players.
-        trust: runs may name programs of their own.
+        trust: runs and files may name programs (``module:name``), which are imported and run.
         at_checkpoints: play the same episodes at every sound checkpoint that the run has kept.
-        out: with `at_checkpoints`, a folder that keeps the rows, as ``interplay evaluate --out`` does; what it has is not played again.
+        out: with `at_checkpoints`, a folder that keeps the rows, for ``interplay curves``; kept rows are not played again.
 
     Returns:
         One row per episode; ``.summary()`` has the mean of every column with its standard error, over the agents of the player where
-        others play too, and ``name[side]``; ``.players`` names who played each side. With `at_checkpoints` columns
+        others play too, and ``name[side]``; ``.players`` names the player of each side. With `at_checkpoints` columns
         over the checkpoints, oldest first: ``agent_steps``, means by the names that training logs, ``standard_error[name]``, and
         ``by_agent[name]``.
 
@@ -100,6 +99,7 @@ def evaluate(
         >>> len(table), table["return"].shape
         (4, (4, 2))
     """
+    from interplay.core.policy import Policy
     from interplay.evaluate import play
     from interplay.evaluate.lineup import line_of
     from interplay.verbs.players import seat
@@ -120,7 +120,7 @@ def evaluate(
     if out is not None:
         raise UserError(f"out = {str(out)!r}: only rows of checkpoints are kept; add at_checkpoints=True")
     seated = seat(player, world, options, greedy, roles, trust)
-    batch = seated.make_world(num_worlds=max(min(num_worlds, episodes), 1), seed=seed)
+    batch = seated.make_world(num_worlds=min(num_worlds, max(episodes, 1)), seed=seed)
     try:
         return play(batch, seated.policy, episodes=episodes, seed=seed, max_steps=max_steps)
     finally:
@@ -130,7 +130,7 @@ def evaluate(
 @says_near_miss
 def record(
     player: str | Path | Policy | Run,
-    out: str | Path,
+    out: str | Path | None = None,
     world: object = "",
     options: Mapping[str, Any] | None = None,
     *,
@@ -149,22 +149,23 @@ def record(
     seed: int = 0,
     trust: bool = False,
 ) -> Media:
-    """Plays episodes and records them, or draws a recording.
+    """Plays episodes and records them.
+
+    A recording (``match.replay``) in place of the player is drawn as it was played; arguments of play are refused then.
 
     Args:
-        player, world, options, roles, greedy, seed, trust: as for `evaluate`. The player may also be a recording, ``match.replay``, which
-            is drawn: it was played already, so that none of the others is given then.
-        out: ``.mp4``, ``.gif`` or ``.png``, which chooses video, animation or picture; or ``.replay``, a recording.
-        episodes: to show.
-        max_steps: an episode is left there; needed for worlds that may never end.
-        size: pixels, one number or (width, height).
-        every: show each so many-th step: faster playback.
-        frames: for which a step stays in view, 30 a second; None: the world's own. Things glide to where they are next.
-        step: of a ``.png``: after so many steps; None: the middle.
-        focus: the number of an agent to follow, or a place (x, y), to show only what is around; None: all.
-        zoom: how many tiles or metres of the shorter side to show; None: all, or 24 around a focus.
-        legend: False leaves out what says what the things are.
-        reveal: show what the public may not know, such as hidden roles.
+        player, world, options, roles, greedy, seed, trust: as for `evaluate`.
+        out: the file: ``.mp4``, ``.gif``, ``.png``, or ``.replay``, a recording. None: ``episode.mp4`` in the run's folder.
+        episodes: number of episodes.
+        max_steps: length at which episodes are cut; needed for worlds that may never end.
+        size: pixels, one number or (width, height). None: 512, or wider where the scene is wider.
+        every: show only one in so many steps, for faster playback.
+        frames: frames for which a step stays in view, 30 a second; things glide in between. None: the world's own.
+        step: of a ``.png``: the step to show. None: the middle.
+        focus: show only what is around the agent of this number, which is followed, or around a place (x, y). None: all.
+        zoom: tiles or metres of the shorter side to show. None: all, or 24 around a focus.
+        legend: draw the legend.
+        reveal: show what is hidden from the public, such as roles.
 
     Returns:
         The file; a notebook shows it.
@@ -177,6 +178,11 @@ def record(
     from interplay.verbs.players import seat
     from interplay.view.video import record as record_video
 
+    if out is None:
+        folder = Path(str(getattr(player, "folder", player)))
+        if not (folder / "settings.toml").is_file():
+            raise UserError(f"{player}: no run folder to record into; add for example --out episode.mp4")
+        out = folder / "episode.mp4"
     if is_recording(player):
         playing = (world, options, episodes != 1, max_steps, reveal, roles, greedy, seed, trust)
         looks = {"size": size, "every": every, "frames": frames, "step": step}

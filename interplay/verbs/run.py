@@ -6,20 +6,19 @@ import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from interplay.core.data_frames import frame_of
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.keywords import says_near_miss
 from interplay.core.loading import did_you_mean
+from interplay.verbs import playing
 from interplay.verbs.showing import Media
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from interplay.connect.handed import Handed
-    from interplay.evaluate.episodes import EpisodeTable
     from interplay.train.interfaced import SeenPolicy
     from interplay.train.play.trained_policy import TrainedPolicy
     from interplay.train.settings import TrainSettings
@@ -130,123 +129,8 @@ class Run:
             policy.make_world = self.handed.make
         return policy
 
-    @overload
-    def evaluate(
-        self,
-        *,
-        world: object = "",
-        options: Mapping[str, Any] | None = None,
-        episodes: int = 100,
-        num_worlds: int = 64,
-        max_steps: int | None = None,
-        roles: Sequence[str] = (),
-        greedy: bool = False,
-        seed: int = 0,
-        trust: bool = False,
-        at_checkpoints: Literal[False] = False,
-        out: None = None,
-    ) -> EpisodeTable: ...
-
-    @overload
-    def evaluate(
-        self,
-        *,
-        world: object = "",
-        options: Mapping[str, Any] | None = None,
-        episodes: int = 100,
-        num_worlds: int = 64,
-        max_steps: int | None = None,
-        roles: Sequence[str] = (),
-        greedy: bool = False,
-        seed: int = 0,
-        trust: bool = False,
-        at_checkpoints: Literal[True],
-        out: str | Path | None = None,
-    ) -> Metrics: ...
-
-    @says_near_miss
-    def evaluate(
-        self,
-        *,
-        world: object = "",
-        options: Mapping[str, Any] | None = None,
-        episodes: int = 100,
-        num_worlds: int = 64,
-        max_steps: int | None = None,
-        roles: Sequence[str] = (),
-        greedy: bool = False,
-        seed: int = 0,
-        trust: bool = False,
-        at_checkpoints: bool = False,
-        out: str | Path | None = None,
-    ) -> EpisodeTable | Metrics:
-        """Plays whole episodes, of the newest checkpoint or of each; arguments, result and errors are those of `interplay.evaluate`."""
-        from interplay.verbs import playing
-
-        return playing.evaluate(  # type: ignore[call-overload]
-            self,
-            world,
-            options,
-            episodes=episodes,
-            num_worlds=num_worlds,
-            max_steps=max_steps,
-            roles=roles,
-            greedy=greedy,
-            seed=seed,
-            trust=trust,
-            at_checkpoints=at_checkpoints,
-            out=out,
-        )
-
-    @says_near_miss
-    def record(
-        self,
-        out: str | Path | None = None,
-        *,
-        world: object = "",
-        options: Mapping[str, Any] | None = None,
-        episodes: int = 1,
-        max_steps: int | None = None,
-        size: int | tuple[int, int] | None = None,
-        every: int = 1,
-        frames: int | None = None,
-        focus: int | tuple[float, float] | None = None,
-        zoom: float | None = None,
-        legend: bool = True,
-        step: int | None = None,
-        reveal: bool = False,
-        roles: Sequence[str] = (),
-        greedy: bool = False,
-        seed: int = 0,
-        trust: bool = False,
-    ) -> Media:
-        """Records an episode; the other arguments, result and errors are those of `interplay.record`.
-
-        Args:
-            out: the file; None: ``episode.mp4`` in the run's folder.
-        """
-        from interplay.verbs import playing
-
-        return playing.record(
-            self,
-            self.folder / "episode.mp4" if out is None else out,
-            world,
-            options,
-            episodes=episodes,
-            max_steps=max_steps,
-            size=size,
-            every=every,
-            frames=frames,
-            focus=focus,
-            zoom=zoom,
-            legend=legend,
-            step=step,
-            reveal=reveal,
-            roles=roles,
-            greedy=greedy,
-            seed=seed,
-            trust=trust,
-        )
+    evaluate = playing.evaluate
+    record = playing.record
 
     @says_near_miss
     def curves(self, out: str | Path | None = None, columns: Sequence[str] | None = None) -> Media:
@@ -286,12 +170,12 @@ class Run:
 
         Args:
             steps: a new total of agent-steps, to train on.
-            workers: another number of processes.
-            accept_settings: go on with what ``settings.toml`` says now, though it was changed.
+            workers: another number of processes; they change no bit.
+            accept_settings: go on with the values that ``settings.toml`` has now, though it was changed.
             on_update: as for `interplay.train`.
             device: another value of ``train.device``; the bits are others from here on.
             precision: another value of ``train.precision``.
-            threads: another value of ``train.threads``.
+            threads: another value of ``train.threads``; they change no bit.
 
         Raises:
             UserError: if the run cannot go on, or was trained on a world that was handed over and is not at hand.
@@ -325,7 +209,7 @@ class UnknownColumn(UserError, KeyError):
     __str__ = Exception.__str__
 
 
-class Metrics(Mapping[str, np.ndarray]):
+class Metrics(Mapping[str, "np.ndarray"]):
     """What a run has logged: name of a column -> (N,) float64, a number for each line, NaN where it has none.
 
     What was logged for every agent is ``by_agent[name]`` -> (N, agents).
@@ -362,6 +246,8 @@ class Metrics(Mapping[str, np.ndarray]):
         Raises:
             UserError: if pandas is not installed.
         """
+        from interplay.core.data_frames import frame_of
+
         columns = [
             (name.removeprefix("by_agent[").removesuffix("]") if values.ndim > 1 else name, values)
             for name, values in self._columns.items()

@@ -1,4 +1,4 @@
-"""Tournaments: who is the strongest, or whose populations live longest."""
+"""Tournaments: ratings of players by matches, or of populations by their lives in merged worlds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
 from interplay.core.keywords import says_near_miss
-from interplay.train.run.progress import Progress, tell
 
 if TYPE_CHECKING:
     from interplay.evaluate.tournaments.merge_results import MergeResults
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 @says_near_miss
 def tournament(
-    players: Sequence[str | Path],
+    players: Sequence[str | Path] = (),
     world: str = "",
     options: Mapping[str, Any] | None = None,
     *,
@@ -40,27 +39,30 @@ def tournament(
     seed: int = 0,
     trust: bool = False,
 ) -> Standings | MergeResults:
-    """Plays a round robin, or merges populations, and rates everybody.
+    """Plays a round robin, or merges populations, and rates the players.
 
     Args:
-        players: run folders or scripted policies' names; with `merge` also ``NAME=RUN,RUN`` and ``POLICY@N``. None of them, with `resume`:
-            those of the tournament in `out`.
-        world: its id; empty: of the first run.
-        options: of the world.
-        out: the tournament's folder; None: nothing is kept but the results.
-        matches: of every matchup, 20 if None; with `merge` maps of every pair, 8 if None.
+        players: run folders or scripted policies. With `merge` also ``NAME=RUN,RUN`` (one home, several trainings) and ``POLICY@N``
+            (N populations). With `resume` none: those of the tournament in `out`.
+        world: a world's id; empty: the world of the first run.
+        options: an option of the world.
+        out: the tournament's folder; without one, in Python, only the results are kept.
+        matches: matches of every matchup; with `merge` maps of every pair. None: 20, 8.
         resume: go on with the tournament in `out`.
         per_match: players of a match.
-        score: what decides a match: ``"outcome"``, ``"return"``, or another metric of the world with a value per agent. None: that of the
-            tournament in `out`; of a new one the outcome where the world has one, the return otherwise.
-        max_steps: cuts matches there.
+        score: what decides a match: outcome, return, or another metric of the world with a value per agent. None: outcome where the
+            world has one, else return; with `resume` that of the tournament.
+        max_steps: length at which matches are cut.
         merge: merge the populations of every two homes into one world.
-        caps, quota, window, horizon: of merges, see `interplay.evaluate.tournaments.merge`.
+        caps: with `merge`: numbers of slots of the worlds.
+        quota: with `merge`: ``per_home`` or ``per_population``.
+        window: with `merge`: ticks in which births count.
+        horizon: with `merge`: ticks of a life that are followed.
         greedy: trained policies take their likeliest action.
-        workers: processes that play a round robin.
-        record: so many matches of every matchup and seat of a round robin are recorded in `out`; with `resume` those of one that was played, too.
+        workers: processes that play a round robin; they change no result.
+        record: matches of every matchup and seat to record, for ``interplay view``; with `resume` also of matches that were played before.
         seed: of the worlds and of the players' draws.
-        trust: runs may name programs of their own.
+        trust: as for `evaluate`.
 
     Raises:
         UserError: for unknown players, worlds or numbers, or a folder in use.
@@ -79,12 +81,22 @@ def tournament(
             tournament_kinds.refuse_recordings(record)
             if workers > 1:
                 raise UserError(f"--workers {workers}: merges are played in one process; leave it out")
-            own: dict[str, Any] = {"quota": quota, "window": window, "horizon": horizon, "maps": matches or 8}
+            own: dict[str, Any] = {
+                "quota": quota,
+                "window": window,
+                "horizon": horizon,
+                "maps": 8 if matches is None else matches,
+            }
             kind = tournament_kinds.merge(named, {**values, **own, "caps": tuple(caps)}, trust=trust)
         else:
             if score is None and resume and out is not None:
                 score = score_of(out)
-            own = {"per_match": per_match, "score": score, "max_steps": max_steps, "matches": matches or 20}
+            own = {
+                "per_match": per_match,
+                "score": score,
+                "max_steps": max_steps,
+                "matches": 20 if matches is None else matches,
+            }
             kind = tournament_kinds.round_robin(
                 named, {**values, **own}, trust=trust, workers=workers, record=record
             )
@@ -114,6 +126,8 @@ def tournament(
 
 def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
     """Plays with progress; a Ctrl-C says how to go on."""
+    from interplay.train.run.progress import Progress, tell
+
     every = 0
     progress: Progress | None = None
 

@@ -10,7 +10,6 @@ from typing import Any, TypedDict, Unpack
 from interplay.core.errors import UserError
 from interplay.core.keywords import UnknownKeyword, keywords
 from interplay.core.loading import did_you_mean
-from interplay.core.settings import key_called, merge
 from interplay.verbs.run import Run
 
 OnUpdate = Callable[[Run, Mapping[str, Any]], object]
@@ -52,6 +51,9 @@ def train(
     seed: int | None = None,
     num_worlds: int | None = None,
     workers: int | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | str | None = None,
     start_from: str | Path | None = None,
     league: str | Group | None = None,
     preset: str | None = None,
@@ -66,17 +68,20 @@ def train(
     Args:
         world: a world's id, ``"module:name"`` or a settings file; or a `World`, a PettingZoo environment (parallel or in turns), a
             Gymnasium environment or a vector of them, a simulation's manager, or a function that makes one of these.
-        out: the run's folder; None: ``runs/WORLD-DATE-N``.
-        steps: agent-steps in total.
-        seed: names every random stream of the run.
-        num_worlds: worlds stepped together.
-        workers: processes, which change no bit; None: cores, or one where only this process knows how to make the world.
-        start_from: a run, or one of its checkpoints, whose weights it begins with.
-        league: self-play in a league, by a preset's name, a file with the keys of ``[league]``, or these keys.
-        preset: published settings, or ``"gpu"``, below yours: docs/presets.md.
+        out: the run's folder. None: ``runs/WORLD-DATE-N``.
+        steps: agent-steps in total, e.g. 1e6.
+        seed: of every random stream of the run.
+        num_worlds: worlds that are stepped together.
+        workers: processes; they change no bit. None: cores, or 1 where only this process can make the world.
+        device: where the networks are computed, see docs/gpu.md. None: cpu.
+        precision: of products of matrices on a card, see docs/gpu.md.
+        threads: threads that step worlds, in each process; they change no bit.
+        start_from: a run, or one of ``RUN/checkpoints``, with whose weights the run begins.
+        league: self-play in a league: latest, history, pfsp, psro, exploiters, or a file with the keys of ``[league]``, or these keys.
+        preset: published settings, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record; or gpu: batches for a card.
         on_update: called after every update with the run and its numbers; where it returns True the run saves and stops;
             a mapping that it returns are options with which the worlds are made anew.
-        trust: a settings file may name programs of its own.
+        trust: as for `evaluate`.
         **settings: every other setting, by groups (``ppo={"clip": 0.1}``), or by dotted names (``**{"ppo.clip": 0.1}``), which no type
             checker can know.
 
@@ -94,6 +99,7 @@ def train(
         True
     """
     from interplay.connect.handed import hand_over
+    from interplay.core.settings import merge
     from interplay.verbs.settings import (
         build_settings,
         fit_network,
@@ -115,15 +121,22 @@ def train(
     _refuse_misspelt(settings)
     if isinstance(league, Mapping):
         given, league = merge({"league": nested(league)}, given), None
-    flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
-    flags["train.start_from"] = None if start_from is None else str(start_from)
-    flags = {key: value for key, value in flags.items() if value is not None}
+    typed = flags(
+        steps=steps,
+        seed=seed,
+        num_worlds=num_worlds,
+        workers=workers,
+        device=device,
+        precision=precision,
+        threads=threads,
+        start_from=start_from,
+    )
     like = None if handed.make is None else handed.like
     if handed.make is not None:
-        _keep_in_process(given, flags)
-    asked = build_settings(handed.id, given, flags, trust, league, like, preset, handed.make)
+        _keep_in_process(given, typed)
+    asked = build_settings(handed.id, given, typed, trust, league, like, preset, handed.make)
     if handed.make is None:
-        asked = fit_to_world(asked, names_worlds(handed.id, given, flags, preset))
+        asked = fit_to_world(asked, names_worlds(handed.id, given, typed, preset))
     elif asked.world.options:
         raise UserError(
             f"world.options: {handed.id} was handed over as it is; make it with {next(iter(asked.world.options))} instead"
@@ -135,6 +148,18 @@ def train(
     tell_departures(asked, preset)
     path = trainer.train(asked, out, handed.make, told(handed, trust, on_update))
     return Run(path, handed if handed.make is not None else None, trust=trust)
+
+
+def flags(**given: Any) -> dict[str, Any]:
+    """Arguments of `train` that are settings, by the settings' keys.
+
+    Example:
+        >>> flags(steps=512, workers=None, device="gpu")
+        {'steps': 512, 'train.device': 'gpu'}
+    """
+    keys = {name: name if name in ("steps", "seed", "num_worlds") else f"train.{name}" for name in given}
+    values = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    return {keys[name]: value for name, value in values.items() if value is not None}
 
 
 def told(
@@ -155,6 +180,8 @@ def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
         >>> nested({"ppo": {"clip": 0.1}, "ppo.rollout": 64})
         {'ppo': {'clip': 0.1, 'rollout': 64}}
     """
+    from interplay.core.settings import merge
+
     values: dict[str, Any] = {}
     for key, value in settings.items():
         one: Any = str(value) if isinstance(value, Path) else value
@@ -168,6 +195,7 @@ def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse_misspelt(settings: Mapping[str, Any]) -> None:
     """Names the argument that is meant by what is no setting; `build_settings` names the setting."""
+    from interplay.core.settings import key_called
     from interplay.train.settings import TrainSettings
 
     known = keywords(train)

@@ -313,7 +313,7 @@ _TOURNAMENT: Case = {
     "seed": ("--seed 11", {"KIND.values.seed": 11}),
     "out": ("--out cup", {"play.out": Path("cup")}),
     "resume": ("--resume", {"play.resume": True}),
-    "option": ("--option end=7 --option n=2", {"KIND.values.options": {"end": 7, "n": 2}}),
+    "options": ("--option end=7 --option n=2", {"KIND.values.options": {"end": 7, "n": 2}}),
     "greedy": ("--greedy", {"KIND.values.greedy": True}),
     "trust": ("--trust", {"KIND.trust": True}),
 }
@@ -359,7 +359,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "step": ("--step 6", {"record.step": 6}),
         "focus": ("--focus 3,4.5", {"record.focus": (3.0, 4.5)}),
         "zoom": ("--zoom 12", {"record.zoom": 12.0}),
-        "no_legend": ("--no-legend", {"record.legend": False}),
+        "legend": ("--no-legend", {"record.legend": False}),
         "reveal": ("--reveal", {"set_privileged_view.reveal": True}),
         "seed": ("--seed 11", {"record.seed": 11, "make_world.seed": 11}),
     }, {
@@ -371,7 +371,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "step": ("--step 6", {"draw_replay.step": 6}),
         "focus": ("--focus 17", {"draw_replay.focus": 17}),
         "zoom": ("--zoom 12", {"draw_replay.zoom": 12.0}),
-        "no_legend": ("--no-legend", {"draw_replay.legend": False}),
+        "legend": ("--no-legend", {"draw_replay.legend": False}),
     }]),
     "view": (for_page, [{
         **_PAGE,

@@ -15,7 +15,6 @@ import interplay
 from interplay import Run
 from interplay.core.errors import UserError
 from interplay.train.settings import TrainSettings
-from interplay.verbs import playing
 from interplay.verbs.training import Groups
 
 pytestmark = pytest.mark.slow
@@ -127,31 +126,6 @@ def test_examples_of_the_pages_have_no_mistake(tmp_path):
     assert checked(tmp_path, *names) == ""
 
 
-FUNCTIONS = ("evaluate", "record")
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_run_takes_the_arguments_of_the_function(name):
-    """By the same names, with the same defaults, but for the player, who is the run, and where a recording goes."""
-    here = dict(inspect.signature(getattr(Run, name)).parameters)
-    there = dict(inspect.signature(getattr(interplay, name)).parameters)
-    assert set(here) - {"self"} == set(there) - {"player"}
-    for key in here.keys() - {"self"} - ({"out"} if name == "record" else set()):
-        assert (here[key].default, here[key].annotation) == (there[key].default, there[key].annotation)
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_run_hands_every_argument_on(name, tmp_path, monkeypatch):
-    (tmp_path / "settings.toml").write_text("")
-    run, heard = Run(tmp_path), {}
-    monkeypatch.setattr(playing, name, lambda *args, **given: heard.update(given, args=args))
-    given = {key: object() for key in inspect.signature(getattr(Run, name)).parameters if key != "self"}
-    getattr(run, name)(**given)
-    args = [run, *([given["out"]] if name == "record" else []), given["world"], given["options"]]
-    assert list(heard.pop("args")) == args
-    assert heard == {key: value for key, value in given.items() if not any(value is one for one in args)}
-
-
 def test_groups_are_the_settings_that_are_no_argument():
     arguments = set(inspect.signature(interplay.train).parameters) - {"world", "train"}
     assert set(Groups.__annotations__) == set(TrainSettings.model_fields) - arguments
@@ -180,8 +154,8 @@ MISSPELT = {
         "dilemma/fixed", learning_rate=1
     ),
     "Run: unknown argument 'truts'; did you mean 'trust'": lambda run: Run(run.folder, truts=True),
-    "Run.evaluate: unknown argument 'episods'; did you mean": lambda run: run.evaluate(episods=3),
-    "Run.record: unknown argument 'evry'; did you mean": lambda run: run.record(evry=3),
+    "evaluate: unknown argument 'episods'; did you mean": lambda run: run.evaluate(episods=3),
+    "record: unknown argument 'evry'; did you mean": lambda run: run.record(evry=3),
     "Run.curves: unknown argument 'column'; did you mean": lambda run: run.curves(column=["kl"]),
     "Run.resume: unknown argument 'step'; did you mean": lambda run: run.resume(step=3),
     "Run.policy: unknown argument 'gredy'; did you mean": lambda run: run.policy(gredy=True),
