@@ -45,7 +45,7 @@ def compare(
 ) -> None:
     """Compares runs, those that differ in their seed alone as one group: curves, final scores, intervals over seeds.
 
-    The first run's group is the one that others are compared with.
+    Other groups are compared with the first run's.
     """
     from interplay.core.errors import UserError
     from interplay.core.files import replace_file, told_plainly

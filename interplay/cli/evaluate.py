@@ -41,12 +41,12 @@ def evaluate(
     if given["at_checkpoints"]:
         from interplay.cli.milestones import show
         from interplay.cli.progress import ProgressLines
-        from interplay.verbs.milestones import Asked, evaluate_checkpoints
+        from interplay.verbs.milestones import Evaluation, evaluate_checkpoints
 
         if json and csv:
             raise UserError("--json --csv: a table has one form; give one of the two")
-        asked = Asked(given.pop("player"), **{name: given[name] for name in Asked._fields[1:]})
-        show(asked, evaluate_checkpoints(asked, given["out"], ProgressLines()), column or (), json, csv)
+        wanted = Evaluation(given.pop("player"), **{name: given[name] for name in Evaluation._fields[1:]})
+        show(wanted, evaluate_checkpoints(wanted, given["out"], ProgressLines()), column or (), json, csv)
         return
     for flag, used in (("--csv", csv), ("--column", column), ("--out", given["out"])):
         if used:
@@ -94,7 +94,7 @@ def evaluate(
         if not table.is_of_crowd(row[0])
         and not (table.seating and table.is_of_agent(row[0]))
         and row[0] not in of_shares
-        and not _told_before(row[0], summary)
+        and not _shown_before(row[0], summary)
     ]
     typer.echo("mean ± standard error")
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
@@ -102,7 +102,7 @@ def evaluate(
         typer.echo(f"  {name:<{widths[0]}}  {value:<{widths[1]}}  {unit}".rstrip())
 
 
-def _told_before(name: str, summary: Mapping[str, object]) -> bool:
+def _shown_before(name: str, summary: Mapping[str, object]) -> bool:
     """Whether a metric is what every table has, steps or return, by another name and with the same values."""
     before = name.replace("episode_length", "steps").replace("episode_return", "return")
     return before != name and str(summary.get(before)) == str(summary[name])

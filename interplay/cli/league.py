@@ -30,7 +30,7 @@ def league(
     ] = False,
     trust: Trust = False,
 ) -> None:
-    """Shows who the players of a league are, how strong, who beat whom, and draws ratings over time."""
+    """Prints the players of a league with their ratings and results, and draws ratings over time."""
     import json as json_text
 
     from interplay.verbs.trainer import load_trainer

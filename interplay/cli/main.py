@@ -77,8 +77,8 @@ LONG = 100  # letters of a word that is repeated to whoever typed it
 _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"interplay {__version__}")
         raise typer.Exit
 
@@ -163,12 +163,12 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
     from interplay.core import user_code
 
     place = user_code.where(error)
-    told = f"{type(error).__name__}: {error}{f' ({place})' if place else ''}"
-    return f"{told}; run again with {_TRACEBACK} to see {'how it came there' if place else 'where'}", BROKEN
+    line = f"{type(error).__name__}: {error}{f' ({place})' if place else ''}"
+    return f"{line}; run again with {_TRACEBACK} to see {'how it came there' if place else 'where'}", BROKEN
 
 
 def _setting_of(error: Exception) -> str:
-    """One line for who writes a setting of a run as if it were an option, ``--lr 1e-4``; "" for all else."""
+    """One line for a setting of a run that was typed as an option, ``--lr 1e-4``; "" for other errors."""
     context, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
     if not option or context is None or context.info_name != "train":
         return ""

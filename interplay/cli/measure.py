@@ -55,7 +55,7 @@ def measure(make: Callable[[], World], threads: int, seconds: float, name: str) 
 
     Args:
         make: makes the batch; called once, inside `compile_s`.
-        threads: what the batch was told, for the report.
+        threads: threads of the batch, for the report.
         seconds: measured time in all, over the windows.
         name: what to call it in the report.
     """

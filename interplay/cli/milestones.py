@@ -9,13 +9,13 @@ from typing import Any
 import typer
 
 from interplay.core.errors import UserError
-from interplay.verbs.milestones import Asked, Evaluated
+from interplay.verbs.milestones import Evaluated, Evaluation
 
 MOST_COLUMNS = 6  # of the table that is printed
 
 
 def show(
-    asked: Asked,
+    wanted: Evaluation,
     evaluated: Evaluated,
     columns: Sequence[str],
     json: bool,
@@ -24,7 +24,7 @@ def show(
     """Prints the rows as a table, as JSON or as comma-separated values.
 
     Raises:
-        UserError: for a column that there is not.
+        UserError: for an unknown column.
     """
     from interplay.evaluate.lineup import line_of
     from interplay.evaluate.milestones import BY_AGENT, ERRORS, metrics_of, to_csv
@@ -41,10 +41,10 @@ def show(
     if json:
         report = {
             "world": world,
-            "run": asked.folder,
-            **({"roles": dict(words.split("=", 1) for words in asked.roles)} if asked.roles else {}),
+            "run": wanted.folder,
+            **({"roles": dict(words.split("=", 1) for words in wanted.roles)} if wanted.roles else {}),
             "players": players,
-            "seed": asked.seed,
+            "seed": wanted.seed,
             "agents": list(agents),
             "checkpoints": rows,
         }
@@ -52,7 +52,7 @@ def show(
         return
     shown = list(columns) or [name for name in metrics if name != "truncated"][:MOST_COLUMNS]
     typer.echo(
-        f"{asked.folder} on {world}, the same {asked.episodes} episodes at each checkpoint, mean ± standard error"
+        f"{wanted.folder} on {world}, the same {wanted.episodes} episodes at each checkpoint, mean ± standard error"
     )
     typer.echo(line_of(players))
     _print(

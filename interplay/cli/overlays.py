@@ -47,7 +47,7 @@ def analyse_overlays(
         num_worlds: worlds side by side, all on one map.
         seed: of the play.
         world_seed: of the map; None = the world's own setting.
-        beside: further run folders or policies, each in its own world, whose panels stand in the same pictures.
+        beside: further run folders or policies, each in its own world, drawn into the same pictures.
         trust: see `interplay.verbs.players.find_player`.
 
     Raises:
@@ -68,8 +68,8 @@ def analyse_overlays(
     homes = homes_of([player, *beside])
     measured = {}
     for home, one in homes.items():
-        asked = {"population": population, "seed": seed, "burn_in": burn_in}
-        played, where = _play(one, chosen, options, world, world_seed, num_worlds, ticks, trust, asked)
+        arguments = {"population": population, "seed": seed, "burn_in": burn_in}
+        played, where = _play(one, chosen, options, world, world_seed, num_worlds, ticks, trust, arguments)
         measured[home] = played
         typer.echo(f"{one} on {where}, {num_worlds} world{'s' * (num_worlds > 1)}, {ticks:,} ticks")
     with told_plainly("making the folder", out):
@@ -83,7 +83,7 @@ def analyse_overlays(
 
 
 def homes_of(players: Sequence[str]) -> dict[str, str]:
-    """What each player is called in pictures -> the player: the last part of a path, or all of it where that would be said twice.
+    """Label in pictures -> player: the last part of a path, or all of it where two labels would be equal.
 
     Raises:
         UserError: for a player that is named twice.
@@ -118,7 +118,7 @@ def _play(
     num_worlds: int,
     ticks: int,
     trust: bool,
-    asked: Mapping[str, Any],
+    arguments: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str]:
     """Overlay -> what it found of one player, and the world in which it did."""
     from interplay.cli.progress import ProgressLines
@@ -129,11 +129,11 @@ def _play(
 
     found = find_player(player, world, parse_overrides(list(options)), example="mmo/forage", trust=trust)
     found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
-    batch = found.make_world(num_worlds, asked["seed"])
+    batch = found.make_world(num_worlds, arguments["seed"])
     value = _values(learner_of(found.policy), batch)
     typer.echo(line_of(players_of(found.policy, batch)))
     results = compute_overlays(
-        chosen, batch, found.policy, ticks, value=value, progress=ProgressLines(), **asked
+        chosen, batch, found.policy, ticks, value=value, progress=ProgressLines(), **arguments
     )
     batch.close()
     return results, found.world

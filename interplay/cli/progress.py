@@ -10,7 +10,7 @@ EVERY = 2.0  # seconds
 
 
 class ProgressLines:
-    """Says how far each part of the work is, with the time left, where it takes more than two seconds."""
+    """Prints how far each part of the work is, and the time left, where it takes more than two seconds."""
 
     def __init__(self) -> None:
         self._clock = time.monotonic

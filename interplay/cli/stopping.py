@@ -40,7 +40,7 @@ def told_by_exit_code() -> Iterator[None]:
 
 
 def let_go() -> None:
-    """Sends what is still to be said nowhere: a terminal that is gone takes no words and must not change the exit code."""
+    """Discards further output: a terminal that is gone must not change the exit code."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -51,7 +51,7 @@ def leave(workers: tuple[str, ...], patience: float = 2.0) -> None:
     """Ends the process at once, with status 0, where threads still compute after a moment; else it does nothing.
 
     Python takes its daemon threads away when it ends. One that is inside compiled code then brings the process down with
-    "terminate called" and a core, and none can be asked to stop there: a program that is being compiled takes a minute.
+    "terminate called" and a core, and a compilation, which takes up to a minute, cannot be interrupted.
 
     Args:
         workers: what the names of these threads begin with.

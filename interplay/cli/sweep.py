@@ -100,10 +100,10 @@ def read_sweep(
     from interplay.verbs.sweeping import sweep_settings
 
     typed = merge(parse_overrides(overrides), {} if steps is None else {"steps": steps})
-    said, words = _read_axes(parameters)
+    group, words = _read_axes(parameters)
     if draws is not None:
-        said["draws"] = draws
-    return sweep_settings(world, typed, said, trust, words)
+        group["draws"] = draws
+    return sweep_settings(world, typed, group, trust, words)
 
 
 def _read_axes(parameters: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -111,7 +111,7 @@ def _read_axes(parameters: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
     from interplay.core.errors import UserError
     from interplay.train.sweep.axes import Drawn, read_axis
 
-    said: dict[str, Any] = {"grid": {}, "random": {}}
+    group: dict[str, Any] = {"grid": {}, "random": {}}
     seen: dict[str, str] = {}
     for text in parameters:
         key, found = read_axis(text)
@@ -119,12 +119,12 @@ def _read_axes(parameters: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
             raise UserError(f"-p {key} is given twice, {seen[key]} and {text}; write all values into one")
         seen[key] = text
         if key == "seed" and isinstance(found, list):
-            said["seeds"] = found
+            group["seeds"] = found
         elif isinstance(found, Drawn):
-            said["random"][key] = found.model_dump(exclude_defaults=True)
+            group["random"][key] = found.model_dump(exclude_defaults=True)
         else:
-            said["grid"][key] = found
-    return said, seen
+            group["grid"][key] = found
+    return group, seen
 
 
 def _resumed(out: Path, workers: int | None, trust: bool) -> Any:
@@ -139,7 +139,7 @@ def _refuse_more(given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value:
             raise UserError(
-                f"{name}: --resume goes on as the folder says; leave it out, or leave out --resume"
+                f"{name}: --resume goes on with the folder's settings; leave it out, or leave out --resume"
             )
 
 
@@ -168,14 +168,14 @@ def _list(asked: Any) -> None:
 
 
 def _tell(result: Any) -> None:
-    """Says what came of it.
+    """Prints the results.
 
     Raises:
         typer.Exit: with 1 if a run failed.
     """
     for name, error in result.failed.items():
         typer.echo(f"failed: {name}: {error}")
-    if not result.stopped:  # which has been said, with how to go on
+    if not result.stopped:  # its line was printed already
         typer.echo(f"{len(result.done):,} of {len(result.runs):,} runs are done in {result.folder}; see `interplay runs {result.folder}`")  # fmt: skip
     if result.failed:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`interplay talk`: who tells what by talking, who listens, and how far one can trust the figures."""
+"""`interplay talk`: how much messages say about roles and votes, and what they change, with null distributions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def talk(
     ] = None,
     world: Annotated[str, typer.Option(help="The world's id; a run brings its own.")] = "",
     against: Annotated[
-        str, typer.Option(metavar="RUN|POLICY", help="Who plays the team that hides (the wolves).")
+        str, typer.Option(metavar="RUN|POLICY", help="Player of the team that hides (the wolves).")
     ] = "",
     games: Annotated[int, typer.Option(help="Games to play, for each arm too.", min=1)] = 1_000,
     permutations: Annotated[int, typer.Option(help="Permutations of every null.", min=1)] = 1_000,
@@ -43,7 +43,7 @@ def talk(
     ] = None,
     metric: Annotated[str, typer.Option(help="Of an episode, to compare the arms by.")] = "win_vil",
     probe: Annotated[
-        bool, typer.Option("--probe/--no-probe", help="Try to tell roles from what was said in public.")
+        bool, typer.Option("--probe/--no-probe", help="Fit probes that predict roles from public messages.")
     ] = True,
     transfer: Annotated[
         str, typer.Option(metavar="RUN|POLICY|GAMES", help="Also judge the role probe on this one's games.")
@@ -61,7 +61,7 @@ def talk(
     seed: Annotated[int, typer.Option(help="Of games, players and permutations.", min=0)] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Plays games, records what was said, and prints what it tells beside what chance would."""
+    """Plays games, records the messages, and prints their information beside null distributions."""
     from interplay.cli.overlays import check_folder
     from interplay.cli.progress import ProgressLines
     from interplay.cli.talking_games import Wanted, play_arms, play_games

@@ -20,7 +20,7 @@ from interplay.evaluate.progress import Progress
 
 
 class Wanted(NamedTuple):
-    """What was asked for; see the options of `interplay talk`."""
+    """The options of `interplay talk`."""
 
     player: str
     world: str
@@ -59,7 +59,7 @@ def play_arms(
 
 
 def _open(wanted: Wanted, arm: str = "") -> tuple[World, Policy, Subject]:
-    """The world, who plays it, and who of them was asked about; a second player takes the team that hides."""
+    """The world, its players, and the agents that are measured; a second player takes the team that hides."""
     from interplay.core.settings import parse_overrides
     from interplay.verbs.players import find_player
 

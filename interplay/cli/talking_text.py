@@ -32,7 +32,7 @@ def show(report: TalkReport, talk: Talk, player: str, against: str, seed: int) -
     Args:
         report: what was measured.
         talk: the games.
-        player, against, seed: what was asked for.
+        player, against, seed: the options.
     """
     opponent = f" against {against}" if against else ""
     arm = "" if talk.about.arm == "full" else f", arm {talk.about.arm}"

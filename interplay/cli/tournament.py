@@ -1,4 +1,4 @@
-"""`interplay tournament`: who is the strongest of several players, or whose populations live longest."""
+"""`interplay tournament`: ratings of players, or of populations in merged worlds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLE = (
 
 @declared(tournaments.tournament, playing.evaluate, arguments=("players",))
 def tournament(json: Json = False, **given: Any) -> None:
-    """Plays a round robin, or merges populations, and rates everybody; stopped ones go on with --resume.
+    """Plays a round robin, or merges populations, and rates the players; stopped ones go on with --resume.
 
     The folder keeps every result, ratings.json and ratings.png.
     """

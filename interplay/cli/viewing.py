@@ -49,7 +49,7 @@ def view(
         str,
         typer.Option(
             metavar="RUN|POLICY",
-            help="Who plays worlds that are watched without a run, and plays recordings on whose checkpoint is not there.",
+            help="Player of worlds without a run, and of recordings whose checkpoint is missing.",
         ),
     ] = "random",
     option: Option = None,
@@ -93,7 +93,7 @@ def view(
 def play(
     world: Annotated[str, typer.Argument(metavar="WORLD", help="The world's id.")],
     opponent: Annotated[
-        str, typer.Option(metavar="RUN|POLICY", help="Who plays the slots that nobody has taken.")
+        str, typer.Option(metavar="RUN|POLICY", help="Player of the slots that no person has taken.")
     ] = "random",
     option: Option = None,
     out: Annotated[
@@ -102,7 +102,9 @@ def play(
     ] = None,
     see_all: Annotated[
         bool,
-        typer.Option("--see-all", help="Show the whole world to who plays, not what the agent observes."),
+        typer.Option(
+            "--see-all", help="Show the whole world to a person who plays, not only what the agent observes."
+        ),
     ] = False,
     port: Port = 0,
     host: Host = "127.0.0.1",
@@ -128,7 +130,7 @@ def _check_unread(given: Mapping[str, object]) -> None:
 
     if unread := [name for name, value in given.items() if value]:
         raise UserError(
-            f"{', '.join(unread)}: --read-only plays nothing, so nobody reads that; leave one or the other out"
+            f"{', '.join(unread)}: --read-only plays nothing and does not read that; leave one of them out"
         )
 
 

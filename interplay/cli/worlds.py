@@ -23,7 +23,7 @@ def worlds(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Lists the worlds, built in and installed, or tells what one of them is made of."""
+    """Lists the worlds, built in and installed, or describes one of them."""
     from interplay.registry import list_worlds
 
     specs = list_worlds()

@@ -18,7 +18,7 @@ class Contestant(NamedTuple):
 
     Attributes:
         name: as typed.
-        policy: who acts.
+        policy: that acts.
         identity: the checkpoint and its checksum, or the scripted policy; a resumed tournament must find the same.
         populations: that it brings into a merge.
     """
@@ -61,7 +61,7 @@ def find_contestant(
         trust: a run may name programs of its own, see `interplay.core.trust`.
 
     Raises:
-        UserError: for an unknown policy, no sound checkpoint, or a run whose observations or actions are laid out otherwise.
+        UserError: for an unknown policy, no sound checkpoint, or a run with other observations or actions.
     """
     if is_folder(name):
         return _trained(name, world, greedy, trust)
@@ -78,11 +78,11 @@ def find_contestant(
 
 
 def same_as_before(typed: Sequence[str], before: Sequence[str], now: Sequence[str]) -> None:
-    """Refuses players who are not those that the tournament began with.
+    """Refuses players that are not those of the tournament's beginning.
 
     Args:
         typed: names of the players.
-        before: identities that the tournament's settings tell.
+        before: identities in the tournament's settings.
         now: identities found.
 
     Raises:

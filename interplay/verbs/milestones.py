@@ -13,8 +13,8 @@ from interplay.verbs import players
 from interplay.verbs.run import Metrics, Run
 
 
-class Asked(NamedTuple):
-    """What is to be played: as the arguments of `interplay.evaluate`, or the options of ``interplay evaluate``, say."""
+class Evaluation(NamedTuple):
+    """Arguments of `interplay.evaluate`."""
 
     run: str | Path | Run
     world: object
@@ -45,7 +45,7 @@ class Evaluated(NamedTuple):
         world: its id.
         agents: of the world.
         rows: one for each checkpoint, oldest first, see `interplay.evaluate.milestones`.
-        players: side -> its player in words, see `interplay.evaluate.lineup.players_of`.
+        players: side -> name of its player, see `interplay.evaluate.lineup.players_of`.
     """
 
     world: str
@@ -55,14 +55,14 @@ class Evaluated(NamedTuple):
 
 
 def evaluate_checkpoints(
-    asked: Asked, out: Path | None = None, progress: Callable[[str, int, int], object] | None = None
+    wanted: Evaluation, out: Path | None = None, progress: Callable[[str, int, int], object] | None = None
 ) -> Evaluated:
     """Plays the episodes at every sound checkpoint of a run.
 
     Args:
-        asked: the run and what is played.
+        wanted: the run and the episodes.
         out: a folder that keeps the rows, for `interplay curves`; rows that it has from an earlier call are not played again.
-        progress: hears of what, how many are done, and of how many.
+        progress: called with a unit, the number done, and the total.
 
     Raises:
         UserError: as `seat`, for a run without sound checkpoints, or a folder that holds something else.
@@ -72,36 +72,36 @@ def evaluate_checkpoints(
     from interplay.train.play.checkpoints import policies_at, sound_checkpoints
     from interplay.train.run.progress import tell
 
-    checkpoints, damaged = sound_checkpoints(asked.folder)
+    checkpoints, damaged = sound_checkpoints(wanted.folder)
     for reason in damaged:
         tell(f"left out: {reason}")
-    found = players.seat(asked.run, asked.world, asked.options, asked.greedy, asked.roles, asked.trust)
-    kept = None if out is None else _Kept(out, asked, found)
+    found = players.seat(wanted.run, wanted.world, wanted.options, wanted.greedy, wanted.roles, wanted.trust)
+    kept = None if out is None else _Kept(out, wanted, found)
     rows = {} if kept is None else kept.rows
     missing = [path for path in checkpoints if int(path.name) not in rows]
-    batch = found.make_world(num_worlds=min(asked.num_worlds, asked.episodes), seed=asked.seed)
-    all_of_them = len(missing) * asked.episodes
+    batch = found.make_world(num_worlds=min(wanted.num_worlds, wanted.episodes), seed=wanted.seed)
+    all_of_them = len(missing) * wanted.episodes
     own: Any = learner_of(found.policy)
     try:
-        for number, path in enumerate(policies_at(own, asked.folder, missing)):
+        for number, path in enumerate(policies_at(own, wanted.folder, missing)):
 
-            def ended(count: int, before: int = number * asked.episodes) -> None:
+            def ended(count: int, before: int = number * wanted.episodes) -> None:
                 if progress is not None:
                     progress("episodes", before + count, all_of_them)
 
-            table = play_counting(batch, found.policy, asked.episodes, asked.seed, asked.max_steps, ended)
+            table = play_counting(batch, found.policy, wanted.episodes, wanted.seed, wanted.max_steps, ended)
             rows[int(path.name)] = row_of(table, _counts(path))
             if kept is not None:
                 kept.keep(rows[int(path.name)])
         own.words = own.words.rpartition(" at ")[0] + " at each checkpoint"
-        who = players_of(found.policy, batch)
+        names = players_of(found.policy, batch)
     finally:
         batch.close()
-    return Evaluated(found.world, tuple(batch.agents), [rows[steps] for steps in sorted(rows)], who)
+    return Evaluated(found.world, tuple(batch.agents), [rows[steps] for steps in sorted(rows)], names)
 
 
 def as_metrics(title: str, rows: Sequence[Mapping[str, Any]]) -> Metrics:
-    """Rows as columns: name -> (N,) float64 over the checkpoints, oldest first, NaN where nothing is known.
+    """Rows as columns: name -> (N,) float64 over the checkpoints, oldest first, NaN for missing values.
 
     A metric's standard error is ``standard_error[name]``, what it is for each agent ``by_agent[name]``, (N, agents).
     """
@@ -138,7 +138,7 @@ class _Kept:
 
     Args:
         folder: made if it is not there.
-        asked: what is played; the folder keeps it, and holds rows of that alone.
+        wanted: the run and the episodes; the folder holds rows of these alone.
         found: the player and its world.
 
     Attributes:
@@ -148,21 +148,21 @@ class _Kept:
         UserError: if the folder holds something else.
     """
 
-    def __init__(self, folder: Path, asked: Asked, found: players.Player) -> None:
+    def __init__(self, folder: Path, wanted: Evaluation, found: players.Player) -> None:
         from interplay.core.files import refuse_links, replace_file, told_plainly
         from interplay.core.reading import read_json_lines, read_text
         from interplay.train.run.metrics_log import cut_torn_line
 
         self.path = folder / "metrics.jsonl"
-        said, settings = _said(asked, found), folder / "settings.toml"
+        text, settings = _settings_text(wanted, found), folder / "settings.toml"
         with told_plainly("keeping the evaluations", folder):
             folder.mkdir(parents=True, exist_ok=True)
             refuse_links(folder, ("metrics.jsonl", "settings.toml"))
-            if any(folder.iterdir()) and not (settings.is_file() and read_text(settings) == said):
+            if any(folder.iterdir()) and not (settings.is_file() and read_text(settings) == text):
                 raise UserError(
                     f"{folder} holds something else, or evaluations of other settings, options or episodes; choose another --out"
                 )
-            replace_file(settings, said)
+            replace_file(settings, text)
             cut_torn_line(self.path)
         lines = read_json_lines(self.path, links=False) if self.path.exists() else ()
         self.rows = {int(row["agent_steps"]): row for _, row in lines}
@@ -178,7 +178,7 @@ class _Kept:
             log.sync()
 
 
-def _said(asked: Asked, found: players.Player) -> str:
+def _settings_text(wanted: Evaluation, found: players.Player) -> str:
     """The folder's settings: runs that differ in their seed alone are one curve there, too."""
     from interplay.core.seals import canonical, digest
     from interplay.core.settings_text import toml_value
@@ -186,7 +186,7 @@ def _said(asked: Asked, found: players.Player) -> str:
     from interplay.train.play.checkpoints import sound_checkpoints
     from interplay.train.run.settings_file import PACE, settings_of
 
-    settings = settings_of(sound_checkpoints(asked.folder)[0][-1], asked.trusted)
+    settings = settings_of(sound_checkpoints(wanted.folder)[0][-1], wanted.trusted)
     # How far and how fast the run goes is no matter: later checkpoints join the rows that are there.
     trained = {name: value for name, value in canonical(settings).items() if name not in ("seed", *PACE)}
     rules = found.policy.rules if isinstance(found.policy, Lineup) else ()
@@ -196,11 +196,11 @@ def _said(asked: Asked, found: players.Player) -> str:
         "world": {"id": found.world, "options": dict(found.options)},
         "evaluated": {
             "settings": digest(trained),
-            "episodes": asked.episodes,
-            "seed": asked.seed,
-            "greedy": asked.greedy,
-            "roles": list(asked.roles),
-            "max_steps": "off" if asked.max_steps is None else asked.max_steps,
+            "episodes": wanted.episodes,
+            "seed": wanted.seed,
+            "greedy": wanted.greedy,
+            "roles": list(wanted.roles),
+            "max_steps": "off" if wanted.max_steps is None else wanted.max_steps,
             **({"against": against} if against else {}),
         },
     }

@@ -21,7 +21,7 @@ def set_privileged_view(world: World, reveal: bool) -> None:
     """Sets the privileged view of a world (``--reveal``).
 
     Raises:
-        UserError: if it is asked for where nothing is hidden.
+        UserError: if the world hides nothing.
     """
     if not reveal:
         return

@@ -1,4 +1,4 @@
-"""Two players of a tournament, or of a league, who meet on the page: their names come out of files, so they are admitted first.
+"""A match of two players of a tournament or a league on the page; their names come out of files, so they are admitted first.
 
 A scripted policy is taken by its name, a program only if the folder's settings are trusted (`interplay.core.trust`), and a run only
 from beneath the folder that the user opened or the one in which he is, where his own runs are, unless he trusts what he opened.
@@ -68,7 +68,7 @@ class Pair(MatchupPolicy):
 
     Args:
         players: both policies.
-        words: who they are.
+        words: names of both.
         world: that they play.
     """
 
@@ -77,13 +77,13 @@ class Pair(MatchupPolicy):
         self._words, self.name = tuple(words), " against ".join(words)
 
     def of(self, slot: int) -> tuple[Policy, str]:
-        """Who plays a slot, and in words."""
+        """The player of a slot, and its name."""
         player = int(self.seating[0, slot])
         return self._players[player], self._words[player]
 
 
 def seat_pair(folder: Path, names: Sequence[str], admission: Admission, seed: int = 0) -> tuple[World, Pair]:
-    """The world of a tournament or a league, and two of its players who meet there.
+    """The world of a tournament or a league, and two of its players.
 
     Args:
         folder: of the tournament, or of a run with a league.
@@ -92,7 +92,7 @@ def seat_pair(folder: Path, names: Sequence[str], admission: Admission, seed: in
         seed: of the world.
 
     Raises:
-        UserError: if one is nobody of there, is not admitted or is damaged, or two cannot share the world.
+        UserError: if a player is unknown, not admitted or damaged, or two cannot share the world.
     """
     if names[0] == names[1]:
         raise UserError(f"{names[0]}: it would play itself; choose two players")
@@ -100,7 +100,7 @@ def seat_pair(folder: Path, names: Sequence[str], admission: Admission, seed: in
     found = _of_tournament(folder, admission) if tournament else _of_league(folder, admission)
     for name in names:
         if name not in found.players:
-            raise UserError(f"{name}: nobody of that name plays in {folder}; choose one of the table")
+            raise UserError(f"{name}: no such player in {folder}; choose one of the table")
     world = Player(RandomPolicy(), found.world, found.options).make_world(num_worlds=1, seed=seed)
     try:
         check_sides(world, 2)
@@ -112,13 +112,13 @@ def seat_pair(folder: Path, names: Sequence[str], admission: Admission, seed: in
 
 
 class _Field(NamedTuple):
-    """A world, and who may play it.
+    """A world, and its admitted players.
 
     Attributes:
         world: id.
         options: of it.
         players: their names.
-        load: (name, world) -> the player, and who it is in words.
+        load: (name, world) -> the player, and its name.
     """
 
     world: str
@@ -137,7 +137,7 @@ def _of_tournament(folder: Path, admission: Admission) -> _Field:
 
     def load(name: str, world: World) -> tuple[Policy, str]:
         identity = identities[name]
-        # Who it was is a word of the file, so what is a folder is admitted as one, whatever stands there.
+        # The name comes out of the file, so a folder is admitted as a folder.
         if is_code(name) or not (is_folder(name) or identity.startswith("checkpoint ")):
             return _scripted(name, world), name
         number = identity.removeprefix("checkpoint ").partition(" ")[0].partition("@")[0]

@@ -49,7 +49,7 @@ class Player(NamedTuple):
             if name in self.options:
                 cure = "give --seed" if name == "seed" else "leave it out"
                 raise UserError(
-                    f"{name} = {self.options[name]!r} is no option of {self.world}: what plays says that; {cure}"
+                    f"{name} = {self.options[name]!r} is no option of {self.world}: the policy fixes it; {cure}"
                 )
         return open_world(self.world, num_worlds, seed, **self.options)
 
@@ -91,7 +91,7 @@ def seat(
         options, greedy, roles, trust: as for `find_player`.
 
     Raises:
-        UserError: as `find_player`, and for a policy that says by itself how it plays.
+        UserError: as `find_player`, and for options that the policy fixes itself.
     """
     from interplay.verbs.run import Run
 
@@ -139,11 +139,11 @@ def _policy_itself(
     greedy: bool,
     roles: Sequence[str],
 ) -> Player:
-    """A policy that somebody holds in his hands."""
+    """A policy object, with its world."""
     if greedy or roles:
-        asked = "greedy" if greedy else "roles"
+        option = "greedy" if greedy else "roles"
         raise UserError(
-            f"{asked}: {policy.name} is a policy that was made already; load it with {asked}, or name its run"
+            f"{option}: {policy.name} is a policy that was made already; load it with {option}, or name its run"
         )
     trained_on = getattr(getattr(policy, "settings", None), "world", None)
     given = dict(options or {})
@@ -175,9 +175,9 @@ def find_player(
         world: id; empty: the run's own world.
         options: of the world, on top of the run's own (if it is the run's own world).
         greedy: a trained policy takes its likeliest action instead of drawing one.
-        example: a world that is named where one is missing.
-        roles: who plays some sides instead, ``"blue=random"``, ``"villager=runs/first"``, ``"blue=self"``.
-        trust: the runs that are named may name programs of their own, see `interplay.core.trust`.
+        example: a world that the error names where one is missing.
+        roles: other players for some sides, ``"blue=random"``, ``"villager=runs/first"``, ``"blue=self"``.
+        trust: the runs may name programs, see `interplay.core.trust`.
         alone: a run plays all sides that it learned, as `load_policy`, without the opponents of its training.
 
     Raises:

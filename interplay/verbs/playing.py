@@ -105,16 +105,16 @@ def evaluate(
     from interplay.verbs.players import seat
 
     if at_checkpoints:
-        from interplay.verbs.milestones import Asked, as_metrics, evaluate_checkpoints
+        from interplay.verbs.milestones import Evaluation, as_metrics, evaluate_checkpoints
 
         if isinstance(player, Policy):
             raise UserError(
                 f"at_checkpoints: {player.name} is one policy and has no checkpoints; name its run"
             )
-        asked = Asked(
+        wanted = Evaluation(
             player, world, options or {}, episodes, num_worlds, max_steps, roles, greedy, seed, trust
         )
-        found = evaluate_checkpoints(asked, None if out is None else Path(out))
+        found = evaluate_checkpoints(wanted, None if out is None else Path(out))
         title = f"{line_of(found.players)}, on {found.world}, {episodes} episodes"
         return as_metrics(title, found.rows)
     if out is not None:

@@ -1,4 +1,4 @@
-"""A run in Python: what it was asked for, what it has learned, and what can be done with it."""
+"""A run in Python: its settings, its metrics, and the verbs."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ SHOWN = (
 
 
 class Run:
-    """A run folder, of training that is over or still goes on.
+    """A run folder, finished or in training.
 
     Args:
         folder: as `interplay.train` or ``interplay train`` made it.
-        world: what the run was trained on, where it was handed over in Python; runs on worlds with an id need none.
-        trust: the run may name programs of its own, see `interplay.core.trust`.
+        world: the world of a run on a Python object; runs on worlds with an id need none.
+        trust: the run may name programs, see `interplay.core.trust`.
 
     Attributes:
         folder: its path.
         trust: as given.
-        handed: the world that was handed over, or None.
+        handed: the world object, or None.
 
     Raises:
         UserError: if the folder holds no run.
@@ -77,7 +77,7 @@ class Run:
             ("world", settings.world.id),
             ("algorithm", f"{settings.algorithm}, network {settings.network.kind}"),
             ("seed", settings.seed),
-            ("asked for", f"{settings.steps:,} agent-steps"),
+            ("steps", f"{settings.steps:,} agent-steps"),
         ]
         try:
             metrics = self.metrics
@@ -90,7 +90,7 @@ class Run:
 
     @cached_property
     def settings(self) -> TrainSettings:
-        """What the run was asked for, to look at.
+        """The run's settings.
 
         Raises:
             UserError: if ``settings.toml`` cannot be read.
@@ -105,7 +105,7 @@ class Run:
 
     @property
     def metrics(self) -> Metrics:
-        """What has been logged so far; read anew each time.
+        """The metrics logged so far; read anew each time.
 
         Raises:
             UserError: if nothing is logged yet, or the log is damaged.
@@ -145,7 +145,7 @@ class Run:
         return Media(plot_runs([self.folder], self.folder / "curves.png" if out is None else out, columns))
 
     def diagnose(self) -> Diagnosis:
-        """Finds out from the log why the run does not learn; see docs/why-it-does-not-learn.md.
+        """Finds reasons in the log why the run does not learn; see docs/why-it-does-not-learn.md.
 
         Raises:
             UserError: if nothing is logged yet, or the log is damaged.
@@ -178,10 +178,10 @@ class Run:
             threads: another value of ``train.threads``; they change no bit.
 
         Raises:
-            UserError: if the run cannot go on, or was trained on a world that was handed over and is not at hand.
+            UserError: if the run cannot go on, or was trained on a world object that was not passed.
         """
         from interplay.verbs.trainer import load_trainer
-        from interplay.verbs.training import told
+        from interplay.verbs.training import with_run
 
         make = None if self.handed is None else self.handed.make
         if make is not None and workers not in (None, 1):
@@ -195,7 +195,7 @@ class Run:
             make,
             accept_settings,
             self.trust,
-            told(self.handed, self.trust, on_update),
+            with_run(self.handed, self.trust, on_update),
             device,
             precision,
             threads,

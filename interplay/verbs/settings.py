@@ -68,7 +68,7 @@ def build_settings(
     if isinstance(chosen, dict):
         _tell_options(chosen.get("id"), given, owner)
     if not isinstance(split, dict):
-        return build(TrainSettings, values, owner)  # which says what is wrong, before options are put into it
+        return build(TrainSettings, values, owner)  # raises for errors, before options are merged
     if isinstance(chosen, dict) and isinstance(chosen.get("id"), str):
         if file is not None:
             file.admit([("world.id", chosen["id"])] if ":" in chosen["id"] else [], given)
@@ -110,7 +110,7 @@ def _agents(choice: Mapping[str, Any], make: Callable[..., Any] | None) -> int:
 
 
 def _tell_options(world: Any, given: Mapping[str, Any], owner: str) -> None:
-    """Says of an option of the world, which stands where settings stand, how it is given.
+    """Raises for an option of the world that stands among settings; the line names its place.
 
     Raises:
         UserError: for one that no setting is called.
@@ -152,12 +152,12 @@ def _league_of(name: str, trust: bool) -> dict[str, Any]:
     group = file.values.get("league", file.values)
     if not isinstance(group, dict) or (len(file.values) > 1 and "league" in file.values):
         raise UserError(
-            f"{name}: it says more, or other things, than [league]; leave the rest out, or train it: interplay train {name}"
+            f"{name}: it holds more than [league]; leave the rest out, or train it: interplay train {name}"
         )
     found = build(LeagueGroup, group, name)
     if not found.learners:
-        raise UserError(f"{name}: league.learners is missing; name who learns, e.g. [learners.main]")
-    file.admit([("league.learners", who) for who in found.fixed if is_code(who)], {})
+        raise UserError(f"{name}: league.learners is missing; name a learner, e.g. [learners.main]")
+    file.admit([("league.learners", name) for name in found.fixed if is_code(name)], {})
     return dict(group)
 
 
@@ -260,7 +260,7 @@ def names_worlds(
     flags: Mapping[str, Any],
     preset: str | None = None,
 ) -> bool:
-    """Whether somebody chose the number of worlds: in the file, as KEY=VALUE, by an option or a preset."""
+    """Whether the number of worlds was set: in the file, as KEY=VALUE, by an option or a preset."""
     from interplay.core.settings import parse_overrides, read_toml
     from interplay.train.settings.gpu_preset import GPU
     from interplay.train.settings.presets import find_preset
@@ -274,7 +274,7 @@ def names_worlds(
 
 
 def tell_departures(settings: TrainSettings, preset: str | None) -> None:
-    """Says what a preset does not honour, a line each."""
+    """Prints a line for each part of a preset that is not honoured."""
     from interplay.train.run.progress import tell
     from interplay.train.settings.gpu_preset import GPU
     from interplay.train.settings.presets import find_preset
@@ -285,14 +285,14 @@ def tell_departures(settings: TrainSettings, preset: str | None) -> None:
 
 
 def fit_to_steps(settings: Any, slots: int, chosen: bool) -> Any:
-    """Fewer worlds for a short run, unless somebody chose their number, and a line that says so."""
+    """Settings with fewer worlds for a short run, unless their number was set; prints a line where it changes them."""
     from interplay.train.run.progress import tell
     from interplay.train.settings.short_runs import fit_worlds
 
     if chosen:
         return settings
     fitting = fit_worlds(settings, slots)
-    if fitting.num_worlds < settings.num_worlds:  # even to who wants no progress: it changes what is learnt
+    if fitting.num_worlds < settings.num_worlds:  # also in quiet runs: it changes what is learnt
         tell(
             f"{settings.steps:,} agent-steps are few for {settings.num_worlds} worlds: {fitting.num_worlds} are trained on; "
             f"--num-worlds {settings.num_worlds} keeps them"

@@ -231,7 +231,7 @@ def sweep_group(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def sweep_settings(
     world: str,
     typed: Mapping[str, Any],
-    said: Mapping[str, Any],
+    varying: Mapping[str, Any],
     trust: bool = False,
     words: Mapping[str, str] | None = None,
 ) -> SweepSettings:
@@ -240,7 +240,7 @@ def sweep_settings(
     Args:
         world: id, or a settings file.
         typed: settings of every run.
-        said: keys of the group ``[sweep]``.
+        varying: keys of the group ``[sweep]``.
         trust: the file may name programs.
         words: key that varies -> how it was typed, for errors.
 
@@ -253,16 +253,16 @@ def sweep_settings(
     values: dict[str, Any] = {"world": {"id": world}} if file is None else read_toml(file)
     group = values.pop("sweep", {})
     if not isinstance(group, dict) or "settings" in group:
-        raise UserError(f"{world}: [sweep] says what varies; settings of every run stand beside it")
-    group = merge(group, said)
-    if "draws" in said and not group["random"]:
+        raise UserError(f"{world}: [sweep] holds what varies; settings of every run stand beside it")
+    group = merge(group, varying)
+    if "draws" in varying and not group["random"]:
         raise UserError(
-            f"--draws {said['draws']}: nothing is drawn; add for example -p ppo.learning_rate=log:1e-5..1e-3"
+            f"--draws {varying['draws']}: nothing is drawn; add for example -p ppo.learning_rate=log:1e-5..1e-3"
         )
     _refuse_both(typed, group, words or {}, world)
     asked = build(SweepSettings, {**group, "settings": merge(values, typed)}, world if file else "sweep")
     if file is not None:
-        own = [*_leaves(typed), *_leaves(said)]
+        own = [*_leaves(typed), *_leaves(varying)]
         names = [(key, name) for key, name in asked.code_names() if isinstance(name, str) and name not in own]
         if names:
             key, name = names[0]

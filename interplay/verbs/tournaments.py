@@ -125,7 +125,7 @@ def tournament(
 
 
 def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
-    """Plays with progress; a Ctrl-C says how to go on."""
+    """Plays with progress; a Ctrl-C prints the command that goes on."""
     from interplay.train.run.progress import Progress, tell
 
     every = 0

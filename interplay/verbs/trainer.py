@@ -1,4 +1,4 @@
-"""The trainer, or one sentence that says how to get it."""
+"""Import of the trainer, whose packages are an extra."""
 
 from __future__ import annotations
 

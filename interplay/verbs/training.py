@@ -17,7 +17,7 @@ Group = Mapping[str, Any]
 
 
 class Groups(TypedDict, total=False):
-    """What settings have at the top beside arguments of `train`: a type checker knows these names, the run what is in them."""
+    """Top-level groups of settings, for type checkers; their keys are checked when the run begins."""
 
     name: str
     algorithm: str
@@ -82,8 +82,8 @@ def train(
         on_update: called after every update with the run and its numbers; where it returns True the run saves and stops;
             a mapping that it returns are options with which the worlds are made anew.
         trust: as for `evaluate`.
-        **settings: every other setting, by groups (``ppo={"clip": 0.1}``), or by dotted names (``**{"ppo.clip": 0.1}``), which no type
-            checker can know.
+        **settings: every other setting, by groups (``ppo={"clip": 0.1}``), or by dotted names (``**{"ppo.clip": 0.1}``), which type
+            checkers cannot check.
 
     Returns:
         The run.
@@ -114,7 +114,7 @@ def train(
         world = str(world)
     if isinstance(world, str) and world.endswith(".py"):
         raise UserError(
-            f"{world}: an experiment says all of its run; use interplay.experiment, or `interplay train {world}`"
+            f"{world}: an experiment holds all settings of its run; use interplay.experiment, or `interplay train {world}`"
         )
     handed = hand_over(world)
     given = nested(settings)
@@ -134,19 +134,19 @@ def train(
     like = None if handed.make is None else handed.like
     if handed.make is not None:
         _keep_in_process(given, typed)
-    asked = build_settings(handed.id, given, typed, trust, league, like, preset, handed.make)
+    chosen = build_settings(handed.id, given, typed, trust, league, like, preset, handed.make)
     if handed.make is None:
-        asked = fit_to_world(asked, names_worlds(handed.id, given, typed, preset))
-    elif asked.world.options:
+        chosen = fit_to_world(chosen, names_worlds(handed.id, given, typed, preset))
+    elif chosen.world.options:
         raise UserError(
-            f"world.options: {handed.id} was handed over as it is; make it with {next(iter(asked.world.options))} instead"
+            f"world.options: {handed.id} was handed over as it is; make it with {next(iter(chosen.world.options))} instead"
         )
-    elif "kind" not in asked.network.model_fields_set:
-        first = handed.make(num_worlds=1, seed=asked.seed, first_world=0)
+    elif "kind" not in chosen.network.model_fields_set:
+        first = handed.make(num_worlds=1, seed=chosen.seed, first_world=0)
         first.close()
-        asked = fit_network(asked, first.kinds)
-    tell_departures(asked, preset)
-    path = trainer.train(asked, out, handed.make, told(handed, trust, on_update))
+        chosen = fit_network(chosen, first.kinds)
+    tell_departures(chosen, preset)
+    path = trainer.train(chosen, out, handed.make, with_run(handed, trust, on_update))
     return Run(path, handed if handed.make is not None else None, trust=trust)
 
 
@@ -162,14 +162,14 @@ def flags(**given: Any) -> dict[str, Any]:
     return {keys[name]: value for name, value in values.items() if value is not None}
 
 
-def told(
+def with_run(
     handed: Any, trust: bool, on_update: OnUpdate | None
 ) -> Callable[[Path, Mapping[str, Any]], object] | None:
-    """The callback as the trainer calls it, with a run in place of its folder."""
-    return None if on_update is None else partial(_tell, handed, trust, on_update)
+    """The callback as the trainer calls it: with the run's folder instead of the run."""
+    return None if on_update is None else partial(_call, handed, trust, on_update)
 
 
-def _tell(handed: Any, trust: bool, on_update: OnUpdate, path: Path, numbers: Mapping[str, Any]) -> object:
+def _call(handed: Any, trust: bool, on_update: OnUpdate, path: Path, numbers: Mapping[str, Any]) -> object:
     return on_update(Run(path, handed, trust=trust), numbers)
 
 
@@ -207,7 +207,7 @@ def _refuse_misspelt(settings: Mapping[str, Any]) -> None:
 
 
 def _keep_in_process(given: dict[str, Any], flags: dict[str, Any]) -> None:
-    """Only this process knows how to make the world."""
+    """Sets one worker, since only this process can make the world."""
     group = given.get("train", {})
     workers = flags.get("train.workers", group.get("workers", 1) if isinstance(group, Mapping) else 1)
     if workers != 1:

@@ -1,4 +1,4 @@
-"""What is opened in the page, and who plays there."""
+"""What the page opens, and the players of its worlds."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from interplay.view.server.sources import Opened
 
 
-RANDOM = "random"  # who plays unless somebody is named
+RANDOM = "random"  # the player by default
 _LOOKED_AT = 20  # recordings of a folder in which a policy's name is looked for
 _WORDS = 100  # letters that a recording's own words have in ours
 
 
 class Players(NamedTuple):
-    """Who plays worlds that are watched.
+    """The players of worlds on the page.
 
     Attributes:
-        policy: of a world without a run, and of recordings whose checkpoint is not at hand: a scripted policy's name, or a run folder.
+        policy: of a world without a run, and of recordings whose checkpoint is missing: a scripted policy's name, or a run folder.
         options: of the worlds.
         seed: of worlds and policies.
         trust: runs may name programs of their own, see `interplay.core.trust`.
-        overlays: of the user's own, ``module:attribute``, offered beside the others.
-        fog: people who play see what their agents observe.
-        out: what people play is recorded there.
-        for_people: time stands still until the first of them takes a slot.
+        overlays: user-defined ones, ``module:attribute``.
+        fog: people see only what their agents observe.
+        out: a recording of what people play.
+        for_people: the world pauses until a person takes a slot.
     """
 
     policy: str = RANDOM
@@ -47,14 +47,14 @@ class Players(NamedTuple):
 
     @property
     def reveals(self) -> bool:
-        """Whether hidden roles are shown while nobody plays: not where people come to play."""
+        """Whether hidden roles are shown while no person plays; not where the page was opened to play."""
         return not self.for_people
 
     def register_overlays(self) -> None:
-        """Makes overlays of the user's own known by their names.
+        """Registers user-defined overlays.
 
         Raises:
-            UserError: for one that there is not, whose name is taken, or that cannot be shown of a world in play.
+            UserError: for an unknown overlay, a taken name, or one that cannot be shown of a world in play.
         """
         if self.overlays:
             from interplay.evaluate.lifetimes.overlays import find_overlay, register_overlay
@@ -66,7 +66,7 @@ class Players(NamedTuple):
                 register_overlay(found)
 
     def check(self, world: str) -> None:
-        """Refuses what `cast` would refuse later, on the page: who plays, and options; makes no world and loads no network.
+        """Refuses players and options that `cast` would refuse later, on the page; makes no world and loads no network.
 
         Raises:
             UserError: as `cast`.
@@ -93,17 +93,17 @@ class Players(NamedTuple):
         warn: Callable[[str], object] = lambda line: None,
         say: Callable[[str], object] = lambda line: None,
     ) -> Cast:
-        """The world of a source, and who plays it.
+        """The world of a source, and its players.
 
         Args:
             kind: ``run``, ``world`` or ``recording``.
             name: the run's folder, or the world's id.
-            chosen: on the page: a player of the run's league, or two of a league or tournament who meet, the first in the first seat.
-            continued: of a recording: its world, as it stands.
-            player: of the run's league, who plays its world; empty: its first learner.
+            chosen: on the page: a player of the run's league, or two of a league or tournament, the first in the first seat.
+            continued: of a recording: its world in its present state.
+            player: of the run's league; empty: its first learner.
             within: the folder that was opened.
-            warn: is told why a recording is not whole.
-            say: gets the line that says who plays a run's world.
+            warn: called with the reason why a recording is incomplete.
+            say: called with the line that names the players of a run's world.
 
         Raises:
             UserError: as `interplay.verbs.players.find_player` and `interplay.verbs.pairing.seat_pair`.
@@ -146,9 +146,9 @@ class Players(NamedTuple):
         )
         if not run:
             return cast
-        folder, whom = split_player(run)
+        folder, named = split_player(run)
         own: Any = learner_of(found.policy)
-        newest = Newest(Path(folder), own, self.seed, whom or "", before)
+        newest = Newest(Path(folder), own, self.seed, named or "", before)
         cast = cast._replace(values=_values_of(own))
         try:
             cast = _lined_up(cast, newest)
@@ -159,7 +159,7 @@ class Players(NamedTuple):
         return cast
 
     def _play_on(self, continued: Continued) -> Cast:
-        """A recorded world, and who plays it on: the checkpoint that was recorded, or who is named for worlds without a run."""
+        """A recorded world and its player: the recorded checkpoint, or else the player of worlds without a run."""
         from interplay.evaluate.lineup import learner_of, line_of, players_of
         from interplay.verbs.players import find_player, load_policy
         from interplay.view.server.play import Cast
@@ -192,7 +192,7 @@ class Players(NamedTuple):
         )
 
     def _words(self) -> str:
-        """Who plays worlds without a run."""
+        """Name of the player of worlds without a run."""
         if not is_folder(self.policy):
             return self.policy
         from interplay.train.run.checkpoint import find_checkpoint
@@ -202,7 +202,7 @@ class Players(NamedTuple):
 
 
 def _lined_up(cast: Cast, newest: Newest) -> Cast:
-    """The cast with the line that says who plays, and the opponents of the run's training in their slots."""
+    """The cast with the line that names its players, and the opponents of the run's training in their slots."""
     from interplay.evaluate import lineup
 
     policy: Any = cast.policy
@@ -235,17 +235,17 @@ def _seats_of(policy: Policy) -> Callable[[int], tuple[Policy, str]] | None:
 
 
 def _beginning(policy: Policy) -> str:
-    """What is to be said of networks that remember: of what came before they know nothing."""
+    """A note for recurrent networks: their memory holds nothing of earlier ticks."""
     network = getattr(getattr(policy, "settings", None), "network", None)
     return ", whose memory begins here" if network is not None and network.remembers else ""
 
 
 def words_of(checkpoint: Path, player: str = "") -> str:
-    """Who plays with a checkpoint, e.g. ``first at 1,000,000``.
+    """Name of a checkpoint as a player, e.g. ``first at 1,000,000``.
 
     Args:
         checkpoint: its folder.
-        player: of the run's league; empty: nobody in particular.
+        player: of the run's league; empty: none.
     """
     run, name = checkpoint.parent.parent.name, checkpoint.name
     run += f"@{player}" if player else ""
@@ -253,7 +253,7 @@ def words_of(checkpoint: Path, player: str = "") -> str:
 
 
 def _values_of(policy: Policy) -> Callable[[], Any] | None:
-    """What makes values of a policy's networks beside its play; None of who asks no networks, or asks them through interfaces."""
+    """Maker of the value estimates that are shown beside play; None for scripted policies, and through interfaces."""
     from interplay.train.play.beside import ValuesBeside
     from interplay.train.play.trained_policy import TrainedPolicy
 
@@ -267,7 +267,7 @@ class Newest:
         run: the run's folder, or a checkpoint's, which stays as it is.
         policy: that was loaded from there.
         seed: that it was started with.
-        player: of the run's league; empty: nobody in particular.
+        player: of the run's league; empty: none.
         before: what `newest_of` gave before the policy was loaded, so that what has come since is found by the next look; None: nothing has.
     """
 
@@ -283,7 +283,7 @@ class Newest:
 
     @property
     def words(self) -> str:
-        """Who plays, e.g. ``first at 1,000,000``."""
+        """Name of the player, e.g. ``first at 1,000,000``."""
         return words_of(self._now, self._player)
 
     def renew(self) -> str | None:
@@ -338,7 +338,7 @@ def find_opened(what: str) -> Opened:
     if what.endswith(SUFFIX):
         from interplay.core.replay import ReplayReader
 
-        with ReplayReader(path, patience=0):  # says by itself what is wrong with it
+        with ReplayReader(path, patience=0):  # raises for a damaged file
             return Opened(what, None, file=path)
     if ":" not in what and path.exists():
         raise UserError(f"{what}: neither a folder nor a {SUFFIX} file; name a run, a recording or a world")
@@ -355,7 +355,7 @@ def _check_player(run: str, player: str) -> None:
     names = population_names(find_checkpoint(run))
     if player not in names:
         near = did_you_mean(player, names, f"there are {', '.join(names)}")
-        raise UserError(f"{run}@{player}: nobody of that name plays there; {near}")
+        raise UserError(f"{run}@{player}: no such player; {near}")
 
 
 def find_world_to_play(world: str) -> Opened:
@@ -387,7 +387,7 @@ def check_shown(opened: Opened, read_only: bool) -> None:
         read_only: whether no world is.
 
     Raises:
-        UserError: for a world that nobody may play, or a folder without anything to show.
+        UserError: for a world that cannot be played, or a folder with nothing to show.
     """
     from interplay.view.server.config import DEPTH
     from interplay.view.server.folder import is_begun, search
@@ -415,10 +415,10 @@ def _recordings(opened: Opened) -> list[Path]:
 
 
 def _check_policy(players: Players, recordings: Sequence[Path]) -> None:
-    """Refuses who could play none of the recordings on, as far as their first ones tell.
+    """Refuses a policy that could continue none of the first recordings of a folder.
 
     Raises:
-        UserError: for a policy that no world of theirs knows.
+        UserError: for a policy that is unknown to all of their worlds.
     """
     from interplay.core.replay import ReplayReader
     from interplay.verbs.players import find_player
@@ -429,7 +429,7 @@ def _check_policy(players: Players, recordings: Sequence[Path]) -> None:
             with ReplayReader(path, links=False) as reader:
                 header = reader.header
             if ":" in header.world:
-                continue  # it may be a program, which nothing is asked of here
+                continue  # it may name a program, which is not imported here
             find_player(players.policy, header.world, header.options, trust=players.trust)
             return
         except UserError as error:
@@ -452,11 +452,11 @@ def serve_page(
 
     Args:
         opened: what it shows.
-        players: who plays; None: nobody does (``--read-only``).
+        players: of the worlds; None: nothing is played (``--read-only``).
         host, port: of the address; port 0 is any free one.
         browser: open one, where there is a display.
-        say: is told the address.
-        warn: is told what there is to be careful about.
+        say: called with the address.
+        warn: called with warnings.
         compress: deflate what worlds in play send.
 
     Raises:

@@ -60,7 +60,7 @@ def test_two_players_of_a_league_meet_live(run: Path) -> None:
         assert told["value"] is not None  # each is asked by its own network
     play.step()
     play.close()
-    with pytest.raises(UserError, match="nobody of that name plays in"):
+    with pytest.raises(UserError, match="no such player in"):
         seat_pair(run, ("main-0001", "rock"), Admission(run))
     numbers = Rosters(Sources(Opened("", run))).players(0)
     assert {"main", "main-0001"} <= {one["name"] for one in numbers}

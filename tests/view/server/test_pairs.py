@@ -209,7 +209,7 @@ def test_a_read_only_viewer_plays_no_pair(played):
 def test_nobody_meets_himself_or_a_stranger(played):
     for names, words in (
         (("defect", "defect"), "it would play itself"),
-        (("defect", "grim"), "nobody of that name plays in"),
+        (("defect", "grim"), "no such player in"),
     ):
         with pytest.raises(UserError, match=words):
             seat_pair(played / "cup", names, Admission(played))

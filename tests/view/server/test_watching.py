@@ -267,5 +267,5 @@ def test_a_player_of_a_league_plays_the_world_of_its_run(tmp_path, monkeypatch):
     cast = Players().cast("run", str(run), opened.player)
     assert asked == [f"{run}@exploiter"]
     assert cast.words == "league@exploiter at 7"
-    with pytest.raises(UserError, match="nobody of that name plays there; did you mean 'exploiter'"):
+    with pytest.raises(UserError, match="no such player; did you mean 'exploiter'"):
         find_opened(f"{run}@exploitr")
