@@ -640,3 +640,24 @@ def test_what_was_not_typed_arrives_as_its_default(monkeypatch, tmp_path, verb, 
     for option in cases[number].keys() - needed:
         for place, value in cases[number][option][1].items():
             assert heard.get_at(place) != value, (verb, option, place)
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("evaluate hunter", "interplay.verbs.playing:evaluate"),
+        ("record hunter", "interplay.verbs.playing:record"),
+        ("tournament --out cup", "interplay.verbs.tournaments:tournament"),
+    ],
+)
+def test_defaults_are_those_of_the_function(monkeypatch, words, place):
+    module, name = place.split(":")
+    real = inspect.signature(getattr(pkgutil.resolve_name(module), name))
+    heard = Heard(monkeypatch)
+    heard.put(place)
+    with pytest.raises(Stopped):
+        run(words.split(), traceback=True)
+    for key, one in real.parameters.items():
+        if key not in ("player", "out"):
+            empty = {None: [None, {}], (): [(), None], "": [""]}.get(one.default, [one.default])
+            assert heard.at(f"{name}.{key}") in empty, key
