@@ -187,24 +187,3 @@ def test_links_are_not_followed_out_of_a_folder(tmp_path: Path) -> None:
     files.remove_tree(folder / "tree")
     assert not (folder / "tree").is_symlink()
     assert (tmp_path / "kept" / "file").read_text() == "mine"
-
-
-def test_what_is_no_file_is_neither_locked_nor_appended_to(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for act in (files.open_log, lambda path: files.FileLock(path).acquire()):
-        with pytest.raises(UserError, match="pipe is no ordinary file"):
-            act(tmp_path / "pipe")
-
-
-def test_a_log_with_another_name_gets_a_file_of_its_own(tmp_path: Path) -> None:
-    mine, backup = tmp_path / "log", tmp_path / "backup"
-    backup.write_bytes(b"one\n")
-    os.link(backup, mine)
-    handle = files.open_log(mine)
-    os.write(handle, b"two\n")
-    os.close(handle)
-    assert (mine.read_bytes(), backup.read_bytes()) == (b"one\ntwo\n", b"one\n")
-    os.link(backup, tmp_path / ".lock")
-    with files.FileLock(tmp_path / ".lock") as lock:
-        assert lock.held
-    assert backup.read_bytes() == b"one\n"

@@ -15,7 +15,6 @@ from interplay.core.files import FileLock, refuse_links, replace_file, sync_fold
 from interplay.core.reading import parse_toml
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build, to_toml
-from interplay.core.signatures import signature_path
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
 S = TypeVar("S", bound=Settings)
@@ -75,9 +74,9 @@ class TournamentFolder(Generic[S]):
         """Writes the settings of a new tournament, or makes sure that the one that stands there is this one."""
         file = path / SETTINGS
         if not file.exists():
-            # A kill may leave a hidden file, and a signature without its file.
-            left = (signature_path(file).name,)
-            if any(not other.name.startswith(".") and other.name not in left for other in path.iterdir()):
+            if any(
+                not other.name.startswith(".") for other in path.iterdir()
+            ):  # a kill may leave a hidden file
                 raise UserError(f"{path} holds other things than a tournament; choose another --out")
             with told_plainly("creating the tournament", path):
                 trust.write_settings(file, self.settings, sealed_toml(self.settings))

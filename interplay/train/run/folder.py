@@ -19,7 +19,7 @@ from interplay.core.errors import UserError
 from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import build
-from interplay.core.trust import admit, remove_settings, write_settings
+from interplay.core.trust import admit, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.metrics_log import (
@@ -39,7 +39,7 @@ from interplay.train.settings.renamed import renew
 
 S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
-    (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl", "metrics.csv", MARK),
+    (".lock", "settings.toml", "metrics.jsonl", "metrics.csv", MARK),
     ("checkpoints", "recordings", "tensorboard", "wandb"),
 )
 
@@ -131,7 +131,7 @@ class RunFolder(Generic[S]):
         remove_files(self.path)
         remove_windows(self.path)
         self.metrics_path.unlink(missing_ok=True)
-        remove_settings(self.path / "settings.toml")
+        (self.path / "settings.toml").unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
             (self.path / "checkpoints").rmdir()
             if self._made:
