@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
-PIECES = 2  # chunks of worlds per thread: who is held up leaves the rest to others
+PIECES = 2  # chunks of worlds per thread, so that a thread that is delayed leaves work to the others
 
 
 class Chunks:
@@ -56,7 +56,7 @@ class Chunks:
             other.result()
 
     def close(self) -> None:
-        """Lets the threads go."""
+        """Ends the threads."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None

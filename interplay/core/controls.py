@@ -1,6 +1,6 @@
-"""What the choices of a world are called, and which keys mean which: for people who play, and wherever choices are told.
+"""Names of a world's choices, and the keys that a person plays with.
 
-A world declares both in two attributes, `World.action_names` and `World.controls`; here they are read and checked once.
+A world declares both in `World.action_names` and `World.controls`; this module reads and checks them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Controls(NamedTuple):
 
     Attributes:
         keys: a key, as browsers call it (``"ArrowUp"``, ``" "``, ``"a"``) -> head -> choice, both by name. Keys that are held
-            together count together; of two for one head the later one counts.
-        idle: head -> what is done without a word; the first legal choice for heads that are not named.
+            together are combined; of two keys for one head the later one counts.
+        idle: head -> choice without a key; heads that are not named take their first legal choice.
 
     Example:
         >>> Controls({"ArrowUp": {"move": "north"}}, {"move": "stay"}).idle
@@ -40,7 +40,7 @@ class Controls(NamedTuple):
 
 
 def head_sizes(space: spaces.Space[Any]) -> Iterator[int]:
-    """How many choices each head of an action space has, in order; a Box is one head, and counts its numbers.
+    """Number of choices of each head of an action space, in order; a Box is one head with as many as it has numbers.
 
     Example:
         >>> list(head_sizes(spaces.Dict(push=spaces.Box(-1, 1, (2,)), wait=spaces.MultiDiscrete([2, 3]))))
@@ -51,10 +51,10 @@ def head_sizes(space: spaces.Space[Any]) -> Iterator[int]:
 
 
 def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
-    """What the choices of a kind's heads are called, heads in the order of the action space; None where the world does not say.
+    """Names of the choices of a kind's heads, in the order of the action space; None if the world names none.
 
     Raises:
-        UserError: if heads or choices are more or fewer than the action space has, or a name is no line of text or there twice.
+        UserError: if the numbers of heads or choices do not match the action space, or a name is repeated or no line of text.
     """
     told = world.action_names if len(world.kinds) == 1 else (world.action_names or {}).get(kind)
     if told is None:
@@ -75,10 +75,10 @@ def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
 
 
 def controls_of(world: World, slot: int) -> Controls | None:
-    """How a person plays a slot, heads and choices known to be there; None where the world does not say.
+    """The checked controls of a slot; None if the world has none.
 
     Raises:
-        UserError: if a key or `idle` names a head or a choice that there is not.
+        UserError: if a key or `idle` names an unknown head or choice.
     """
     told = world.controls(slot)
     if told is None:
@@ -96,7 +96,7 @@ def controls_of(world: World, slot: int) -> Controls | None:
 
 
 def joined(parts: Sequence[Sequence[str]], nothing: str = "") -> tuple[str, ...]:
-    """Names of the points of heads that were made one number, the last head running fastest.
+    """Names of the points of several heads combined into one number; the last head varies fastest.
 
     Args:
         parts: names of each head's choices.
@@ -119,7 +119,7 @@ ARROWS: Mapping[str, str] = {
 
 
 def arrows(head: str, names: Mapping[str, str] = ARROWS) -> dict[str, dict[str, str]]:
-    """Arrow keys for a head whose choices are the four ways.
+    """Arrow keys for a head with four directions.
 
     Args:
         head: its name.
@@ -133,7 +133,7 @@ def arrows(head: str, names: Mapping[str, str] = ARROWS) -> dict[str, dict[str, 
 
 
 def way_to(dx: float, dy: float) -> str | None:
-    """The way to a neighbouring tile, y down: its name in `ARROWS`; None for the tile itself and for those that are no neighbours.
+    """Direction to a neighbouring tile, y down: its name in `ARROWS`; None for all other tiles.
 
     Args:
         dx, dy: from the agent's tile to the other one, in tiles.

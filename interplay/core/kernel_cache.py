@@ -1,12 +1,12 @@
-"""Compiled kernels on disk: a file per kernel and types of arguments, named by what it was compiled from.
+"""Compiled kernels on disk: a file per kernel and types of arguments, named by its sources.
 
-A file's name is a digest of the kernel with everything that it uses (`kernel_key`), the types it was compiled for, the
+A file's name is a digest of the kernel with everything that it uses (`kernel_key`), the argument types, the
 processor and the versions of Python, Numba, llvmlite and NumPy. So an entry can be missing but never stale, working
-trees share what they have in common, and where the package lies does not matter. Its first 32 bytes are a checksum of
-the rest: what a power loss left cut is removed and compiled again.
+trees share entries, and the package's location does not matter. The first 32 bytes are a checksum of
+the rest: a file that a power loss cut is removed and compiled again.
 
-The folder is the user's alone: entries are machine code, and whoever can write there can run programs as the user. A
-wheel brings entries of its own, inside of the package (`interplay.core.shipped`): they are asked for first.
+The folder is private: entries are machine code, and write access to it means running programs as the user. A
+wheel has entries of its own inside the package (`interplay.core.shipped`), which are looked up first.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def cache_root() -> Path:
 
 @cache
 def private_folder(path: Path) -> Path | None:
-    """Makes a folder that only the user may enter; None, with one line on standard error, if there is none to be had.
+    """Makes a folder that only the user may enter; if that is impossible, prints one line and returns None.
 
-    A folder of somebody else's, or one that others may write to, is not used.
+    A folder of another user, or one that others may write to, is not used.
     """
     reason = _unusable(path)
     if reason is None:
@@ -61,7 +61,7 @@ def private_folder(path: Path) -> Path | None:
 
 
 def _unusable(path: Path) -> str | None:
-    """Why a folder, made here if it is not there, cannot be trusted with compiled code."""
+    """Why a folder, created here if it is missing, is not safe for compiled code."""
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -98,8 +98,7 @@ class KernelCache(_Cache):
 
     @cached_property
     def key(self) -> str:
-        """The digest of the function, as `kernel_key` makes it; when it is first asked for, as what it uses may be
-        defined after it."""
+        """The digest of the function from `kernel_key`; computed at first use, since its globals may be defined later."""
         return kernel_key(self._function)
 
     @property
@@ -155,7 +154,7 @@ class KernelCache(_Cache):
             file.unlink(missing_ok=True)
 
     def _give_up(self, file: Path, error: Exception) -> None:
-        """A damaged entry goes, where it is the cache's; the package's own files stay as they were installed."""
+        """Removes a damaged entry of the cache; the package's own files are left as they were installed."""
         if file.is_relative_to(shipped.FOLDER):
             say_once(f"the package's compiled kernel {file} is damaged ({error}); install the package again")
         else:
@@ -163,7 +162,7 @@ class KernelCache(_Cache):
             say_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
 
     def _is_private(self) -> bool:
-        """Whether nobody else may write into the folders that lead to the entries; those that are not there are made."""
+        """Whether no other user may write into the folders of the entries; missing ones are created."""
         folder = Path(self.cache_path)
         return all(private_folder(path) is not None for path in (folder.parents[1], folder.parent, folder))
 

@@ -18,7 +18,7 @@ class UnknownKeyword(UserError, TypeError):
 
 
 def says_near_miss(function: F) -> F:
-    """The function, which refuses an unknown keyword argument in one line that names the one that was meant.
+    """Decorates a function so that an unknown keyword argument is refused with the name of a similar one.
 
     Example:
         >>> @says_near_miss

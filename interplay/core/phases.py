@@ -1,7 +1,7 @@
-"""Compiled functions that only ever stand inside of kernels, and the process that helps to compile them.
+"""Compiled functions that are only inlined into kernels, and the process that helps to compile them.
 
-A phase that returns nothing may be compiled by another process until its code is needed (`interplay.core.helping`); how
-that process lives, and what it answers, is the second half of this file.
+A phase that returns nothing may be compiled by another process until its code is needed (`interplay.core.helping`). The second half
+of this file is that process.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PhaseDispatcher(InlinedDispatcher):
         return returns_nothing(self.py_func.__code__)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """As Numba asks for it where a caller's types are inferred: the signature, and code for it now or later."""
+        """Called by Numba where a caller's types are inferred: the signature, and code now or later."""
         signature, folded = self.fold_argument_types(args, kws)
         types = tuple(folded)
         if not self._is_elsewhere(types):
@@ -58,7 +58,7 @@ class PhaseDispatcher(InlinedDispatcher):
         return make_concrete_template(f"CallTemplate({key})", key, [returned]), signature, types, {}
 
     def _is_elsewhere(self, types: Any) -> bool:
-        """Whether the helper compiles this, from now on if it is free and nobody has yet."""
+        """Whether the helper compiles this; hands it over if the helper is free and it is not compiled yet."""
         if types in self._handed_over:
             return True
         made = types in self.overloads or (self.name, types) in HELPER.made
@@ -68,7 +68,7 @@ class PhaseDispatcher(InlinedDispatcher):
         return True
 
     def get_overload(self, sig: Any) -> Any:
-        """As Numba asks for it where a caller's code is made."""
+        """Called by Numba where a caller's code is made."""
         types, _ = normalize_signature(sig)
         if types in self._handed_over:
             self._handed_over.discard(types)
@@ -94,8 +94,8 @@ class PhaseDispatcher(InlinedDispatcher):
 
 
 def help_out(descriptor: int, module: str) -> None:
-    """The helper's life: it imports a module, and compiles phases for the process at the other end of a pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who is interrupted at a terminal lets the helper go
+    """The helper's main function: imports a module, and compiles phases for the process at the other end of a pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted main process ends the helper
     HELPER.wanted = False
     WAITING.hushed = True
     gc.disable()
@@ -120,7 +120,7 @@ class _Note(event.Listener):
 
 
 def _make(kernel: tuple[Name, str], phase: Name, types: Any) -> Made:
-    """A phase and those inside of it, compiled; nothing if the kernel is another one in this process."""
+    """A compiled phase with those inside it; nothing if the kernel's digest is another one in this process."""
     name, key = kernel
     if _key(name) != key:
         return {}

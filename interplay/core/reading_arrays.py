@@ -1,4 +1,4 @@
-"""Archives of arrays (``.npz``) from outside, through the one reader: no pickle, nothing unpacked beyond what it says and fits."""
+"""Archives of arrays (``.npz``) from outside, through the strict reader: no pickle, and no member larger than its header."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _covered(data: bytes, members: list[zipfile.ZipInfo]) -> int:
 
 
 def _array(data: bytes, name: str) -> np.ndarray:
-    """One member: header, then exactly the bytes that the header says."""
+    """One member: the header, then exactly as many bytes as it declares."""
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
     if version != (1, 0):

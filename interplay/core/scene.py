@@ -1,13 +1,12 @@
-"""One description of what a world looks like, for every renderer: pictures, videos, recordings, the page.
+"""A world's appearance, described once for every renderer: pictures, videos, recordings, the page.
 
-A world's ``draw(canvas, world)`` calls the `Canvas`; the `Scene` it leaves behind is plain data: layers in the
+A world's ``draw(canvas, world)`` calls the `Canvas`. The resulting `Scene` is plain data: layers in the
 order in which they were declared (the order in which they are painted), each with named columns of equal
 length. Row i of a layer means the same thing from frame to frame (for agents: the slot), so that a viewer can
 glide between frames and a recording can store differences.
 
-What is constant and what may change: a Python number, string or bool handed to a canvas method is a constant of
-the layer and is told once; an array, a list or a NumPy scalar is a column and may differ in every frame.
-Constants that do change are refused by `Scene.check_follows`.
+A Python number, string or bool passed to a canvas method is a constant of the layer and is written once. An array, a list or a
+NumPy scalar is a column and may differ in every frame. `Scene.check_follows` refuses constants that change.
 
 Units are the world's own; x runs to the right, y down, or up with ``up="north"``. Angles are radians from +x
 towards +y.
@@ -40,11 +39,10 @@ class Scene(NamedTuple):
     """One frame.
 
     Attributes:
-        bounds: (x0, y0, x1, y1), the part of the world to show, in the world's units; None where nothing has
-            a place (a scene of tables).
+        bounds: (x0, y0, x1, y1), the part of the world to show, in the world's units; None for a scene of tables.
         up: ``"south"``: y grows down the screen; ``"north"``: y grows up.
         layers: in painting order.
-        picture: (height, width, 3) uint8 that is shown instead of the layers, of worlds that somebody else draws; None of others.
+        picture: (height, width, 3) uint8 that is shown instead of the layers, for worlds with a renderer of their own; otherwise None.
     """
 
     bounds: Bounds | None
@@ -81,17 +79,17 @@ class Canvas:
     """Records one scene, one method call per layer.
 
     Args:
-        bounds: (x0, y0, x1, y1) with x0 < x1 and y0 < y1; None = the world's draw says it with `show`.
+        bounds: (x0, y0, x1, y1) with x0 < x1 and y0 < y1; None = the world's draw sets it with `show`.
         up: ``"south"`` (y down, tiles) or ``"north"`` (y up, planar worlds).
 
     Arguments that all geometric layers take (N rows):
         colour: a palette number, a ``"#rrggbb"`` string, (N,) palette numbers or (N, 3) uint8 red, green, blue.
         absent: (N,) bool, rows that are not drawn; their other values may be anything, NaN included.
-        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns, rows that are another thing now).
+        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns, rows of another thing).
         dimmed: (N,) bool, drawn faintly (dead but present).
         opacity: 0..1, a constant.
-        legend: what the things are, for the legend of pictures and of the page; empty = they are not in it. Of circles one text for
-            each palette number that they may have, or one for all; of what has several colours by row also text -> ``"#rrggbb"``. Bars
+        legend: names of the things in the legend of pictures and of the page; empty = none. For circles one text for
+            each palette number, or one for all; for layers with a colour per row also text -> ``"#rrggbb"``. Bars
             and marks have their own. Labels have none.
 
     Raises:
@@ -118,7 +116,7 @@ class Canvas:
             self.up = _direction(up)
 
     def show(self, x0: float, y0: float, x1: float, y1: float, up: str = "south") -> None:
-        """Says which part of the world the scene shows and where y grows."""
+        """Sets the part of the world that the scene shows and the direction of y."""
         bounds = (float(x0), float(y0), float(x1), float(y1))
         if not (np.isfinite(bounds).all() and x0 < x1 and y0 < y1):
             raise UserError(
@@ -208,12 +206,12 @@ class Canvas:
             glyph: a second sign besides colour, drawn inside: ``"team"`` (the shape that belongs to the colour),
                 ``"plus"``, or a shape of the palette (``"square"``, ``"triangle"``, ...); empty = none.
             bars: name -> (value, full value), drawn above the disc; values may exceed the full value.
-            show_bars: False where the world draws them its own way: they are numbers in the page's table and panel then, no more.
+            show_bars: False if the world draws them itself: then they are only numbers in the page's table and panel.
             marks: name -> (N,) bool, states worth a sign (frozen, immune), at most 5.
             sight: (depth, angle), (depth, angle, chords) or (depth, angle, chords, blockers): a cone around the heading,
-                `angle` rad from edge to edge, its arc drawn with that many chords (default 16), which ends where
-                something stands in the way: the discs and boxes of the layers that `blockers` names, outlines of
-                boxes from inside. Rows that are absent or dimmed, and what holds the eye, block nothing.
+                `angle` rad from edge to edge, its arc drawn with that many chords (default 16). It ends at
+                obstacles: the discs and boxes of the layers in `blockers`, outlines of
+                boxes from inside. Rows that are absent or dimmed, or contain the eye, block nothing.
             labels: one short text per row, beside the disc.
         """
         build = LayerBuilder(name, "circles")
@@ -315,7 +313,7 @@ class Canvas:
             name: of the layer.
             x0, y0, x1, y1: (N,) the ends.
             colour, absent, jump, dimmed, opacity, legend: see the class.
-            dashed: True draws dashes, ``"dots"`` dots, so that lines can be told apart without their colours.
+            dashed: True draws dashes, ``"dots"`` dots, which differ without colour.
             width: in the world's units; 0 = a thin line.
         """
         build = LayerBuilder(name, "segments")
@@ -367,7 +365,7 @@ class Canvas:
 
         Args:
             name: of the layer.
-            x, y: (N,) where the texts stand, in the middle of their height.
+            x, y: (N,) places of the texts, at the middle of their height.
             texts: one per row.
             colour, absent, jump: see the class.
             size: height of a line in the world's units, constant or (N,).
@@ -402,9 +400,9 @@ class Canvas:
             name: of the layer.
             columns: the titles.
             rows: cells (str, int, float, bool or None), one per title. Text is never interpreted.
-            caption: its first row is worth a line below the picture (step, phase, counts).
-            history: titles of columns whose cells of the episode's earlier steps the page shows beside each other, a row for each row of the table.
-            heads: the table whose first cell says which step that was.
+            caption: its first row is a line below the picture (step, phase, counts).
+            history: titles of columns for which the page shows the cells of earlier steps side by side, one line per row of the table.
+            heads: the table whose first cell is the step of these cells.
         """
         build = LayerBuilder(name, "table")
         build.constant("titles", strings(name, columns, len(columns)))
@@ -421,10 +419,10 @@ class Canvas:
         self._add(build)
 
     def scene(self) -> Scene:
-        """What was drawn so far.
+        """The scene drawn so far.
 
         Raises:
-            UserError: if something has a place but nobody said which part of the world to show.
+            UserError: if something has a place but the part of the world to show is not set.
         """
         placed = [layer.name for layer in self._layers.values() if layer.kind != "table"]
         if placed and self.bounds is None:

@@ -1,8 +1,8 @@
-"""Settings files that notice when they were changed: the first line is a checksum over every value below it.
+"""Settings files that notice an edit: the first line is a checksum over every value below it.
 
-The seal is a comment, so the file stays TOML that a person can read and use for a new run. It covers what the file says, not how:
-blanks, comments and the order of keys may change. It is no signature: who edits a file can make it anew. It tells an accident, or
-an edit that was forgotten, from what was meant.
+The checksum is a comment, so the file remains TOML that can be edited and used for a new run. It covers values:
+blanks, comments and the order of keys may change. It is no signature, since it can be made anew. It separates accidents and
+forgotten edits from intended ones.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ State = Literal["whole", "broken", "none"]
 
 
 class Sealed(NamedTuple):
-    """What a settings file says.
+    """The contents of a settings file.
 
     Attributes:
         values: nested mapping, unchecked.
-        seal: whether the values are those that were sealed; "none" for a file without a seal, e.g. of an older version.
+        seal: whether the values match the checksum; "none" for a file without one, e.g. of an older version.
         departs: digests of settings that these deliberately differ from.
     """
 
@@ -105,7 +105,7 @@ def digest(values: Mapping[str, Any]) -> str:
 
 
 def differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Key -> what it was and what it is, of keys whose values differ in kind or number; None where a key is missing.
+    """Keys whose values differ in kind or number -> old and new value; None for a missing key.
 
     Groups of free keys are compared one by one.
 
@@ -134,7 +134,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value of a setting as JSON has it; what settings files lack as they write it."""
+    """A value of a setting as JSON; values that TOML lacks as settings files write them."""
     if value is None:
         return "off"
     if isinstance(value, Mapping):

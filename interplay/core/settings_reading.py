@@ -1,6 +1,6 @@
-"""Settings as users write them, TOML files and ``a.b=3`` pairs, read into nested mappings; a model checks them afterwards.
+"""Settings as users write them, TOML files and ``a.b=3`` pairs, read into nested mappings that a model checks afterwards.
 
-Whatever a file holds, reading it ends in values that everything behind can handle, or in one line.
+Reading any file ends in values that later code can handle, or in one line.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _parse_value(text: str, owner: str) -> Any:
 
 
 def _check_size(value: Any, owner: str) -> None:
-    """Refuses what nothing behind can handle: whole numbers beyond 64 bits, texts with a NUL, which end names of files."""
+    """Refuses whole numbers beyond 64 bits, and texts with a NUL, which ends file names."""
     if isinstance(value, str) and "\0" in value:
         raise UserError(f"{owner}: the text {_cut(value)!r} holds a NUL; leave it out")
     if isinstance(value, int) and not -MOST_NUMBER < value < MOST_NUMBER:

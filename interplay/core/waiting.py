@@ -1,9 +1,9 @@
-"""Tells people that they wait for a compiler: what is compiled, how long that usually takes, how far it is.
+"""Progress lines for compilations that take long: what is compiled, its usual duration, the time so far.
 
-One line on standard error for each thing compiled, and only after two seconds of it; a terminal sees the seconds go on, a file
-gets another line when the time is over that it should take, and then each time that the wait has doubled. How long it took is
-kept beside the compiled code for the next time, of training for each world, algorithm and network; until then the package's own
-figures are told.
+One line on standard error for each thing compiled, after two seconds of it. A terminal shows the seconds; a file
+gets another line when the usual time is over, and then each time that the wait has doubled. The duration is
+kept beside the compiled code for the next time, for training by world, algorithm and network. Until then the package's own
+figures are shown.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-AFTER = 2.0  # seconds of compilation that nobody needs to be told of
+AFTER = 2.0  # seconds of compilation before the first line
 TRAINING = "training"
-SOON = 15.0  # seconds until a second line where nobody knows how long it takes
+SOON = 15.0  # seconds until a second line if the duration is unknown
 _BREATH = 0.3  # seconds until a line on a terminal goes on with the next kernel
 _KEPT = "waits.json"
 # Wall seconds from the start of Python to a first step with an empty cache on two free cores of an EPYC
@@ -43,12 +43,12 @@ _USUAL = {
 
 
 class Waiting:
-    """What this process has waited for so far.
+    """The compilations of this process so far.
 
     Attributes:
-        world: whose kernels are compiled next, as `thing_of` names it; empty where nobody has said.
-        programs: what the programs of training belong to, beginning with `TRAINING`: see `train_on`.
-        hushed: nobody is told, and nothing kept: another process of the same run tells.
+        world: whose kernels are compiled next, as `thing_of` names it; empty if unknown.
+        programs: the owner of training's programs, beginning with `TRAINING`: see `train_on`.
+        hushed: nothing is printed or kept, as another process of the same run does that.
     """
 
     def __init__(self) -> None:
@@ -60,20 +60,20 @@ class Waiting:
         self._thing = ""
         self._began = 0.0
         self._waited: dict[str, float] = {}  # thing -> seconds
-        self._due: dict[str, float] = {}  # thing that was told of -> seconds at which it is told of again
+        self._due: dict[str, float] = {}  # thing that was reported -> seconds at which it is reported again
         self._over = threading.Event()
-        self._drawn = False  # a line stands on the terminal
+        self._drawn = False  # a line is on the terminal
 
     def train_on(self, *parts: str) -> None:
         """Names what the programs of training are compiled for: the world, the algorithm, the network."""
         self.programs = " ".join([TRAINING, *parts])
 
     def begin(self, thing: str, note: str = "") -> None:
-        """A compilation begins, maybe inside of another.
+        """Starts a compilation, possibly inside another.
 
         Args:
-            thing: what it is for, see `thing_of`; empty for what nobody is told of.
-            note: what else the line should say, if there is anything.
+            thing: its purpose, see `thing_of`; empty for one that is never reported.
+            note: a further remark for the line.
         """
         with self._lock:
             self._depth += 1
@@ -105,7 +105,7 @@ class Waiting:
                 _write("\r\x1b[K")
 
     def keep(self) -> None:
-        """Keeps how long each thing took, where that is longer than ever: what is left to compile takes less."""
+        """Keeps each thing's time if it is the longest so far, since a later, partial compilation takes less."""
         if self.hushed or all(seconds < AFTER for seconds in self._waited.values()):
             return
         from interplay.core.errors import UserError
@@ -127,7 +127,7 @@ class Waiting:
                 return  # the next one waits without knowing how long
 
     def _watch(self, thing: str, note: str, patience: float, over: threading.Event) -> None:
-        """In a thread of its own: the line, and its seconds on a terminal; elsewhere further lines."""
+        """In a thread of its own: the line, and its seconds on a terminal; otherwise further lines."""
         words, expected = _how_long(thing)
         first = _line(thing, note) + words
         while not over.wait(patience):
@@ -150,18 +150,18 @@ atexit.register(WAITING.keep)
 
 
 def _on_terminal() -> bool:
-    """Whether a line may change under people's eyes: a terminal on which nobody else draws, as a progress bar does."""
+    """Whether a line may be redrawn: a terminal on which nothing else draws, as a progress bar would."""
     shown: Any = sys.stderr  # None where Python has no console
     return shown is not None and shown.isatty() and shown is sys.__stderr__
 
 
 def _write(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError):  # nobody listens any more
+    with contextlib.suppress(OSError, ValueError):  # standard error was closed
         print(text.lstrip("\r") if text.endswith("\n") else text, end="", file=sys.stderr, flush=True)
 
 
 def thing_of(name: str) -> str:
-    """What people call a module, or a ``"module:attribute"``: our worlds and rooms by their folders, others whole.
+    """The everyday name of a module, or a ``"module:attribute"``: our worlds and packages by their folders, others whole.
 
     Example:
         >>> thing_of("interplay.worlds.survival.world:Survival"), thing_of("interplay.planar.sight")
@@ -204,7 +204,7 @@ def _kept_in() -> Path | None:
 
 
 def _kept() -> dict[str, float]:
-    """Seconds of each thing that was compiled before; nothing if the file is missing or none of ours."""
+    """Seconds of each thing that was compiled before; empty if the file is missing or invalid."""
     from interplay.core.errors import UserError
     from interplay.core.reading import SMALL, read_json
 

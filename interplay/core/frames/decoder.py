@@ -1,4 +1,4 @@
-"""Frames to scenes, through the canvas itself: what it would refuse of a world it refuses of a file."""
+"""Frames to scenes, through the canvas, so that a file is checked as a world's drawing is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.core.scene import Canvas, Scene
 
 
 class Head(NamedTuple):
-    """What a frame says first.
+    """The head of a frame.
 
     Attributes:
         key: it can be read without the frames before it.
@@ -43,7 +43,7 @@ class Frame(NamedTuple):
 
 
 class Decoder:
-    """Reads the frames of one source, which may come from anybody.
+    """Reads the frames of one source, which need not be trusted.
 
     Args:
         schema: of the source.
@@ -58,7 +58,7 @@ class Decoder:
         self._tick = 0
 
     def decode(self, frame: bytes | memoryview) -> Head:
-        """Takes one frame in; `scene` draws what it leads to. After an error a key frame is needed.
+        """Reads one frame; `scene` draws the result. After an error a key frame is needed.
 
         Raises:
             UserError: for bytes that are no frame of this schema, or a change of another frame than the last one.
@@ -141,7 +141,7 @@ class Decoder:
 
 
 def split_frames(data: bytes | memoryview) -> Iterator[memoryview]:
-    """The frames that stand one after another.
+    """Splits bytes into consecutive frames.
 
     Raises:
         UserError: for bytes that are none.
@@ -195,7 +195,7 @@ def _known(kind: str) -> frozenset[str]:
 
 
 def _arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
-    """What the canvas was called with, as far as this version knows it: a later one may say more of a layer (docs/specs/viewer.md 5)."""
+    """The arguments of the canvas that this version knows; a later version may have more (docs/specs/viewer.md 5)."""
     said = _said(layer, columns, text)
     return {key: value for key, value in said.items() if key in _known(layer.kind)}
 

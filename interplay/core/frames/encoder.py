@@ -29,11 +29,11 @@ class Encoder:
     """Makes the frames of one source; each is relative to the one before.
 
     Args:
-        first: scene whose layers, columns and constants every later one has.
+        first: scene with the layers, columns and constants of every later one.
         recording: frames will be compressed: small differences instead of numbers.
 
     Attributes:
-        schema: tells a `Decoder` what the frames hold.
+        schema: the description of the frames for a `Decoder`.
     """
 
     def __init__(self, first: Scene, recording: bool = True) -> None:
@@ -141,14 +141,14 @@ def write_text(rows: tuple[Any, ...]) -> bytes:
 
 
 def _same(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
-    """Whether texts are the same: 1, 1.0 and True are equal, but not told alike."""
+    """Whether texts are the same: 1, 1.0 and True are equal, but not written alike."""
     if old != new or not old or isinstance(old[0], str):
         return old == new
     return all(list(map(type, a)) == list(map(type, b)) for a, b in zip(old, new, strict=True))
 
 
 def _sayable(rows: tuple[Any, ...]) -> Iterator[Any]:
-    """What JSON and its strict reader know no number for becomes ``{"number": "nan"}``."""
+    """The value with ``{"number": "nan"}`` and the like for numbers that strict JSON lacks."""
     for cell in rows:
         if isinstance(cell, tuple):
             yield list(_sayable(cell))

@@ -67,7 +67,7 @@ class Packer:
         return Raw(rows, wide, tuple(blocks))
 
     def _steps(self, columns: Mapping[str, Array], wide: int) -> tuple[Array, int]:
-        """Raw numbers (S, N * values) of the columns with a scale, and which of them do not fit their type."""
+        """Raw numbers (S, N * values) of the columns with a scale, and a mask of those that do not fit their type."""
         numbers = np.array([columns[name].reshape(-1) for name in self._names], float)
         exact = (numbers - self._offset) / self._scale
         steps = np.rint(exact)
@@ -106,7 +106,7 @@ class Packer:
                 )
 
     def unpack(self, raw: Raw) -> dict[str, Array]:
-        """The columns that raw numbers stand for; errors are those of `pack` and of what follows from the numbers."""
+        """The columns of raw numbers; raises the errors of `pack`."""
         found: dict[str, Array] = {}
         for run, block in zip(self.layout.runs(raw.wide), raw.blocks, strict=True):
             for row, number in enumerate(run.columns):

@@ -1,4 +1,4 @@
-"""Marks on the time line: births, deaths and ends, from what the protocol says of every world, and the parts of an episode that a world names."""
+"""Marks on the time line: births, deaths, ends, and the named phases of an episode."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """Follows one world of a batch and says what happened in each step.
+    """Follows one world of a batch and lists the events of each step.
 
     Args:
         world: the batch.
@@ -45,12 +45,12 @@ class Marks:
         self._phase: str | None = None
 
     def begin(self, under_way: bool = False) -> None:
-        """The world was just reset; or an episode is under way, whose dead may stay in the world."""
+        """Starts after a reset, or within an episode whose dead may still be present."""
         self._phase = phase_of(self._world, self._index)
         if self._later() or (under_way and self._world.dead_stay):
             self._living = self._world.timestep.acting[self._index].copy()
             return
-        # Who waits for its turn lives too, where nobody is born later; slots that nobody has in this episode do not.
+        # Without later births, agents that wait for their turn are alive too; slots that are unused in this episode are not.
         alive = self._alive()
         self._living = np.ones_like(self._living) if alive is None else alive.copy()
 

@@ -1,4 +1,4 @@
-"""Reads recordings: whole ones, cut ones and those that still grow. Nothing in them is believed before it was looked at."""
+"""Reads recordings: complete, cut or growing ones. Nothing in them is used before it is checked."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ class ReplayReader:
     """Opens a recording; a context manager.
 
     Args:
-        path: of the file, from anybody.
+        path: of the file, from any source.
         links: whether `path` may be a symbolic link.
-        patience: seconds that one look for chunks may take where there is no index, at least one chunk long: all that they hold is
-            read, and a file with holes claims terabytes at no cost. `refresh` goes on behind them.
+        patience: seconds that one search for chunks may take without an index, at least one chunk long. A search reads all contents,
+            and a file with holes can claim terabytes. `refresh` continues the search.
 
     Attributes:
-        header: what it says of itself.
-        chunks: those that were found, in the file's order.
-        closed: whether it was closed and is whole; what still grows or was cut ends after its last whole chunk.
-        left_off: whether the last look ended for want of `patience`.
-        troubles: a line for each part that could not be read so far; what is not told here is as it was written.
+        header: the description.
+        chunks: those found so far, in the file's order.
+        closed: whether it was closed and is whole; a growing or cut file ends after its last whole chunk.
+        left_off: whether the last search ended after `patience`.
+        troubles: a line for each part that could not be read so far; all others are as they were written.
 
     Raises:
-        UserError: if it is no recording, of a format of the future, or its header is damaged.
+        UserError: if it is no recording, of a later format, or its header is damaged.
     """
 
     def __init__(self, path: Path | str, links: bool = True, patience: float = math.inf) -> None:
@@ -123,7 +123,7 @@ class ReplayReader:
         return max((chunk.first + chunk.ticks for chunk in self.of(SCENES)), default=0)
 
     def frames(self, start: int = 0, stop: int | None = None) -> Iterator[Frame]:
-        """The frames of ticks start .. stop - 1 (None: the last); damaged chunks are told in `troubles` and stepped over."""
+        """The frames of ticks start .. stop - 1 (None: the last); damaged chunks are skipped and listed in `troubles`."""
         end = self.ticks if stop is None else stop
         for chunk in self.of(SCENES):
             if chunk.first < end and start < chunk.first + chunk.ticks:
@@ -179,17 +179,17 @@ class ReplayReader:
     def world_at(
         self, tick: int, world: World | None = None, start: int | None = None, most: int | None = None
     ) -> World:
-        """The world as it stood at a tick, ready to be played on: the nearest state, and the actions from there.
+        """The world at a tick, ready to play on: the nearest recorded state, and the actions from there.
 
         Args:
             tick: 0..ticks - 1.
-            world: a batch of one that was made as the recorded one was; None: the registry makes it. Worlds that are programs,
-                ``module:name``, have to be made by the caller: a file does not say what runs.
-            start: begin at the last state before this tick instead, and hold the world against every state on the way.
-            most: ticks that may be played from there; None: as many as it takes.
+            world: a batch of one, made as the recorded one was; None: the registry makes it. Worlds that are programs,
+                ``module:name``, have to be made by the caller: a file does not start programs.
+            start: begin at the last state before this tick instead, and check the world against every state passed.
+            most: the maximum of ticks to play from there; None: no maximum.
 
         Returns:
-            The world. Of the policies that played nothing is restored.
+            The world. The memories of policies are not restored.
 
         Raises:
             UserError: if the recording holds no states, the world or its version is another, it comes to another state, or it is
@@ -198,15 +198,15 @@ class ReplayReader:
         return world_at(self, tick, world, start, most)
 
     def play_on(self, world: World, tick: int, most: int) -> Iterator[tuple[int, bool]]:
-        """Plays a world on as it was recorded, one tick after the other, up to the last one.
+        """Plays a world on as it was recorded, tick by tick, to the last one.
 
         Args:
-            world: that `world_at` brought to a tick.
-            tick: that it stands at.
-            most: ticks that a chunk of actions may have.
+            world: from `world_at`.
+            tick: its present tick.
+            most: the maximum of ticks in a chunk of actions.
 
         Yields:
-            Each tick at which it stands then, and whether it was reset there.
+            Each tick reached, and whether it is a reset.
 
         Raises:
             UserError: if actions are missing or damaged, or it comes to another state than the recorded one.

@@ -92,7 +92,7 @@ def _play(
 def _steps(
     reader: ReplayReader, world: World, now: int, tick: int, states: dict[int, Chunk], most: int | None
 ) -> Iterator[tuple[int, bool]]:
-    """Plays the actions from one tick to another and holds the world against the states that it passes; each tick, and whether it is a reset."""
+    """Plays actions between two ticks, checks the world against recorded states, and yields each tick and whether it is a reset."""
     for chunk in reader.of(ACTIONS):
         if chunk.first + chunk.ticks <= now + 1 or now == tick:
             continue

@@ -1,4 +1,4 @@
-"""Writes recordings: chunks are appended as the world goes on, the index when the file is closed."""
+"""Writes recordings: chunks are appended as the world is played, the index when the file is closed."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class ReplayWriter:
         path: of the recording.
         first: the first scene; see `add_scene`.
         header: without the schema, which the first scene declares.
-        growing: the file stands under its final name from the beginning, where others read it while it grows; otherwise it appears
+        growing: the file has its final name from the beginning, so that others can read it while it grows; otherwise it appears
             when it is complete, and never if the block fails.
         level: of compression, 1 (quick) to 9.
 
     Raises:
-        UserError: if it cannot be written, or where a growing file would take the place of another.
+        UserError: if it cannot be written, or a growing file would replace another.
     """
 
     def __init__(
@@ -147,9 +147,18 @@ class ReplayWriter:
 
 
 class WorldRecorder:
-    """Records one world of a batch while somebody else plays it; a context manager.
+    """Records one world of a batch while it is played elsewhere; a context manager.
 
     After every reset of the world `begin` is called, after every step `step`.
+
+    Args:
+        path: of the recording.
+        world: the batch.
+        index: which of its worlds.
+        header: fields of `Header` that are not read from the world: options, seed, policy, started.
+        exact: keep states and actions too, if the world can be saved, so that play can continue from the recording.
+        snapshot_every: ticks between two states.
+        growing, level: see `ReplayWriter`.
 
     Args:
         path: of the recording.
@@ -221,7 +230,7 @@ class WorldRecorder:
         self._add(one_of(action, self._index), last=last)
 
     def note(self, kind: str, slot: int) -> None:
-        """Marks the next frame with what the world knows nothing of."""
+        """Marks the next frame with an event from outside the world."""
         self._notes.append((kind, slot))
 
     def _add(self, action: Any, first: bool = False, last: bool = False) -> None:
