@@ -6,10 +6,10 @@ Worlds of other packages join by the entry point group ``interplay.worlds``, who
     [project.entry-points."interplay.worlds"]
     mine = "my_package:SPECS"
 
-A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``; a simulation by a function that makes
-its manager, ``make_world("examples.corridor:together")``; and so is anybody's PettingZoo parallel environment:
-``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``, in turns or parallel, and Gymnasium's:
-``make_world("gymnasium:CartPole-v1")``. A function says by its annotation what it returns;
+A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``. A simulation is named by a function that makes
+its manager, ``make_world("examples.corridor:together")``, a PettingZoo environment (in turns or parallel) by
+``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``, and a Gymnasium environment by
+``make_world("gymnasium:CartPole-v1")``. A function's annotation has its return type;
 none is called to find out (`interplay.core.targets`).
 """
 
@@ -55,7 +55,7 @@ _BUILT_IN = (
     "interplay.worlds.battle:SPECS",
     "interplay.worlds.pommerman:SPECS",
 )
-# By name: some stand above the registry, and none is needed to list worlds.
+# By name: some import the registry, and none is needed to list worlds.
 _TRAINED = "interplay.verbs.players:load_policy"
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"
 _SIMULATIONS = "interplay.sim.adapt:SimulationWorld"
@@ -112,8 +112,8 @@ def make_world(
     """Makes a batch of worlds.
 
     Args:
-        world_id: a registered id; or ``"module:name"`` of a `World` class or a `WorldSpec` of your own, or of a function
-            whose annotation says that it returns a world, a simulation's manager or a PettingZoo or Gymnasium environment
+        world_id: a registered id; or ``"module:name"`` of a `World` class, a `WorldSpec`, or a function
+            annotated to return a world, a simulation's manager or a PettingZoo or Gymnasium environment
             (the last two with the extra option ``processes``, see `interplay.sim.adapt` and
             `interplay.connect.parallel_world`).
         num_worlds: W, worlds in the batch.
@@ -136,7 +136,7 @@ def make_world(
 
 
 def training_settings(world_id: str) -> dict[str, Any]:
-    """What training of a world should begin with, for `interplay.core.settings.build` and a user's values on top.
+    """Suggested settings for training on a world, for `interplay.core.settings.build`; a user's values override them.
 
     Raises:
         UserError: for an unknown id.
@@ -146,13 +146,13 @@ def training_settings(world_id: str) -> dict[str, Any]:
 
 
 def options_of(world_id: str) -> tuple[str, ...]:
-    """Names of a world's options; empty for an unknown id and for the name of a program, of which nothing is imported."""
+    """Names of a world's options; empty for an unknown id and for the name of a program, which is not imported."""
     spec = _specs().get(world_id)
     return tuple(load(spec.settings).model_fields) if spec is not None and spec.settings else ()
 
 
 def check_options(world_id: str, options: Mapping[str, Any]) -> None:
-    """Refuses options that a world has not, and makes none; those of functions of users are only known when they are called.
+    """Refuses unknown options of a world without making it; those of user functions are only checked in the call.
 
     Raises:
         UserError: for an unknown id, or an option that is unknown or out of range.
@@ -168,14 +168,14 @@ def list_policies(world_id: str) -> tuple[str, ...]:
 
 
 def make_policy(world_id: str | World, name: str) -> Policy:
-    """Makes a scripted policy of a world, ``"random"``, a run's trained policy, or one of your own named ``"module:Class"``.
+    """Makes a scripted policy of a world, ``"random"``, a run's trained policy, or a user-defined ``"module:Class"``.
 
     Args:
         world_id: of the world, or the world itself.
         name: of a policy; or a run folder, a checkpoint's, or RUN@PLAYER of a league.
 
     Raises:
-        UserError: for an unknown name, naming the near miss, a name of something that makes no policy, or a run without a sound
+        UserError: for an unknown name, naming the near miss, something that makes no policy, or a run without a sound
             checkpoint.
     """
     world_id = world_id if isinstance(world_id, str) else world_id.id
@@ -259,7 +259,7 @@ def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
 def _make_from_path(
     path: str, num_worlds: int, seed: int, threads: int, first_world: int, options: Mapping[str, Any]
 ) -> World:
-    """What a user's class, function or spec makes; nothing is called to find out what that is."""
+    """The result of a user's class, function or spec; nothing is called to find out its kind."""
     make = load(path, users=True)
     WAITING.world = thing_of(path)
     if isinstance(make, WorldSpec):
@@ -288,7 +288,7 @@ def _make_from_path(
 
 
 def _special(manager: Any, num_worlds: int, seed: int, threads: int, first_world: int) -> World | None:
-    """A world of the simulation's own making, as a declared grid world has one; None where its copies are stepped one by one."""
+    """A simulation's own batched world, as declared grid worlds have; None if its copies are stepped one by one."""
     given = {"seed": seed, "first_world": first_world, "threads": threads}
     found: World | None = None
     if hasattr(manager, "sim"):
@@ -351,7 +351,7 @@ def _make_own(
     world = make(num_worlds=num_worlds, **extra, **options)
     if not isinstance(world, World):
         raise UserError(f"{path!r} made a {type(world).__name__}; it must make an interplay World")
-    # For those whose constructor does not take them.
+    # For classes whose constructor does not take them.
     world._seeds, world.first_world = seeding.world_seeds(seed, num_worlds, first_world), first_world
     world.id = path
     return world
@@ -364,7 +364,7 @@ def _policies(world_id: str) -> Mapping[str, Any]:
 
 
 def _spec_of(world_id: str) -> WorldSpec | None:
-    """The spec of a registered id, or that a user names ``"module:SPEC"``; None for classes and functions of users."""
+    """The spec of a registered id or of ``"module:SPEC"``; None for user classes and functions."""
     if ":" not in world_id:
         return find_world(world_id)
     named = load(world_id, users=True)

@@ -22,19 +22,19 @@ T = TypeVar("T")
 
 
 class Broken(Exception):
-    """The world broke so badly that this part of the check cannot go on; the finding is noted already."""
+    """The world broke so badly that this part of the check cannot continue; the finding is already recorded."""
 
 
 class Bench:
-    """What every part of the check shares.
+    """Shared parts of the check.
 
     Args:
         make: ``make(num_worlds, seed)`` builds one more batch of the world.
         steps: length of the long run.
         seed: names the run: world seeds and actions follow from it.
         num_worlds: W of the batch that is compared with the others.
-        report: where findings go.
-        alive: says who lives, (W, A) bool, for worlds whose dead stay present.
+        report: for the findings.
+        alive: the living agents, (W, A) bool, for worlds whose dead stay present.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Bench:
         self.can_save = True
 
     def attempt(self, deed: Callable[[], T], name: str, step: int | None = None) -> T:
-        """Does something that must succeed; an exception is a finding and ends this part of the check."""
+        """Runs something that must succeed; an exception is a finding and ends this part of the check."""
         try:
             return deed()
         except Broken:
@@ -77,7 +77,7 @@ class Bench:
         return world
 
     def saved(self, world: World) -> dict[str, Field]:
-        """What `save` gives, as fields that can be compared; nothing for worlds that cannot be saved."""
+        """The result of `save` as fields that can be compared; empty for worlds that cannot be saved."""
         if not self.can_save:
             return {}
         snapshot = self.attempt(world.save, "save")
@@ -108,7 +108,7 @@ class Bench:
 
 
 class Players:
-    """A random player for each world: what it does depends on its key and its world, not on the batch.
+    """A random player for each world: its actions depend on its key and its world, not on the batch.
 
     Legal choices are uniform; Box actions lie on a bound one time in five, where rules tend to break.
     """
@@ -118,7 +118,7 @@ class Players:
         self.rngs = [seeding.generator(seed, 0xC4EC, key) for key in keys]
 
     def act(self, step: TimeStep) -> Any:
-        """Actions for every slot of the batch, legal where a mask says what is legal."""
+        """Actions for every slot of the batch, legal if there is a mask."""
         masks = self.world.by_kind(step.action_mask)
         actions = {}
         for kind in self.world.kinds:

@@ -1,4 +1,4 @@
-"""Laws of copies: a copy of a world goes on as the world does, and shares nothing with it."""
+"""Laws of copies: a copy of a world continues as the world does, and shares nothing with it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _there_and_back(world: World) -> Any:
 
 
 def _has_names(bench: Bench, world: World) -> bool:
-    """Whether pickle can name the world's class and what it was made of: nothing that is defined inside a function."""
+    """Whether pickle can name the world's class and its arguments: nothing defined inside a function."""
     try:
         pickle.dumps((type(world), world._recipe))
     except Exception as error:
@@ -89,7 +89,7 @@ def _whole(bench: Bench, world: World) -> Fields:
 
 
 def _play(bench: Bench, world: World) -> list[Fields]:
-    """Plays on, across a reset into the next episode; gives what was said."""
+    """Plays across a reset into the next episode; returns the outputs."""
     players = Players(world, bench.seed + 1, range(world.num_worlds))
     told = []
     for i in range(_WINDOW + _AFTER):

@@ -1,4 +1,4 @@
-"""Laws of the global state: it lies in its space, follows from what is saved, and is nobody's buffer."""
+"""Laws of the global state: it lies in its space, follows from the snapshot, and is no buffer of the world."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOMENTS = (0, 1, 17, 60)  # steps after which it is looked at
 
 
 def check_global_state(bench: Bench) -> None:
-    """Looks at the global state of a world that offers one, in the middle of episodes and at their ends."""
+    """Checks the global state of a world that has one, in the middle of episodes and at their ends."""
     world = bench.begun()
     if world.state_space is None:
         return

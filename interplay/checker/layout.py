@@ -1,4 +1,4 @@
-"""Laws of one time step: shapes, dtypes, finite numbers, observations inside their spaces, masks laid out right."""
+"""Laws of one time step: shapes, dtypes, finite numbers, observations inside their spaces, layout of masks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAVES = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary
 
 
 def check_identity(bench: Bench, world: World) -> None:
-    """The world's name, version, agents and kinds, and spaces of the sorts that the protocol knows."""
+    """Checks the world's name, version, agents and kinds, and that its spaces are of supported types."""
     if not world.id or not isinstance(world.id, str):
         bench.note("identity", "the id is empty", field="id", value=world.id)
     if not isinstance(world.version, int) or world.version < 1:
@@ -47,10 +47,10 @@ def _space_tree(space: spaces.Space) -> Any:
 
 
 def check_layout(bench: Bench, world: World, step: TimeStep, t: int) -> None:
-    """Everything that can be said about a time step by itself.
+    """Checks a single time step.
 
     Raises:
-        Broken: where arrays do not have the declared names, shapes or dtypes, so that nothing else can be read.
+        Broken: if arrays do not have the declared names, shapes or dtypes, so that nothing else can be read.
     """
     sound = True
     for name, array, shape, dtype in expected_arrays(world, step):
@@ -76,7 +76,7 @@ def check_layout(bench: Bench, world: World, step: TimeStep, t: int) -> None:
 
 
 def expected_arrays(world: World, step: TimeStep) -> Iterator[tuple[str, Any, tuple[int, ...], np.dtype]]:
-    """(name, what the world gave, expected shape, expected dtype) of every array of a time step."""
+    """(name, the world's array, expected shape, expected dtype) of every array of a time step."""
     many, w = len(world.kinds) > 1, world.num_worlds
     for title, tree in (("observation", step.observation), ("action_mask", step.action_mask)):
         if title == "action_mask" and tree is None:
@@ -107,14 +107,14 @@ def expected_arrays(world: World, step: TimeStep) -> Iterator[tuple[str, Any, tu
 
 
 def mask_sizes(space: spaces.Space, key: str = "action") -> dict[str, int]:
-    """How long the mask of each integer part of an action space is, by the mask's key."""
+    """Length of the mask of each integer part of an action space, by the mask's key."""
     if isinstance(space, spaces.Dict):
         return {k: n for name, part in space.spaces.items() for k, n in mask_sizes(part, name).items()}
     return {} if isinstance(space, spaces.Box) else {key: sum(action_choices(space))}
 
 
 def check_finite(bench: Bench, world: World, fields: Mapping[str, Field], t: int) -> None:
-    """No NaN and no infinity in any row; a metric may be NaN, where an episode has no case of it."""
+    """No NaN and no infinity in any row; a metric may be NaN if an episode has no case of it."""
     for name, (array, slots) in fields.items():
         if array.dtype.kind != "f":
             continue
@@ -221,7 +221,7 @@ def check_memory(bench: Bench, world: World, step: TimeStep) -> None:
 
 
 def overlap(a: Array, b: Array) -> bool:
-    """Whether two arrays share memory; False where that is too hard to tell."""
+    """Whether two arrays share memory; False if that is too hard to decide."""
     try:
         return np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=100_000)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:

@@ -1,4 +1,4 @@
-"""Laws of lives: who may act, earn and end when, and what a world that is over may still do."""
+"""Laws of lives: when agents may act, earn and end, and what a finished world may still do."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ _UNBORN, _LIVING, _ENDED = 0, 1, 2
 
 
 class Lives:
-    """Follows every slot of a batch from time step to time step and notes what breaks the laws.
+    """Follows every slot of a batch from time step to time step and records what breaks the laws.
 
     A slot is unborn until it first acts, then living until `terminated` or `truncated`, then ended until it acts
-    again. A slot that is dead but present counts as living here: the protocol says so.
+    again. A slot that is dead but present counts as living here, as in the protocol.
+
+    Args:
+        bench: for the findings.
+        world: the batch, just reset.
 
     Args:
         bench: where findings go.
@@ -29,7 +33,7 @@ class Lives:
         self.bench, self.world = bench, world
         self.status = np.zeros((world.num_worlds, len(world.agents)), np.int8)
         self.over = np.zeros(world.num_worlds, bool)
-        self.final: dict[str, Field] = {}  # what was said when worlds went over
+        self.final: dict[str, Field] = {}  # outputs when worlds ended
         self.metric_names = tuple(world.metrics)
         # Agents of other people's environments may leave and come back, which none of them declares.
         self.may_return = world.respawns or isinstance(world, EnvironmentBatch)

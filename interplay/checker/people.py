@@ -1,4 +1,4 @@
-"""Laws for people: names fit the choices, keys mean names, what is visible names layers that there are, guides name fields, both views have the same layers."""
+"""Laws for people: names fit choices, keys fit names, visible layers exist, guides name fields, both views have the same layers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.core.world import World
 
 
 def check_people(bench: Bench) -> None:
-    """Reads once what the world says of names, keys, sight and observations, of the first slot of each kind."""
+    """Reads the world's names, keys, visible layers and guides once, for the first slot of each kind."""
     world = bench.begun()
     _check_phase(bench, world)
     for kind in world.kinds:
@@ -49,7 +49,7 @@ def _check_phase(bench: Bench, world: World) -> None:
 
 
 def _check_views(bench: Bench, world: World) -> None:
-    """A page is shown the one view, then the other, and all frames of a source have the layers that its first one declares."""
+    """Both views draw the same layers, since all frames of a source have the layers of its first one."""
     if world.privileged_view is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""Laws of bad input: it is refused with one line, and the batch is left as it was."""
+"""Laws of bad input: it is refused with one line, and the batch is unchanged."""
 
 from __future__ import annotations
 

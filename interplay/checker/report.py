@@ -1,4 +1,4 @@
-"""What the checker found: one line for each broken law, with the place, what was seen and how to mend it."""
+"""The checker's findings: one line for each broken law, with place, value and cure."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ LAWS: dict[str, str] = {
 
 
 class Finding(NamedTuple):
-    """One broken law: the first place where it was seen.
+    """One broken law, with the first place of it.
 
     Attributes:
         law: a key of `LAWS`.
-        seen: what was seen, in words.
-        world: index in the batch, or None where the law concerns the whole batch.
+        seen: the observed fault, in words.
+        world: index in the batch, or None if the law concerns the whole batch.
         agent: the agent's name, or None.
         step: of the checker's run, 0 is the first reset; None outside a run.
         field: e.g. ``"observation/heals"``, or "".
-        value: what stood there, or None.
-        cured: `seen` says what to do about it.
+        value: found there, or None.
+        cured: `seen` contains the cure.
     """
 
     law: str
@@ -114,7 +114,7 @@ class Report:
         return tuple(dict.fromkeys(finding.law for finding in self.findings))
 
     def add(self, finding: Finding) -> None:
-        """Notes a finding, unless its law and field are noted already or its law is to be ignored."""
+        """Adds a finding, unless its law and field have one already or its law is ignored."""
         known = {(f.law, f.field) for f in self.findings}
         if finding.law not in self.ignore and (finding.law, finding.field) not in known:
             self.findings.append(finding)
@@ -127,7 +127,7 @@ class Report:
         """Raises if any law is broken.
 
         Raises:
-            UserError: whose text is the report.
+            UserError: with the report as text.
         """
         if not self.ok:
             raise UserError(str(self))

@@ -1,4 +1,4 @@
-"""Laws of save, load and hash: a snapshot is the whole state, of its own memory, and goes into a fresh world too."""
+"""Laws of save, load and hash: a snapshot is the whole state, shares no memory, and can be loaded into a fresh world."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Snapshot = dict[str, Array]
 
 
 def check_snapshots(bench: Bench) -> None:
-    """Saves in the middle of episodes, plays on, and holds that both loads play on alike."""
+    """Saves in the middle of episodes, plays on, and checks that both loaded worlds continue alike."""
     world, t = bench.begun(), 0
     players = Players(world, bench.seed, range(world.num_worlds))
     for moment in _MOMENTS:

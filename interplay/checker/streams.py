@@ -1,4 +1,4 @@
-"""Laws of seeds and of reset: the same seed is the same episode, another seed another, and nothing is remembered."""
+"""Laws of seeds and reset: equal seeds give equal episodes, other seeds others, and a reset leaves no trace."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _compare(bench: Bench, law: str, seen: str, ours: World, theirs: World, t: i
 
 
 def _play(bench: Bench, world: World, key: int, steps: int) -> Array:
-    """Plays every world of the batch with the same player; gives what each said, (steps + 1, W) digests."""
+    """Plays every world of the batch with the same player; returns the digests of outputs, (steps + 1, W)."""
     players = Players(world, bench.seed, [key] * world.num_worlds)
     told = [digest(read_fields(world, world.timestep))]
     for t in range(1, steps + 1):
@@ -88,7 +88,7 @@ def _play(bench: Bench, world: World, key: int, steps: int) -> Array:
 def _check_seeds_matter(bench: Bench) -> None:
     """Worlds with other seeds and the same actions differ, and so do a world's episodes: both or neither.
 
-    A world without chance shows neither; one that draws at random shows both.
+    A world without randomness shows neither; one with draws shows both.
     """
     world = bench.begun(max(bench.num_worlds, 3))
     episodes = []

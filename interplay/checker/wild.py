@@ -1,4 +1,4 @@
-"""Laws of wild snapshots: a snapshot whose numbers are not what they may be is refused, or played on without harm."""
+"""Laws of wild snapshots: a snapshot with numbers outside their ranges is refused, or played without harm."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ PLAYED, AFTER = 20, 3  # steps that an accepted one is played on, and those afte
 
 
 class Outcome(NamedTuple):
-    """What became of a wild snapshot: whether it was refused, and what harm was done, "" for none."""
+    """The outcome of a wild snapshot: whether it was refused, and the harm done, "" for none."""
 
     refused: bool
     harm: str
 
 
 def check_declared(bench: Bench) -> None:
-    """Every field of numbers has a range, and what the world says of its own lies in it."""
+    """Every field of numbers has a range that contains the world's own values."""
     world = bench.begun()
     if not isinstance(world, ArrayWorld):
         return  # what its numbers may be is the business of its own `load`
@@ -66,7 +66,7 @@ def attempt(world: World, planted: Planted, seed: int) -> Outcome:
     """Loads a wild snapshot into a world that was reset, and plays it on if it is accepted.
 
     Args:
-        world: what it was before is lost if the snapshot is accepted.
+        world: its state is lost if the snapshot is accepted.
         planted: the snapshot.
         seed: of the random steps.
     """
@@ -97,7 +97,7 @@ def sound_snapshots(bench: Bench, world: World) -> list[Snapshot]:
 
 
 def _taken_unseen(world: World, planted: Planted) -> str:
-    """Which number was accepted though the world itself says that it may not be, in words, or ""."""
+    """A number that was accepted although the world's own ranges exclude it, in words, or ""."""
     if isinstance(world, ArrayWorld):
         for name, allowed in world.state_ranges().items():
             array = planted.snapshot.get(name)
@@ -107,9 +107,9 @@ def _taken_unseen(world: World, planted: Planted) -> str:
 
 
 def _play_on(world: World, seed: int) -> str:
-    """Random steps, a reset and some more; what harm they do, in words, or "".
+    """Random steps, a reset and further steps; the harm they do, in words, or "".
 
-    A step may be refused: what is legal is the world's own word, which a snapshot may have made its own.
+    A step may be refused, since the mask itself may come from the snapshot.
     """
     players = Players(world, seed, range(world.num_worlds))
     for t in range(1, PLAYED + AFTER + 1):

@@ -1,4 +1,4 @@
-"""Agents, and interfaces around them: who was trained with one plays in the raw environment (specification interfaces 4 and 5)."""
+"""Agents with interfaces: an agent trained behind one plays in the raw environment (specification interfaces 4 and 5)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Agent:
         self.steps = 0
 
     def step(self, obs: Any, mask: Any = None) -> Any:
-        """The action for an observation; `mask` says in Gymnasium's form what is legal, None is everything."""
+        """The action for an observation; `mask` has the legal choices in Gymnasium's form, None = all."""
         raise NotImplementedError
 
 
@@ -73,12 +73,12 @@ class AgtItfWrapper(Agent):
     """An agent, or a team of agents, behind an interface: it plays the raw slot.
 
     Args:
-        agent: one agent, or a list with one for each entry of what the interface shows: a team.
-        itf: the stack; None passes through.
-        step_mul: the agent is asked in every so many calls, and what it said is held in between.
+        agent: one agent, or for a team a list with one for each entry of the interface's output.
+        itf: the stack; None changes nothing.
+        step_mul: the agent decides in every so many calls, and its action is held in between.
 
     Raises:
-        UserError: for an interface that is bound, no agents, or in `setup` where the interface does not show a tuple with an entry for
+        UserError: for an interface that is bound, no agents, or in `setup` if the interface's output is no tuple with an entry for
             each of a team.
     """
 
@@ -184,7 +184,7 @@ class PolicyAgent(Agent):
 
 
 class Seat(World):
-    """A world of one copy and one agent that nobody steps: what a policy is told of the slot that it plays."""
+    """A world of one copy and one agent that is never stepped: the spaces of the slot that a policy plays."""
 
     def __init__(self, obs_space: spaces.Space, act_space: spaces.Space) -> None:
         self._seen, self._done = obs_space, act_space
@@ -225,12 +225,12 @@ class Seat(World):
 
 
 def play(env: Any, agents: Sequence[Agent], seed: int = 0, episodes: int = 1) -> list[dict[str, Any]]:
-    """Lets agents play a match.
+    """Plays a match with agents.
 
     Args:
-        env: whatever `match` takes.
+        env: anything that `match` takes.
         agents: one for each slot.
-        seed: of the first episode, and of what agents draw; later episodes go on from there.
+        seed: of the first episode and of the agents' draws; later episodes continue from there.
         episodes: how many.
 
     Returns:

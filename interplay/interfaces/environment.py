@@ -1,4 +1,4 @@
-"""Interfaces around an environment: each slot sees and does what its own stack makes of it (specification interfaces 3)."""
+"""Interfaces around an environment: each slot observes and acts through its own stack (specification interfaces 3)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from interplay.interfaces.match import (
 class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment whose slots have interfaces.
 
-    It is a Gymnasium environment with tuple spaces, known from the start, and may be wrapped again, by Gymnasium's wrappers and by this one.
+    It is a Gymnasium environment with tuple spaces, which are final from construction on. It may be wrapped again, by Gymnasium's wrappers and by this one.
 
     Args:
-        env: whatever `match` takes.
-        interfaces: a stack for each slot, None for one that passes through.
-        seed: of what interfaces draw; ``reset(seed=...)`` names it anew.
+        env: anything that `match` takes.
+        interfaces: a stack for each slot, None for an unchanged one.
+        seed: of the interfaces' draws; ``reset(seed=...)`` replaces it.
 
     Attributes:
         interfaces: the bound stacks.
@@ -68,13 +68,13 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self._seen(seen), self._info(info)
 
     def step(self, action: Sequence[Any], decided: Sequence[bool] | None = None) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot.
+        """Steps with one action per slot.
 
         Args:
             action: an entry for each slot.
-            decided: for each slot whether its action is a decision, or one that is held; None: all are.
+            decided: for each slot whether its action is a decision or a held one; None: all are decisions.
         """
-        begins = self._over and self._resets_itself  # the environment listens to nobody in this step
+        begins = self._over and self._resets_itself  # the environment ignores the actions of this step
         fresh = (not begins,) * len(self.interfaces) if decided is None or begins else decided
         raw = [
             stack.act_trans(one, bool(new))
@@ -105,7 +105,7 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def legal_outside(stack: Interface, mask: Any) -> Any:
-    """A slot's mask in Gymnasium's form, as it is outside of its interfaces; None where everything is legal."""
+    """A slot's mask behind its interfaces, in Gymnasium's form; None if everything is legal."""
     return tell_mask(stack.action_space, stack.mask_trans(read_mask(stack.ctx.raw_action_space, mask)))
 
 

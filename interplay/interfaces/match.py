@@ -1,6 +1,6 @@
-"""A match: a Gymnasium environment whose spaces, observations and rewards are tuples with an entry for each slot.
+"""A match: a Gymnasium environment with spaces, observations and rewards as tuples of one entry per slot.
 
-`match` makes one of a world of ours, a PettingZoo parallel environment, or a Gymnasium environment (specification interfaces 2).
+`match` makes one of an interplay world, a PettingZoo parallel environment, or a Gymnasium environment (specification interfaces 2).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ MASK, OUTCOME, ALIVE = "action_mask", "outcome", "alive"  # keys of infos
 def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
     """Any environment as a match.
 
-    ``info["alive"]`` says of each slot whether it lives; ``info["outcome"]`` is there in every last step, also in one that a limit
-    made the last: for each slot a number in [-1, 1], the share of the other sides that it did better than less the share that
-    did better than it, unless the environment says it itself. A match of one slot has the outcome None, which nobody rates.
+    ``info["alive"]`` has for each slot whether it is alive. ``info["outcome"]`` is in every last step, also of an episode that a limit
+    ends: for each slot a number in [-1, 1], the share of other sides that did worse minus the share that
+    did better, unless the environment reports its own. A match of one slot has the outcome None.
 
     Args:
-        env: a world of ours of one copy; a PettingZoo parallel environment; a Gymnasium environment with tuple spaces, or of one
-            player, whose entries are then tuples of one; or a match.
-        score: of a world of ours, what says who did better: ``"return"``, or a metric with a value per agent.
+        env: an interplay world of one copy; a PettingZoo parallel environment; a Gymnasium environment with tuple spaces, or of one
+            player, whose entries become tuples of one; or a match.
+        score: for an interplay world, the ranking: ``"return"``, or a metric with a value per agent.
 
     Raises:
         UserError: if it is none of these, or merges its slots.
@@ -57,14 +57,14 @@ def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
 def outcomes(
     scores: Sequence[float], teams: Sequence[Sequence[int]] | None = None
 ) -> tuple[float, ...] | None:
-    """What each slot makes of these scores: +1 for the best, -1 for the last, 0 for a draw, placements in between.
+    """Outcome of each slot from scores: +1 for the best, -1 for the last, 0 for a draw, placements in between.
 
     Args:
         scores: of each slot; higher is better.
-        teams: slots that win together, whose scores are added; None is everybody for itself.
+        teams: slots that win together, whose scores are added; None: each slot alone.
 
     Returns:
-        A number for each slot; None where there is one side only.
+        A number for each slot; None with one side only.
 
     Example:
         >>> outcomes([3.0, 1.0, 1.0])
@@ -80,10 +80,10 @@ def outcomes(
 
 
 class Match(gymnasium.Env[Any, Any]):
-    """What the matches below share: returns are added up, and the last step says what came of them.
+    """Base of the matches below: sums returns and reports the outcome in the last step.
 
     Attributes:
-        teams: slots that win together; None is everybody for itself.
+        teams: slots that win together; None: each slot alone.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - gymnasium's own form
@@ -103,10 +103,10 @@ class Match(gymnasium.Env[Any, Any]):
 
 
 class WorldMatch(Match):
-    """One copy of a world of ours. Observations are copies; rows of slots that are not asked are ignored.
+    """One copy of an interplay world. Observations are copies; rows of slots that do not act are ignored.
 
-    Infos besides: ``acting``, whose action the next step reads; ``action_mask`` where the world has masks, which leave one action to
-    those who are not asked.
+    Further infos: ``acting``, the slots whose action the next step reads; ``action_mask`` if the world has masks, which leave one action to
+    slots that do not act.
 
     Args:
         world: of one copy.
@@ -135,7 +135,7 @@ class WorldMatch(Match):
         return self._seen(step), self._info(step)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot."""
+        """Steps with one action per slot."""
         by_kind = {
             kind.name: _together(kind.action_space, [action[slot] for slot in kind.slots])
             for kind in self.world.kinds
@@ -188,7 +188,7 @@ class WorldMatch(Match):
 
 
 class ParallelMatch(Match):
-    """A PettingZoo parallel environment. Who has left keeps its last observation, earns 0 and is not listened to."""
+    """A PettingZoo parallel environment. An agent that has left keeps its last observation, earns 0, and its actions are ignored."""
 
     def __init__(self, env: Any) -> None:
         self.env, self.names = env, list(env.possible_agents)
@@ -206,7 +206,7 @@ class ParallelMatch(Match):
         return tuple(found[name] for name in self.names), self._info(infos)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot."""
+        """Steps with one action per slot."""
         asked = {name: deed for name, deed in zip(self.names, action, strict=True) if name in self.env.agents}
         found, rewards, _, cut, infos = self.env.step(asked)
         self._last |= found
@@ -265,10 +265,10 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
         return ((seen,) if self._alone else tuple(seen)), self._info(info)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot."""
+        """Steps with one action per slot."""
         reward: Any
         seen, reward, terminated, truncated, info = self.env.step(action[0] if self._alone else action)
-        if self._over and resets_itself(self.env):  # nobody was listened to; Autoreset says 0
+        if self._over and resets_itself(self.env):  # the actions were ignored; Autoreset returns 0
             self._returns[:] = 0
             reward = 0.0 if self._alone else (0.0,) * len(self._returns)
         self._over = bool(terminated or truncated)
@@ -300,7 +300,7 @@ def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tu
 
 
 def resets_itself(env: Any) -> bool:
-    """Whether Gymnasium's Autoreset is among its layers: the step after an episode's last begins the next one."""
+    """Whether Gymnasium's Autoreset is among its wrappers: the step after an episode's last begins the next one."""
     from gymnasium.wrappers import Autoreset
 
     while isinstance(env, gymnasium.Wrapper):
@@ -324,14 +324,14 @@ def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:
 
 
 def without_ours(options: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Options of a reset without those of interfaces, which environments need not know."""
+    """Options of a reset without those of interfaces, which environments need not accept."""
     if options is None:
         return None
     return {name: value for name, value in options.items() if name != "itf"} or None
 
 
 def read_mask(space: spaces.Space, mask: Nest) -> Nest:
-    """A slot's mask as bools in the places of the leaves, of Gymnasium's form or of ours; None where everything is legal."""
+    """A slot's mask, in Gymnasium's form or ours, as bools in the places of the leaves; None if everything is legal."""
 
     def rows(leaf: spaces.Space, part: Any) -> Any:
         if isinstance(leaf, spaces.Box):

@@ -56,10 +56,10 @@ _PLAIN = (bool, int, float, str, type(None))
 
 
 def register(kind: type[Interface]) -> type[Interface]:
-    """Makes a class of your own known by its name, in this process; can stand above the class as a decorator.
+    """Registers an interface class by its name, in this process; also a class decorator.
 
     Raises:
-        UserError: if the name is another class's.
+        UserError: if another class has the name.
     """
     name = kind.__name__
     if name in _BUILT_IN or name in _installed() or _registered.get(name, kind) is not kind:
@@ -74,7 +74,7 @@ def list_interfaces() -> tuple[str, ...]:
 
 
 def find_interface(name: str) -> type[Interface]:
-    """The class of a name; one that ends in ``Int``, as published code has it, is that in ``Itf``.
+    """The class of a name; a name that ends in ``Int``, as in published code, is that in ``Itf``.
 
     Raises:
         UserError: for an unknown name, naming the near miss, or an entry point that gives no interface of its name.
@@ -94,7 +94,7 @@ def find_interface(name: str) -> type[Interface]:
 
 @cache
 def _installed() -> Mapping[str, metadata.EntryPoint]:
-    """Entry points by name, none of them loaded; ours and the first to take a name keep it."""
+    """Entry points by name, not loaded; built-in names win, then the first entry point of a name."""
     found: dict[str, metadata.EntryPoint] = {}
     for entry in metadata.entry_points(group=ENTRY_POINTS):
         if entry.name in _BUILT_IN or entry.name in found:
@@ -143,7 +143,7 @@ def from_settings(settings: Sequence[Any] | None) -> Interface | None:
 
 
 def to_settings(stack: Interface | None) -> list[dict[str, Any]]:
-    """Plain data from which `from_settings` makes the same stack, unbound; it can be stored as JSON or TOML.
+    """Plain data, storable as JSON or TOML, from which `from_settings` makes the same stack, unbound.
 
     Raises:
         UserError: for a class that is not registered, or an argument that is no plain data, a function for example.

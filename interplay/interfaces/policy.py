@@ -1,4 +1,4 @@
-"""A policy that was trained in a world seen through interfaces, in that world as it is."""
+"""A policy that was trained in a world behind interfaces, in the raw world."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ THEIRS = "policy/"  # what names of the policy's own memory begin with
 
 
 class InterfacedPolicy(Policy):
-    """Plays a raw world with a policy of an `InterfacedWorld`: the same raw actions as if the interfaces lay around the world.
+    """Plays a raw world with a policy of an `InterfacedWorld`: the same raw actions as with the interfaces around the world.
 
-    Only what interfaces draw may differ, as it depends on the worlds' seeds there and on the policy's here.
+    Only random numbers of interfaces differ: they depend on the worlds' seeds there and on the policy's here.
 
     Args:
-        policy: what reads observations and gives actions of the interfaced world.
+        policy: for the interfaced world.
         interfaces, groups: as for `InterfacedWorld`; teams that are one slot are not played this way.
     """
 

@@ -26,9 +26,9 @@ ANY = ""  # a channel of units of all types
 
 
 class FieldImage(Feature):
-    """What the pictures have in common; the whole field is seen, and what of one channel is in one cell adds up.
+    """Base of the pictures: the whole field is visible, and values of one channel in one cell are added.
 
-    It stands above a side's tuple of observations: ``InterfacedWorld(world, {"team0": ["Img5IObsItf"]}, teams=True)`` of a world with
+    It needs a side's tuple of observations: ``InterfacedWorld(world, {"team0": ["Img5IObsItf"]}, teams=True)`` of a world with
     `see_field`.
 
     Args:
@@ -39,7 +39,7 @@ class FieldImage(Feature):
     name = "image"
     grid: ClassVar[int]
     types: ClassVar[tuple[str, ...]]
-    channels: ClassVar[tuple[tuple[str, str], ...]]  # type or ANY, and what is told of it
+    channels: ClassVar[tuple[tuple[str, str], ...]]  # type or ANY, and its quantity
 
     def __init__(self, inner: Interface | None = None, mode: str = "replace", key: str | None = None) -> None:
         super().__init__(inner, mode, key)
@@ -63,7 +63,7 @@ class FieldImage(Feature):
 
 
 class Img5IObsItf(FieldImage):
-    """Shows (8, 8, 6): HP, shield and cooldown of the own Immortals, then of the enemy's.
+    """(8, 8, 6): HP, shield and cooldown of the own Immortals, then of the enemy's.
 
     Args:
         inner: the stack below.
@@ -75,7 +75,7 @@ class Img5IObsItf(FieldImage):
 
 
 class Img3I2ZObsItf(FieldImage):
-    """Shows (8, 8, 16): HP, shield, cooldown and damage of own Immortals, own Zealots, enemy Immortals, enemy Zealots.
+    """(8, 8, 16): HP, shield, cooldown and damage of own Immortals, own Zealots, enemy Immortals, enemy Zealots.
 
     Args:
         inner: the stack below.
@@ -89,7 +89,7 @@ class Img3I2ZObsItf(FieldImage):
 
 
 class ImgMABObsItf(FieldImage):
-    """Shows (16, 16, 18): own HP of Mutalisks, Hydralisks, Roaches, Zerglings and Banelings, cooldown, range, damage, can hit air; then the enemy's.
+    """(16, 16, 18): own HP of Mutalisks, Hydralisks, Roaches, Zerglings and Banelings, cooldown, range, damage, can hit air; then the enemy's.
 
     Args:
         inner: the stack below.
@@ -104,7 +104,7 @@ class ImgMABObsItf(FieldImage):
 
 
 def _told(field: Field) -> dict[str, Array]:
-    """What channels tell -> (B, K)."""
+    """Values of channels -> (B, K)."""
     return {
         "health": field.table[..., HEALTH],
         "shield": field.table[..., SHIELD],

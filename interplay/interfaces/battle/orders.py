@@ -1,4 +1,4 @@
-"""Orders by cell: every own unit obeys the cell that it stands in (specification games 4.4)."""
+"""Orders by cell: every own unit obeys the order of its cell (specification games 4.4)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _WAYS = np.stack([np.sin(_TURN), np.cos(_TURN)], axis=1)  # (headings, 2) to the
 
 
 class CellOrders(Interface):
-    """What both kinds of orders have in common.
+    """Base of both kinds of orders.
 
-    A unit that cannot do what its cell says does what comes nearest: a move slides along the edge, an attack on who is out of SMAC's range
-    walks there. In cells without an own unit only entry 0 is legal, as every head needs one legal choice. ``info["shared_cells"]`` of a match
+    A unit that cannot obey does the nearest thing: a move slides along the edge, an attack on a unit out of SMAC's range
+    walks towards it. In cells without an own unit only entry 0 is legal, as every head needs one legal choice. ``info["shared_cells"]`` of a match
     counts, for each slot, the ground units that share a cell and so an order; None for a slot without orders by cell.
 
     Args:
@@ -99,7 +99,7 @@ class CellOrders(Interface):
         return np.where(field.alive[:, member], action, NOTHING).astype(np.int64)
 
     def _aim(self, field: Field, entry: Array, member: int) -> tuple[Array, Array]:
-        """(B,) the enemy that is attacked, -1 for none, and (B, 2) the way there."""
+        """(B,) the enemy that is attacked, -1 for none, and (B, 2) the direction to it."""
         theirs = slice(self._members, None)
         across = field.table[:, theirs, X] - field.table[:, member, X, None]
         up = field.table[:, theirs, Y] - field.table[:, member, Y, None]
@@ -117,7 +117,7 @@ class CellOrders(Interface):
 
 
 class ImgActItf(CellOrders):
-    """Takes (8, 8) entries: 0..7 moves, clockwise from north, 8 attacks the nearest enemy that the unit can hit.
+    """(8, 8) entries: 0..7 moves, clockwise from north, 8 attacks the nearest enemy that the unit can hit.
 
     Args:
         inner: the stack below.
@@ -128,7 +128,7 @@ class ImgActItf(CellOrders):
 
 
 class ImgMABActItf(CellOrders):
-    """Takes (2, 16, 16) entries, plane 0 for ground units, plane 1 for those that fly: 0..7 moves, 8 attacks the nearest, ground first, 9 air first.
+    """(2, 16, 16) entries, plane 0 for ground units, 1 for flying ones: 0..7 moves, 8 attacks the nearest, ground first, 9 air first.
 
     Args:
         inner: the stack below.
@@ -139,7 +139,7 @@ class ImgMABActItf(CellOrders):
 
 
 def _best_move(legal: Array, way: Array, enemies: int) -> Array:
-    """(B,) the legal move that leads most into a direction (B, 2); stopping where none does."""
+    """(B,) the legal move closest to a direction (B, 2); stop if there is none."""
     north_east = FIRST_ATTACK + enemies
     moves = np.array([NORTH, north_east, EAST, north_east + 1, SOUTH, north_east + 2, WEST, north_east + 3])
     gain = np.where(legal[:, moves], way @ _WAYS.T, 0.0)

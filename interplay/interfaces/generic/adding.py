@@ -1,4 +1,4 @@
-"""Features that are added to what is observed already: how a tuple, a mapping or a bare array takes one more."""
+"""Features that are added to an observation: a tuple, a mapping or a bare array gets one more entry."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ OPERATIONS: dict[str, Callable[[Array], Array]] = {
 
 
 class Entry(Interface):
-    """Changes one entry of a tuple or mapping, or a bare array. Subclasses write `_entry_space` and `_entry`.
+    """Base of changes of one entry of a tuple or mapping, or of a bare array. Subclasses write `_entry_space` and `_entry`.
 
     Args:
         inner: the stack below.
@@ -71,11 +71,11 @@ class Entry(Interface):
 
 
 class BoxTransform(Entry):
-    """Applies an elementwise operation that never turns back (monotone), to an entry and to its bounds.
+    """Applies a monotone elementwise operation to an entry and to its bounds.
 
     Args:
         inner: the stack below.
-        op: one of `OPERATIONS`, or a function of an array that gives an array of the same shape; settings can only name.
+        op: one of `OPERATIONS`, or a function from an array to an array of the same shape; settings can only name one.
         index: of the entry; None is a bare array.
 
     Raises:

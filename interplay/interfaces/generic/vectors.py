@@ -1,4 +1,4 @@
-"""Many numbers as one vector: how nests of arrays are flattened, and the interfaces that do (specification interfaces 10)."""
+"""Nested arrays flattened to one vector, and the interfaces for it (specification interfaces 10)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Flattener:
         space: of one row.
 
     Attributes:
-        space: of the vector: the dtype of the leaves where they are Boxes of one, else float32.
+        space: of the vector: the leaves' dtype if all are Boxes of one dtype, else float32.
     """
 
     def __init__(self, space: spaces.Space) -> None:
@@ -80,7 +80,7 @@ class Dict2Vec(Interface):
 
     Args:
         inner: the stack below.
-        leave_out: beginnings of keys that are left out: statistics, which a policy should not see. Empty keeps all.
+        leave_out: prefixes of keys to drop: statistics, which a policy should not see. Empty keeps all.
 
     Raises:
         UserError: in `setup`, where there is no mapping or nothing of it is left.
@@ -122,7 +122,7 @@ class Dict2Vec(Interface):
 
 
 class ConcatObsAct(Interface):
-    """A tuple of members as one: their observations one vector, their actions one vector, so one model plays a team.
+    """A tuple of members as one slot: one vector of observations and one of actions, so that one model plays a team.
 
     Actions of Boxes join to a Box, discrete ones to a MultiDiscrete, member after member.
 

@@ -13,11 +13,11 @@ from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
 class LifeEnds(MatchWrapper):
-    """Ends the episode (terminated) when one of the slots has lost its life; who lives wins against who does not.
+    """Ends the episode (terminated) when one of the slots has lost its life; living slots win against dead ones.
 
     Args:
-        env: whatever `match` takes.
-        slots: whose lives count; None is everybody's.
+        env: anything that `match` takes.
+        slots: the slots that count; None: all.
     """
 
     def __init__(self, env: Any, slots: Sequence[int] | None = None) -> None:
@@ -33,7 +33,7 @@ class LifeEnds(MatchWrapper):
         return seen, info
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+        """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         alive = _living(info)
         lost = any(self._lived[slot] and not alive[slot] for slot in self._watched)
@@ -45,10 +45,10 @@ class LifeEnds(MatchWrapper):
 
 
 class CutWithoutReward(MatchWrapper):
-    """Cuts the episode (truncated) when nobody has earned anything for so many steps; returns say who did better.
+    """Cuts the episode (truncated) after a number of steps without any reward; returns decide the outcome.
 
     Args:
-        env: whatever `match` takes.
+        env: anything that `match` takes.
         steps: at least 1.
     """
 
@@ -66,7 +66,7 @@ class CutWithoutReward(MatchWrapper):
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+        """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         self._returns += [float(np.sum(reward)) for reward in rewards]
         self._idle = 0 if any(np.any(reward) for reward in rewards) else self._idle + 1
@@ -77,5 +77,5 @@ class CutWithoutReward(MatchWrapper):
 
 
 def _living(info: dict[str, Any]) -> list[bool]:
-    """Whether each slot lives; of a team whether anybody of it does."""
+    """Whether each slot is alive; for a team whether any member is."""
     return [any(one) if isinstance(one, tuple) else bool(one) for one in info[ALIVE]]

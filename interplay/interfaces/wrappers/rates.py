@@ -16,10 +16,14 @@ Wait = Callable[[Any], int]
 
 
 class ActingRates(MatchWrapper):
-    """A slot's action says how long it waits; the match runs on until the first of the slots is due again.
+    """A slot's action sets how long it waits; the match runs on until the first of the slots is due again.
 
-    Actions are held meanwhile, and rewards are added up. Who is not due sees its last observation once more, has ``info["due"][slot]`` false,
-    and its action is ignored. In the last step everybody sees the end. Above an `EnvItfWrapper` an action that is held is no decision.
+    Actions are held meanwhile, and rewards are summed. A slot that is not due gets its last observation again, has ``info["due"][slot]`` false,
+    and its action is ignored. In the last step all slots get the final observation. Above an `EnvItfWrapper` a held action is no decision.
+
+    Args:
+        env: anything that `match` takes.
+        waits: action -> environment steps, at least 1; one function for all slots, or one for each.
 
     Args:
         env: whatever `match` takes.
@@ -40,7 +44,7 @@ class ActingRates(MatchWrapper):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode; everybody is due."""
+        """Begins an episode; all slots are due."""
         seen, info = self.env.reset(seed=seed, options=options)
         self._left = np.zeros(self.slots, np.int64)
         self._held: list[Any] = [None] * self.slots
@@ -48,7 +52,7 @@ class ActingRates(MatchWrapper):
         return tuple(seen), {**info, "due": (True,) * self.slots}
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Actions of those who are due; the entries of the others are ignored."""
+        """Steps with the actions of due slots; other entries are ignored."""
         due = self._left == 0
         for slot in np.flatnonzero(due).tolist():
             wait = int(self._waits[slot](action[slot]))
@@ -74,10 +78,10 @@ class ActingRates(MatchWrapper):
 
 
 class StepMul(ActingRates):
-    """Everybody acts in every k-th environment step; rewards are added up.
+    """All slots act in every k-th environment step; rewards are summed.
 
     Args:
-        env: whatever `match` takes.
+        env: anything that `match` takes.
         k: at least 1.
     """
 

@@ -28,7 +28,7 @@ class RewardWeights(MatchWrapper):
         self._weights = np.asarray(weights, np.float64)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+        """Steps with one action per slot."""
         seen, rewards, *told = super().step(action)
         return (seen, tuple(map(self._sum, rewards)), *told)  # type: ignore[return-value]
 
@@ -44,13 +44,13 @@ class SignReward(MatchWrapper):
     """Clips every slot's reward to its sign: -1, 0 or 1."""
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+        """Steps with one action per slot."""
         seen, rewards, *told = super().step(action)
         return (seen, tuple(_sign(reward) for reward in rewards), *told)  # type: ignore[return-value]
 
 
 class RecordEpisodeStatistics(MatchWrapper):
-    """Adds ``info["episode"]`` to an episode's last step: ``r``, each slot's return, and ``l``, how many steps it had."""
+    """Adds ``info["episode"]`` to an episode's last step: ``r``, each slot's return, and ``l``, its number of steps."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -61,7 +61,7 @@ class RecordEpisodeStatistics(MatchWrapper):
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+        """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         self._returns = [one + other for one, other in zip(self._returns, rewards, strict=True)]
         self._steps += 1
@@ -93,7 +93,7 @@ class NormalizeReward(MatchWrapper):
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+        """Steps with one action per slot."""
         seen, rewards, *told = super().step(action)
         given = np.array([float(reward) for reward in rewards])
         self._return = self._return * self._gamma + given
@@ -101,7 +101,7 @@ class NormalizeReward(MatchWrapper):
         before = self._return - self._mean
         self._mean = self._mean + before / self._count
         self._spread = self._spread + before * (self._return - self._mean)
-        # One return says nothing of how far they lie apart.
+        # One return has no spread.
         variance = self._spread / self._count if self._count > 1 else np.ones(self.slots)
         return (seen, tuple((given / np.sqrt(variance + self._epsilon)).tolist()), *told)  # type: ignore[return-value]
 

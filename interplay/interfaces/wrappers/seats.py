@@ -1,4 +1,4 @@
-"""Who sits where, drawn for each episode (specification interfaces 8: RandPlayer)."""
+"""Seats of players, drawn for each episode (specification interfaces 8: RandPlayer)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 
 class RandPlayer(MatchWrapper):
-    """Gives players other seats in each episode: observations, actions, rewards, and all that infos say of slots, go with the player.
+    """Gives players other seats in each episode: observations, actions, rewards and entries of infos move with the player.
 
-    ``info["seats"]`` says for each player in which seat it is.
+    ``info["seats"]`` has the seat of each player.
 
     Args:
-        env: whatever `match` takes.
-        seed: of the draws; ``reset(seed=...)`` names them anew.
+        env: anything that `match` takes.
+        seed: of the draws; ``reset(seed=...)`` replaces it.
 
     Raises:
-        UserError: if seats have other spaces than each other.
+        UserError: if the seats' spaces differ.
     """
 
     def __init__(self, env: Any, seed: int = 0) -> None:

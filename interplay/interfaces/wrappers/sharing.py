@@ -14,14 +14,14 @@ from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
 class AllObs(MatchWrapper):
-    """Shows everybody's observation, for a central critic: a tuple, the own one first, then the others' in cyclic order.
+    """All slots' observations for a central critic: a tuple, the own one first, then the others in cyclic order.
 
     Args:
-        env: whatever `match` takes.
-        seeing: slots that see all; None is every slot. The others see what they saw.
+        env: anything that `match` takes.
+        seeing: slots that see all; None is every slot. Other slots keep their own observation.
 
     Raises:
-        UserError: for a slot that is not there.
+        UserError: for an unknown slot.
     """
 
     def __init__(self, env: Any, seeing: Sequence[int] | None = None) -> None:
@@ -47,7 +47,7 @@ class AllObs(MatchWrapper):
         return self._shown(seen), info
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+        """Steps with one action per slot."""
         seen, *told = super().step(action)
         return (self._shown(seen), *told)  # type: ignore[return-value]
 
@@ -55,7 +55,7 @@ class AllObs(MatchWrapper):
         return tuple(values[(slot + k) % self.slots] for k in range(self.slots))
 
     def _shown(self, seen: Sequence[Any]) -> tuple[Any, ...]:
-        # Copies: what a slot does to its observation is nobody else's business.
+        # Copies: a slot that changes its observation must not change another's.
         return tuple(
             copy.deepcopy(self._around(seen, slot)) if slot in self._seeing else seen[slot]
             for slot in range(self.slots)

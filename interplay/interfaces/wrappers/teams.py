@@ -17,14 +17,14 @@ REWARDS = ("mean", "sum", "first")
 
 
 class MakeTeam(MatchWrapper):
-    """Groups players into team slots, whose observations and actions are tuples of their members'.
+    """Groups players into team slots with tuples of their members' observations and actions.
 
-    A team's outcome is its members' mean; ``info["member_rewards"]`` has what each earned; other entries of infos are tuples of tuples.
+    A team's outcome is its members' mean; ``info["member_rewards"]`` has each member's reward; other entries of infos are tuples of tuples.
 
     Args:
         env: whatever `match` takes.
         groups: for each team its players.
-        reward: what a team earns of its members' rewards: ``mean``, ``sum`` or ``first``.
+        reward: of a team: ``mean``, ``sum`` or ``first`` of its members' rewards.
 
     Raises:
         UserError: if a player is in no group or in two, or for an unknown reward.
@@ -79,7 +79,7 @@ class MakeTeam(MatchWrapper):
 class SplitTeam(MatchWrapper):
     """The inverse of `MakeTeam`: every member of every team slot is a slot of its own.
 
-    Members earn what ``info["member_rewards"]`` says, or else what their team does, and have its outcome.
+    Members earn ``info["member_rewards"]``, or else their team's reward, and have its outcome.
 
     Args:
         env: a match of team slots.
@@ -120,7 +120,7 @@ class SplitTeam(MatchWrapper):
         return self._by_player(seen), self._info(info)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+        """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(
             tuple(tuple(action[player] for player in group) for group in self.groups)
         )
@@ -150,7 +150,7 @@ class SplitTeam(MatchWrapper):
 
 
 def check_groups(owner: str, groups: Sequence[Sequence[int]], players: int) -> None:
-    """Refuses groups in which a player is missing or stands twice."""
+    """Refuses groups in which a player is missing or repeated."""
     listed = sorted(player for group in groups for player in group)
     if listed != list(range(players)):
         raise UserError(
