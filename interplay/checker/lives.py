@@ -23,10 +23,6 @@ class Lives:
     Args:
         bench: for the findings.
         world: the batch, just reset.
-
-    Args:
-        bench: where findings go.
-        world: the batch, just reset.
     """
 
     def __init__(self, bench: Bench, world: World) -> None:
@@ -49,7 +45,7 @@ class Lives:
             self._note("starts-clean", rows & (array != 0), t, name, array, "after reset")
         if not self.world.persistent:
             idle = which & ~step.acting.any(axis=1)
-            self._note("starts-clean", idle, t, "acting", None, "nobody acts after reset")
+            self._note("starts-clean", idle, t, "acting", None, "no agent acts after reset")
         self.status[step.acting & which[:, None]] = _LIVING
 
     def stepped(self, step: TimeStep, t: int) -> None:
@@ -99,7 +95,7 @@ class Lives:
         self._note("over", left, t, "terminated", None, "the world is over and this life has no end")
         if not self.world.persistent:
             idle = going & ~step.over & ~step.acting.any(axis=1)
-            self._note("asks-nobody", idle, t, "acting", None, "the world goes on and asks nobody")
+            self._note("asks-nobody", idle, t, "acting", None, "the world is not over, but no agent acts")
 
     def _stands_still(self, step: TimeStep, t: int) -> None:
         names = tuple(self.world.metrics)

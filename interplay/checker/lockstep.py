@@ -160,7 +160,7 @@ _SEEN = {
     "position": "the same world at another place in the batch says otherwise",
     "batch-size": "the same world in a batch of another size says otherwise",
     "ignored-rows": "it matters what stands in the action rows of agents that do not act",
-    "corruptible": "a caller who wrote into the observation changed what follows",
+    "corruptible": "a caller that wrote into the observation changed later outputs",
 }
 
 

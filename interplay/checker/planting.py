@@ -36,10 +36,6 @@ def plant(rng: np.random.Generator, sound: Sequence[Snapshot]) -> Planted:
     Args:
         rng: of the choices.
         sound: taken at different moments; fields of one may be put into another.
-
-    Args:
-        rng: where the choices come from.
-        sound: taken at different moments; fields of one may stand in another afterwards.
     """
     base = sound[int(rng.integers(len(sound)))]
     names = [name for name, array in base.items() if array.size]

@@ -71,7 +71,7 @@ class Remakable(CopiedWhole):
             return copyreg.__newobj__, (kind,), self.__getstate__()  # type: ignore[attr-defined]
         recipe = self._recipe
         if recipe is None or recipe.trouble:
-            why = recipe.trouble if recipe else "nobody called its class"
+            why = recipe.trouble if recipe else "its class was never called"
             raise UserError(f"{self._called()}: no copy can be made of it, {why}; make another one")
         return remake, (kind, recipe.args, recipe.kwargs), (self._rest(), self._whole())
 

@@ -71,7 +71,7 @@ def _unusable(path: Path) -> str | None:
         return error.strerror or str(error)
     if hasattr(os, "geteuid"):
         if found.st_uid != os.geteuid():
-            return "it belongs to somebody else"
+            return "it belongs to another user"
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return f"others may write to it; chmod go-w {path}"
     return None if os.access(path, os.W_OK | os.X_OK) else "it cannot be written to"

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-# Their functions are told apart by their names; their versions are part of every digest (`kernel_cache`).
+# Their functions are identified by their names; their versions are part of every digest (`kernel_cache`).
 _FOREIGN = ("numpy", "math", "numba", "builtins", "operator", "typing", "cmath")
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 

@@ -42,10 +42,6 @@ def remember(owner: object, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
         owner: any object with attributes.
         but: attributes that are no memory.
 
-    Args:
-        owner: any object with attributes.
-        but: attributes that are no memory, wherever they stand.
-
     Example:
         >>> class Tally:
         ...     def __init__(self):

@@ -21,11 +21,6 @@ class Pointing(spaces.MultiDiscrete):
         tables: number of a head -> key of its table, (R, F) in the observation.
         nobody: the row by which a pointing head names none of them; None if every row may be meant.
 
-    Args:
-        nvec: choices of each head; one that points has as many as its table has rows.
-        tables: number of a head -> key of its table, (R, F) in the observation.
-        nobody: the row by which a head that points names none of them; None where every row may be meant.
-
     Example:
         >>> space = Pointing([5, 8], {1: "entities"}, nobody=0)
         >>> space, space.tables, space.nobody

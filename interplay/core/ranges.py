@@ -40,7 +40,7 @@ class Range(NamedTuple):
 
 
 ANYTHING = Range()  # every bit pattern is sound: random streams
-FLAG = Range(0, 1)  # a bool, whose byte a file may have set to anything
+FLAG = Range(0, 1)  # a bool; its byte in a file may be anything
 REAL = Range(-MOST_REAL, MOST_REAL)  # rewards, sums, places that are no index
 
 

@@ -27,14 +27,6 @@ def scene_lines(scene: Scene, columns: int = 50, rows: int = 25) -> list[str]:
     Returns:
         Lines without trailing blanks; only the tables if the scene has no bounds.
 
-    Args:
-        scene: one frame.
-        columns: width of the drawing in characters.
-        rows: height in lines.
-
-    Returns:
-        Lines without trailing blanks; only the tables where the scene has no bounds.
-
     Example:
         >>> from interplay.core.scene import Canvas
         >>> canvas = Canvas(bounds=(0, 0, 4, 2))

@@ -43,9 +43,6 @@ class Interface:
     Args:
         inner: the stack below, nearer the environment; None at the inner end.
 
-    Args:
-        inner: the stack below, nearer the environment; None at the inner end.
-
     Attributes:
         inner: the same.
         ctx: the state that the stack shares, after `setup`.

@@ -160,15 +160,6 @@ class WorldRecorder:
         snapshot_every: ticks between two states.
         growing, level: see `ReplayWriter`.
 
-    Args:
-        path: of the recording.
-        world: the batch.
-        index: which of its worlds.
-        header: fields of `Header` that the world does not know: options, seed, policy, started.
-        exact: keep states and actions too, where the world can be saved, so that the recording can be played on.
-        snapshot_every: ticks between two states.
-        growing, level: see `ReplayWriter`.
-
     Example:
         >>> import tempfile
         >>> from interplay import make_world

@@ -25,10 +25,6 @@ class ActingRates(MatchWrapper):
         env: anything that `match` takes.
         waits: action -> environment steps, at least 1; one function for all slots, or one for each.
 
-    Args:
-        env: whatever `match` takes.
-        waits: action -> environment steps, at least 1; one function for all slots, or one for each.
-
     Raises:
         UserError: for another number of functions than slots, and in play for a wait below 1.
     """
