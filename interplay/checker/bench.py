@@ -30,10 +30,8 @@ class Bench:
 
     Args:
         make: ``make(num_worlds, seed)`` builds one more batch of the world.
-        steps: length of the long run.
         seed: names the run: world seeds and actions follow from it.
         num_worlds: W of the batch that is compared with the others.
-        report: for the findings.
         alive: the living agents, (W, A) bool, for worlds whose dead stay present.
     """
 

@@ -19,10 +19,6 @@ class Lives:
 
     A slot is unborn until it first acts, then living until `terminated` or `truncated`, then ended until it acts
     again. A slot that is dead but present counts as living here, as in the protocol.
-
-    Args:
-        bench: for the findings.
-        world: the batch, just reset.
     """
 
     def __init__(self, bench: Bench, world: World) -> None:

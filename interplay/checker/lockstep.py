@@ -34,7 +34,6 @@ class Run:
     """One batch in the long run.
 
     Args:
-        bench: shared by the whole check.
         law: broken by a difference from the reference.
         keys: the reference's world in each row; equal keys have equal seeds and equal actions.
         change: called before each step with (run, actions), returns the actions to play.

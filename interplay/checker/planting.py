@@ -34,7 +34,6 @@ def plant(rng: np.random.Generator, sound: Sequence[Snapshot]) -> Planted:
     """Plants wild numbers into one of several sound snapshots of a world.
 
     Args:
-        rng: of the choices.
         sound: taken at different moments; fields of one may be put into another.
     """
     base = sound[int(rng.integers(len(sound)))]

@@ -67,8 +67,6 @@ def attempt(world: World, planted: Planted, seed: int) -> Outcome:
 
     Args:
         world: its state is lost if the snapshot is accepted.
-        planted: the snapshot.
-        seed: of the random steps.
     """
     told, saved = copy_fields(world, world.timestep), world.save()
     try:

@@ -13,10 +13,6 @@ PIECES = 2  # chunks of worlds per thread, so that a thread that is delayed leav
 class Chunks:
     """Calls kernels for ranges of worlds; threads take the next range whenever they are free.
 
-    Args:
-        num_worlds: W.
-        threads: how many at most.
-
     Attributes:
         threads: how many there are; never more than worlds.
 

@@ -99,7 +99,6 @@ def joined(parts: Sequence[Sequence[str]], nothing: str = "") -> tuple[str, ...]
     """Names of the points of several heads combined into one number; the last head varies fastest.
 
     Args:
-        parts: names of each head's choices.
         nothing: left out of the names, unless it is all there is.
 
     Example:
@@ -120,10 +119,6 @@ ARROWS: Mapping[str, str] = {
 
 def arrows(head: str, names: Mapping[str, str] = ARROWS) -> dict[str, dict[str, str]]:
     """Arrow keys for a head with four directions.
-
-    Args:
-        head: its name.
-        names: arrow key -> choice.
 
     Example:
         >>> arrows("move")["ArrowUp"]

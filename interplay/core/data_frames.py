@@ -26,11 +26,6 @@ def load_pandas() -> Any:
 def by_name(name: str, values: np.ndarray, *names: Sequence[str]) -> dict[str, np.ndarray]:
     """A column, or one for each agent or team: ``kills[left]``; without names they are numbers.
 
-    Args:
-        name: of the column.
-        values: (N,), or (N, A) for A agents or teams.
-        names: of the agents, and of the teams; the first that are A are taken.
-
     Example:
         >>> list(by_name("kills", np.zeros((3, 2)), ["a", "b", "c"], ["left", "right"]))
         ['kills[left]', 'kills[right]']

@@ -45,12 +45,6 @@ def write_file(path: Path, data: bytes, point: str = "file", fresh: bool = False
     """Writes and fsyncs a file under its final name; for files in a folder that is renamed as a whole.
 
     Reaches ``<point>: opened``, ``<point>: half written`` and ``<point>: written``. A link is not followed.
-
-    Args:
-        path: of the file.
-        data: its contents.
-        point: see `reached`.
-        fresh: fail if the file exists.
     """
     flags = os.O_WRONLY | os.O_CREAT | _NO_LINKS | (os.O_EXCL if fresh else os.O_TRUNC)
     with os.fdopen(os.open(path, flags, 0o666), "wb", buffering=0) as file:
@@ -162,7 +156,6 @@ def told_plainly(deed: str, path: Path, safe: str = "") -> Iterator[None]:
 
     Args:
         deed: the action, e.g. ``"saving the checkpoint"``.
-        path: of the file or folder.
         safe: what is still whole, e.g. ``"earlier checkpoints are intact"``; may be empty.
 
     Raises:

@@ -88,7 +88,6 @@ class KernelCache(_Cache):
     """Numba's cache of one function, with our own files.
 
     Args:
-        function: the Python function.
         options: how it is compiled; part of every entry's name.
     """
 

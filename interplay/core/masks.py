@@ -48,13 +48,7 @@ def masked_heads(world: World, timestep: TimeStep) -> str:
 
 
 def rows_of(space: spaces.Space[Any], mask: Mapping[str, Any], agents: int) -> np.ndarray:
-    """The masks of world 0, (A, choices) bool: a copy. Parts without a mask are all legal.
-
-    Args:
-        space: of one agent.
-        mask: as in `TimeStep.action_mask`, name -> (1, A, choices) bool.
-        agents: A.
-    """
+    """The masks of world 0, (A, choices) bool: a copy. Parts without a mask are all legal."""
     if not isinstance(space, spaces.Dict):
         return np.array(mask["action"][0]) if "action" in mask else np.ones((agents, length(space)), bool)
     parts = [

@@ -38,10 +38,6 @@ Visit = Callable[[str, Any], Any]  # path and value of a leaf -> its new value
 def remember(owner: object, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
     """Copies an object's memory: ``attribute`` or ``attribute/part`` -> array.
 
-    Args:
-        owner: any object with attributes.
-        but: attributes that are no memory.
-
     Example:
         >>> class Tally:
         ...     def __init__(self):

@@ -83,9 +83,7 @@ def record_playthrough(
         world: a batch of one.
         policy: plays every agent; it is started with `seed`.
         steps: the maximum; the playthrough ends earlier when the world is over.
-        seed: of the world.
         every: moments in full, at least every so many steps.
-        options: of the world, for the head.
 
     Returns:
         The text, ending with a newline.
@@ -106,7 +104,6 @@ def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | N
     """Plays the actions of a playthrough again and compares the results, line by line.
 
     Args:
-        text: from `record_playthrough`.
         make: builds the world (a batch of one) of the head.
 
     Returns:

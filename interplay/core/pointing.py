@@ -35,10 +35,6 @@ class Pointing(spaces.MultiDiscrete):
 def tables_of(observation_space: spaces.Dict, action_space: spaces.Space[Any]) -> dict[int, str]:
     """Number of each head that points -> key of its table.
 
-    Args:
-        observation_space: of one agent.
-        action_space: of the same; of any sort.
-
     Raises:
         UserError: if there is no such table, or its rows are not the head's choices.
     """

@@ -86,8 +86,6 @@ def sample_legal(
     Args:
         space: of one agent; Dict spaces are sampled key by key.
         mask: mapping as in `TimeStep.action_mask`; keys that are absent are unmasked.
-        rng: where the draws come from.
-        shape: (W, A).
         key: the mask's key of this (sub)space.
     """
     from gymnasium import spaces

@@ -49,7 +49,6 @@ def opened(path: Path | str, limit: int | None = None, links: bool = True) -> It
     """Opens an ordinary file for reading, without blocking.
 
     Args:
-        path: of the file.
         limit: the largest size in bytes; None: half of the machine's memory.
         links: whether `path` may be a symbolic link: True for names that a user typed, False inside a folder that
             came from elsewhere.

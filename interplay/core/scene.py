@@ -125,11 +125,7 @@ class Canvas:
         self.bounds, self.up = bounds, _direction(up)
 
     def picture(self, pixels: np.ndarray) -> None:
-        """Shows a finished picture instead of what is drawn otherwise, which transcripts go on telling.
-
-        Args:
-            pixels: (height, width, 3) uint8.
-        """
+        """Shows a finished picture instead of what is drawn otherwise, which transcripts go on telling."""
         if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or not pixels.size:
             raise UserError(
                 f"canvas: a picture of {pixels.dtype}{pixels.shape}; pass (height, width, 3) uint8"
@@ -148,11 +144,9 @@ class Canvas:
         """A ground of square tiles.
 
         Args:
-            name: of the layer.
             ids: (H, L) integers 0..255, row 0 at the smallest y.
             palette: ``"terrain"`` or the colour of each id, as ``"#rrggbb"``.
             origin: x and y of the corner of ids[0, 0].
-            cell: side of a tile.
             legend: what each colour of the palette is, for the legend of pictures; empty = nothing.
         """
         build = LayerBuilder(name, "tiles")
@@ -194,8 +188,6 @@ class Canvas:
         """Discs, or outlines with ``fill=False``.
 
         Args:
-            name: of the layer; the one called ``"agents"`` can be selected and followed.
-            x, y: (N,) centres.
             radius: constant or (N,).
             angle: heading, constant or (N,); None = no heading line.
             colour, absent, jump, dimmed, opacity: see the class.
@@ -212,7 +204,6 @@ class Canvas:
                 `angle` rad from edge to edge, its arc drawn with that many chords (default 16). It ends at
                 obstacles: the discs and boxes of the layers in `blockers`, outlines of
                 boxes from inside. Rows that are absent or dimmed, or contain the eye, block nothing.
-            labels: one short text per row, beside the disc.
         """
         build = LayerBuilder(name, "circles")
         build.places(x=x, y=y)
@@ -263,8 +254,6 @@ class Canvas:
         """Oriented rectangles.
 
         Args:
-            name: of the layer.
-            x, y: (N,) centres.
             half_x, half_y: half extents in the box's own frame, constant or (N,).
             angle: of the box's x axis, constant or (N,).
             colour, absent, jump, dimmed, opacity: see the class.
@@ -310,7 +299,6 @@ class Canvas:
         """Straight lines from (x0, y0) to (x1, y1), (N,) each.
 
         Args:
-            name: of the layer.
             x0, y0, x1, y1: (N,) the ends.
             colour, absent, jump, dimmed, opacity, legend: see the class.
             dashed: True draws dashes, ``"dots"`` dots, which differ without colour.
@@ -364,9 +352,7 @@ class Canvas:
         """Short texts at (x, y), (N,) each. Text is never interpreted.
 
         Args:
-            name: of the layer.
             x, y: (N,) places of the texts, at the middle of their height.
-            texts: one per row.
             colour, absent, jump: see the class.
             size: height of a line in the world's units, constant or (N,).
             align: whether (x, y) is the text's ``"left"`` end, its ``"centre"`` or its ``"right"`` end.
@@ -397,8 +383,6 @@ class Canvas:
         """A table of numbers and texts.
 
         Args:
-            name: of the layer.
-            columns: the titles.
             rows: cells (str, int, float, bool or None), one per title. Text is never interpreted.
             caption: its first row is a line below the picture (step, phase, counts).
             history: titles of columns for which the page shows the cells of earlier steps side by side, one line per row of the table.

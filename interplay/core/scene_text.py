@@ -19,11 +19,6 @@ def scene_lines(scene: Scene, columns: int = 50, rows: int = 25) -> list[str]:
     Rows of a layer called ``agents`` are their numbers 0-9, a, b, ...; rows of other layers the layer's first letter;
     later layers cover earlier ones. Floors, zones and everything else larger than a sixth of the scene are left out.
 
-    Args:
-        scene: one frame.
-        columns: width of the drawing in characters.
-        rows: height in lines.
-
     Returns:
         Lines without trailing blanks; only the tables if the scene has no bounds.
 

@@ -43,7 +43,6 @@ def sealed_toml(settings: Settings, departs: Sequence[str] = ()) -> str:
     """The settings as TOML behind their seal.
 
     Args:
-        settings: to be written.
         departs: digests (64 hexadecimal digits each) that are kept in the seal.
     """
     text = to_toml(settings)
@@ -64,12 +63,7 @@ def read_sealed(path: Path | str) -> Sealed:
 
 
 def look_at_seal(data: bytes, values: Mapping[str, Any]) -> tuple[State, tuple[str, ...]]:
-    """The state of a settings file's seal, and the digests that it keeps.
-
-    Args:
-        data: of the file.
-        values: that it holds.
-    """
+    """The state of a settings file's seal, and the digests that it keeps."""
     line = _LINE.fullmatch(data.partition(b"\n")[0])
     if line is None:
         return "none", ()

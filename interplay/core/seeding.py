@@ -50,8 +50,6 @@ def begin_episode(stream: np.ndarray, which: np.ndarray, seeds: np.ndarray | Non
 
     Args:
         stream: (W, 3) uint64, changed in place.
-        which: (W,) bool.
-        seeds: (W,) uint64 or None.
     """
     if seeds is None:
         stream[which, EPISODE] += np.uint64(1)

@@ -80,7 +80,6 @@ def build(model: type[M], values: Mapping[str, Any], owner: str) -> M:
     """Checks values against a settings model.
 
     Args:
-        model: the settings class.
         values: nested mapping; groups that are left out take their defaults.
         owner: where the values come from, named first in an error, e.g. ``"runs/a/settings.toml"``.
 
@@ -252,8 +251,6 @@ def key_called(model: type[Settings], name: str, group: str = "") -> str:
     """The path of the key that this model, or another package, calls so; "" if there is none.
 
     Args:
-        model: the settings class.
-        name: without groups.
         group: with a dot behind it; the key there comes first, then those at the top, then those of groups as they are declared.
 
     Example:

@@ -16,11 +16,8 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
     """Checks a batch of actions against the action space of one agent.
 
     Args:
-        owner: what to name in the error.
         space: of ONE agent.
         action: (W, A, ...) or, for Dict spaces, a mapping of such arrays.
-        num_worlds: W.
-        num_agents: A.
 
     Returns:
         The same actions as contiguous arrays of the space's dtype, in native byte order.

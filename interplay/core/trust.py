@@ -83,7 +83,6 @@ def read_settings(file: Path | str, model: type[S], trust: bool = False) -> S:
     """Reads a settings file that will be acted upon.
 
     Args:
-        file: the file.
         model: of its settings; `Settings.code_names` gives the values that lead to programs.
         trust: this file may name programs; they are added to the list.
 
@@ -101,8 +100,6 @@ def write_settings(file: Path, settings: Settings, text: str | None = None) -> N
     """Writes a settings file that this process made; programs that it names are trusted from here on.
 
     Args:
-        file: to be written.
-        settings: that it holds.
         text: of the file; None: as `to_toml`.
     """
     add_trusted(file, programs(settings))  # first, so that a stop in between leaves no file that is refused
@@ -111,11 +108,6 @@ def write_settings(file: Path, settings: Settings, text: str | None = None) -> N
 
 def admit(settings: Settings, file: Path, trust: bool = False) -> None:
     """Refuses settings from a file that name untrusted programs.
-
-    Args:
-        settings: that the file holds.
-        file: where they stand.
-        trust: see `read_settings`.
 
     Raises:
         Untrusted: naming file, key and value.
@@ -137,9 +129,6 @@ def admit_bytes(what: str, file: Path, data: bytes, trust: bool) -> None:
 
     Args:
         what: the complaint about the file.
-        file: where they stand.
-        data: as for `is_trusted`.
-        trust: see `read_settings`.
 
     Raises:
         Untrusted: if they are not trusted.

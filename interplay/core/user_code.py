@@ -19,10 +19,6 @@ _OURS = Path(__file__).resolve().parents[1]
 def where(error: BaseException, agents: Collection[Any] = ()) -> str:
     """The innermost line of user code in an error's traceback.
 
-    Args:
-        error: as it was caught.
-        agents: names of the agents.
-
     Returns:
         For example ``"my_env.py, line 31, agent blue_0"``; ``""`` without user code. The agent is the value of a
         variable of that code called agent, agent_id, agent_name or name.

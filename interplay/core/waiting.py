@@ -73,7 +73,6 @@ class Waiting:
 
         Args:
             thing: its purpose, see `thing_of`; empty for one that is never reported.
-            note: a further remark for the line.
         """
         with self._lock:
             self._depth += 1

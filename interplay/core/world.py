@@ -384,8 +384,6 @@ class World(Remakable, ABC):
         """Moves an agent and refreshes its observation, for maps of a policy's outputs by place; used on a copy.
 
         Args:
-            world: number in the batch.
-            slot: of the agent.
             x, y: the place, in the units of `draw`.
 
         Returns:
@@ -416,12 +414,7 @@ class World(Remakable, ABC):
         return None
 
     def observation_guides(self, world: int, slot: int) -> Guides:
-        """How people read a slot's present observation: field -> its parts; fields without parts are shown as they are.
-
-        Args:
-            world: number in the batch.
-            slot: of the agent.
-        """
+        """How people read a slot's present observation: field -> its parts; fields without parts are shown as they are."""
         return {}
 
     # -- helpers ----------------------------------------------------------------------------------

@@ -156,9 +156,6 @@ class PolicyAgent(Agent):
 
     The policy is given a world of one copy and one agent that has the slot's spaces; observations that are no mapping of arrays become
     one (`naming`). So it may read time steps and spaces, and nothing else of a world.
-
-    Args:
-        policy: what plays.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -228,10 +225,7 @@ def play(env: Any, agents: Sequence[Agent], seed: int = 0, episodes: int = 1) ->
     """Plays a match with agents.
 
     Args:
-        env: anything that `match` takes.
-        agents: one for each slot.
         seed: of the first episode and of the agents' draws; later episodes continue from there.
-        episodes: how many.
 
     Returns:
         For each episode ``outcome``, ``returns`` (of each slot) and ``steps``.

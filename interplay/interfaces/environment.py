@@ -30,7 +30,6 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     It is a Gymnasium environment with tuple spaces, which are final from construction on. It may be wrapped again, by Gymnasium's wrappers and by this one.
 
     Args:
-        env: anything that `match` takes.
         interfaces: a stack for each slot, None for an unchanged one.
         seed: of the interfaces' draws; ``reset(seed=...)`` replaces it.
 
@@ -71,7 +70,6 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         """Steps with one action per slot.
 
         Args:
-            action: an entry for each slot.
             decided: for each slot whether its action is a decision or a held one; None: all are decisions.
         """
         begins = self._over and self._resets_itself  # the environment ignores the actions of this step

@@ -74,12 +74,6 @@ def make_groups(
 ) -> list[Group]:
     """The named groups, and one for the remaining slots of each kind.
 
-    Args:
-        world: the world inside.
-        interfaces: name -> stack or None.
-        groups: user-defined names -> slots.
-        teams: whether units are the world's teams.
-
     Raises:
         UserError: for an unknown name, a slot in two groups, slots of different spaces, or a team that is torn apart.
     """

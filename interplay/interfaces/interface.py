@@ -142,7 +142,6 @@ class Interface:
 
         Args:
             obs: what that will be; it is looked at then.
-            info: options of the slot, for ``ctx.info``.
             which: (B,) bool, rows that begin; None is all.
             seeds: (B,) uint64, new random streams; None goes on with the next episode's.
 
@@ -355,11 +354,7 @@ class Interface:
         """Makes an array of memory: refilled when an episode begins, saved, loaded, one entry for each row.
 
         Args:
-            name: unique in this interface.
-            shape: of one row.
-            dtype: of numbers.
             allowed: valid values, for `load`.
-            fill: a number, or an array of `shape`.
 
         Returns:
             ``(B, *shape)``, to be written in place.

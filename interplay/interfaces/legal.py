@@ -36,10 +36,7 @@ def fit_mask(owner: str, space: spaces.Space, mask: Nest, rows: int | None) -> N
     """A mask as bool arrays (B, choices) in the places of the space's leaves.
 
     Args:
-        owner: what to name in the error.
-        space: the action space of one row.
         mask: with a leading axis of `rows`, or without one if that is None.
-        rows: B.
 
     Raises:
         UserError: for another number of choices, or a mask of a Box.
@@ -65,7 +62,6 @@ def settled(
     """Actions with all illegal choices of a head replaced by one: memory would otherwise differ where the world does not.
 
     Args:
-        space: of one agent.
         action: (W, A, ...), as the space has it.
         legal: as in `TimeStep.action_mask`.
         ignored: whether an illegal choice becomes the first illegal one of its head, else the first legal one.

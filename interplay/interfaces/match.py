@@ -107,10 +107,6 @@ class WorldMatch(Match):
 
     Further infos: ``acting``, the slots whose action the next step reads; ``action_mask`` if the world has masks, which leave one action to
     slots that do not act.
-
-    Args:
-        world: of one copy.
-        score: see `match`.
     """
 
     def __init__(self, world: World, score: str = "return") -> None:

@@ -18,7 +18,6 @@ def named_space(space: spaces.Space, bare: str | None = None) -> spaces.Space:
     """The space of the result of `as_mapping`.
 
     Args:
-        space: of one row.
         bare: key of a bare array; None for an action, whose leaves are named by their paths.
     """
     inside = parts(space)

@@ -89,8 +89,6 @@ def fit(owner: str, space: spaces.Space, value: Nest, rows: int | None) -> Nest:
     """A value as arrays of the space's shapes and dtypes, in its order; arrays that fit are not copied.
 
     Args:
-        owner: for the error.
-        space: of ONE row.
         value: with a leading axis of `rows`.
         rows: B; None for a value without that axis, which is added.
 

@@ -21,7 +21,6 @@ class InterfacedPolicy(Policy):
     Only random numbers of interfaces differ: they depend on the worlds' seeds there and on the policy's here.
 
     Args:
-        policy: for the interfaced world.
         interfaces, groups: as for `InterfacedWorld`; teams that are one slot are not played this way.
     """
 

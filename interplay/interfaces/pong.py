@@ -55,9 +55,7 @@ class PongImageObs(Feature):
     ``classic_quirks`` a ball may leave the field; its numbers, and so its picture, stop at the edge.
 
     Args:
-        inner: the stack below.
         rounds: of an episode, as in the world, since the numbers hold points as shares of it.
-        mode, key: see `Feature`; a mapping calls it ``image``.
 
     Raises:
         UserError: for rounds outside 1..99, in `setup` for observations without Pong's numbers, and in play for points that are no whole ones.
@@ -119,8 +117,6 @@ class PongPreprocess(Entry):
     the same numbers.
 
     Args:
-        inner: the stack below.
-        frames: how many.
         index: of the entry, see `Entry`: None is a bare array, ``"pictures"`` that of `pong/2p-pictures`.
 
     Raises:
@@ -174,9 +170,6 @@ class PongPreprocess(Entry):
 class PongDiscreteAct(Interface):
     """Pong's six actions, unchanged (specification games 2.2): bats move up and down, so mirrored play changes none of them.
 
-    Args:
-        inner: the stack below.
-
     Raises:
         UserError: in `setup`, for other actions.
     """
@@ -188,12 +181,7 @@ class PongDiscreteAct(Interface):
 
 
 class Shrinking:
-    """Shrinks colour pictures to grey ones by area, in whole numbers, so that rounding is the same on all machines.
-
-    Args:
-        shape: height and width of the large ones.
-        side: height and width of the small ones.
-    """
+    """Shrinks colour pictures to grey ones by area, in whole numbers, so that rounding is the same on all machines."""
 
     def __init__(self, shape: tuple[int, ...], side: int) -> None:
         down, along = (_shares(size, side) for size in shape)

@@ -46,7 +46,6 @@ class Layout:
     """Positions of a layer's columns in its bytes.
 
     Args:
-        columns: of the layer.
         free_rows: whether more than 65,535 rows are allowed, as for tiles.
     """
 

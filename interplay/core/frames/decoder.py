@@ -43,11 +43,7 @@ class Frame(NamedTuple):
 
 
 class Decoder:
-    """Reads the frames of one source, which need not be trusted.
-
-    Args:
-        schema: of the source.
-    """
+    """Reads the frames of one source, which need not be trusted."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema

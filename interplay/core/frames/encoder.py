@@ -48,12 +48,6 @@ class Encoder:
     ) -> bytes:
         """The frame of a scene.
 
-        Args:
-            scene: one frame.
-            tick: its number, below 2**32.
-            key: can be read without the frames before it; the first one always can.
-            first, last: whether it is an episode's first or last one.
-
         Raises:
             UserError: if its layers, columns, constants, bounds or sizes differ from the first scene's.
         """

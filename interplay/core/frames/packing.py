@@ -17,9 +17,6 @@ _FLOAT = np.dtype("<f4")
 class Packer:
     """Packs and unpacks the columns of one layer.
 
-    Args:
-        schema: of the layer.
-
     Attributes:
         scaled: how many columns have a scale.
     """

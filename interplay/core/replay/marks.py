@@ -32,12 +32,7 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """Follows one world of a batch and lists the events of each step.
-
-    Args:
-        world: the batch.
-        index: which of its worlds.
-    """
+    """Follows one world of a batch and lists the events of each step."""
 
     def __init__(self, world: World, index: int = 0) -> None:
         self._world, self._index = world, index

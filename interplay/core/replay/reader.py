@@ -47,8 +47,6 @@ class ReplayReader:
     """Opens a recording; a context manager.
 
     Args:
-        path: of the file, from any source.
-        links: whether `path` may be a symbolic link.
         patience: seconds that one search for chunks may take without an index, at least one chunk long. A search reads all contents,
             and a file with holes can claim terabytes. `refresh` continues the search.
 
@@ -182,7 +180,6 @@ class ReplayReader:
         """The world at a tick, ready to play on: the nearest recorded state, and the actions from there.
 
         Args:
-            tick: 0..ticks - 1.
             world: a batch of one, made as the recorded one was; None: the registry makes it. Worlds that are programs,
                 ``module:name``, have to be made by the caller: a file does not start programs.
             start: begin at the last state before this tick instead, and check the world against every state passed.

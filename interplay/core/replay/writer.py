@@ -41,7 +41,6 @@ class ReplayWriter:
     """Writes scenes and other chunks; a context manager.
 
     Args:
-        path: of the recording.
         first: the first scene; see `add_scene`.
         header: without the schema, which the first scene declares.
         growing: the file has its final name from the beginning, so that others can read it while it grows; otherwise it appears
@@ -87,12 +86,6 @@ class ReplayWriter:
         marks: list[Mark] | None = None,
     ) -> None:
         """Adds a frame; ticks follow one another.
-
-        Args:
-            scene: one frame.
-            tick: its number.
-            first, last: whether it is an episode's first or last one.
-            marks: what happened at it.
 
         Raises:
             UserError: if its layers, columns or constants differ from the first scene's, or it is too large.
@@ -152,12 +145,8 @@ class WorldRecorder:
     After every reset of the world `begin` is called, after every step `step`.
 
     Args:
-        path: of the recording.
-        world: the batch.
-        index: which of its worlds.
         header: fields of `Header` that are not read from the world: options, seed, policy, started.
         exact: keep states and actions too, if the world can be saved, so that play can continue from the recording.
-        snapshot_every: ticks between two states.
         growing, level: see `ReplayWriter`.
 
     Example:
@@ -212,12 +201,7 @@ class WorldRecorder:
         self._add(None, first=not under_way)
 
     def step(self, action: Any, last: bool = False) -> None:
-        """The world was just stepped.
-
-        Args:
-            action: of the whole batch, as `World.step` took it.
-            last: whether the episode ends or is left here.
-        """
+        """The world was just stepped."""
         self._add(one_of(action, self._index), last=last)
 
     def note(self, kind: str, slot: int) -> None:

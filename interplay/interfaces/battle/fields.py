@@ -36,9 +36,6 @@ def check_side(owner: str, space: spaces.Space, grid: int, types: tuple[str, ...
     """Number of members of a side's observation.
 
     Args:
-        owner: the class, for the error.
-        space: of the observation.
-        grid: cells of a side of the field.
         types: the units that the picture has room for.
 
     Raises:

@@ -30,10 +30,6 @@ class FieldImage(Feature):
 
     It needs a side's tuple of observations: ``InterfacedWorld(world, {"team0": ["Img5IObsItf"]}, teams=True)`` of a world with
     `see_field`.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`; a mapping calls it ``image``.
     """
 
     name = "image"
@@ -63,24 +59,14 @@ class FieldImage(Feature):
 
 
 class Img5IObsItf(FieldImage):
-    """(8, 8, 6): HP, shield and cooldown of the own Immortals, then of the enemy's.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`.
-    """
+    """(8, 8, 6): HP, shield and cooldown of the own Immortals, then of the enemy's."""
 
     grid, types = 8, ("immortal",)
     channels = tuple((ANY, what) for what in ("health", "shield", "cooldown"))
 
 
 class Img3I2ZObsItf(FieldImage):
-    """(8, 8, 16): HP, shield, cooldown and damage of own Immortals, own Zealots, enemy Immortals, enemy Zealots.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`.
-    """
+    """(8, 8, 16): HP, shield, cooldown and damage of own Immortals, own Zealots, enemy Immortals, enemy Zealots."""
 
     grid, types = 8, ("immortal", "zealot")
     channels = tuple(
@@ -89,12 +75,7 @@ class Img3I2ZObsItf(FieldImage):
 
 
 class ImgMABObsItf(FieldImage):
-    """(16, 16, 18): own HP of Mutalisks, Hydralisks, Roaches, Zerglings and Banelings, cooldown, range, damage, can hit air; then the enemy's.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`.
-    """
+    """(16, 16, 18): own HP of Mutalisks, Hydralisks, Roaches, Zerglings and Banelings, cooldown, range, damage, can hit air; then the enemy's."""
 
     grid, types = 16, ("mutalisk", "hydralisk", "roach", "zergling", "baneling")
     channels = (

@@ -117,22 +117,14 @@ class CellOrders(Interface):
 
 
 class ImgActItf(CellOrders):
-    """(8, 8) entries: 0..7 moves, clockwise from north, 8 attacks the nearest enemy that the unit can hit.
-
-    Args:
-        inner: the stack below.
-    """
+    """(8, 8) entries: 0..7 moves, clockwise from north, 8 attacks the nearest enemy that the unit can hit."""
 
     grid, planes, entries = 8, (), 9
     types = TYPES
 
 
 class ImgMABActItf(CellOrders):
-    """(2, 16, 16) entries, plane 0 for ground units, 1 for flying ones: 0..7 moves, 8 attacks the nearest, ground first, 9 air first.
-
-    Args:
-        inner: the stack below.
-    """
+    """(2, 16, 16) entries, plane 0 for ground units, 1 for flying ones: 0..7 moves, 8 attacks the nearest, ground first, 9 air first."""
 
     grid, planes, entries = 16, (2,), 10
     types = TYPES

@@ -20,7 +20,6 @@ class Feature(Interface):
     `_feature`.
 
     Args:
-        inner: the stack below.
         mode: ``"append"``, or ``"replace"``: the entry is all that is observed.
         key: what a mapping calls it; None is `name`.
 

@@ -28,7 +28,6 @@ class Entry(Interface):
     """Base of changes of one entry of a tuple or mapping, or of a bare array. Subclasses write `_entry_space` and `_entry`.
 
     Args:
-        inner: the stack below.
         index: of the entry; None is a bare array.
     """
 
@@ -74,9 +73,7 @@ class BoxTransform(Entry):
     """Applies a monotone elementwise operation to an entry and to its bounds.
 
     Args:
-        inner: the stack below.
         op: one of `OPERATIONS`, or a function from an array to an array of the same shape; settings can only name one.
-        index: of the entry; None is a bare array.
 
     Raises:
         UserError: for an unknown operation, in `setup` for one that changes the shape, and in play for one that leaves its
@@ -129,9 +126,7 @@ class Reshape(Entry):
     """Gives an entry another shape.
 
     Args:
-        inner: the stack below.
         shape: the new one; -1 is whatever is left.
-        index: of the entry; None is a bare array.
 
     Raises:
         UserError: in `setup`, if the numbers do not fit into the shape.
@@ -161,9 +156,7 @@ class Transpose(Entry):
     """Gives an entry its axes in another order.
 
     Args:
-        inner: the stack below.
         axes: the new order; None turns it round.
-        index: of the entry; None is a bare array.
 
     Raises:
         UserError: in `setup`, if these are not the entry's axes.

@@ -19,10 +19,6 @@ class FrameStack(Interface):
 
     The first one of an episode is repeated for those before it.
 
-    Args:
-        inner: the stack below.
-        k: how many.
-
     Raises:
         UserError: for k below 1.
     """

@@ -21,10 +21,7 @@ class PrevActObs(Feature):
     Held actions are no decisions, see `Interface.act_trans`.
 
     Args:
-        inner: the stack below.
-        n: how many.
         raw: instead, the last action itself, in its own space; before the first one, the action nearest to 0.
-        mode, key: see `Feature`; a mapping calls it ``previous_action``.
 
     Raises:
         UserError: for n below 1, for more than one raw action, or in `setup` where no part of the action is discrete.

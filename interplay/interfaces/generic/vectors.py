@@ -79,7 +79,6 @@ class Dict2Vec(Interface):
     """Makes one vector of every mapping: of the whole observation if it is one, else of each entry that is one.
 
     Args:
-        inner: the stack below.
         leave_out: prefixes of keys to drop: statistics, which a policy should not see. Empty keeps all.
 
     Raises:

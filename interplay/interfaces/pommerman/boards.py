@@ -86,7 +86,6 @@ def blasts(raw: Raw, stop_at_walls: bool = False) -> tuple[Array, Array]:
     """Where bombs will reach, and how soon.
 
     Args:
-        raw: observations.
         stop_at_walls: False goes through walls, as the published interface does; True stops before rigid cells and on wood.
 
     Returns:

@@ -25,10 +25,6 @@ class EscapeMaskItf(Feature):
     An action is allowed if it does something and, as far as the agent sees, some path stays alive until all present bombs and flames have burnt out.
     Assumptions: bombs do not move, burn in chains and stop at walls, no further bomb is laid, other agents stay for three steps. If there is no
     such action, all moves are allowed. Bombs out of sight and kicked ones are not foreseen, so the agent can still die.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`; a mapping calls it ``escapes``.
     """
 
     name = "escapes"
@@ -63,9 +59,7 @@ class CentredBoardObs(Feature):
     are 0 in all planes. It reads the view, so it works above a `RotateItf` or without one.
 
     Args:
-        inner: the stack below.
         reach: cells in each direction; agents in fog see 4.
-        mode, key: see `Feature`; a mapping calls it ``near``.
     """
 
     name = "near"

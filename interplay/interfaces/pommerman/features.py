@@ -29,10 +29,8 @@ class BoardMapObs(Feature):
     It reads the view, so it works above a `RotateItf`.
 
     Args:
-        inner: the stack below.
         joint: whether the observation is a team's of two.
         stop_at_walls: whether walls stop the blast cross; in the published one they do not.
-        mode, key: see `Feature`; a mapping calls it ``planes``.
     """
 
     name = "planes"
@@ -98,12 +96,7 @@ class BoardMapObs(Feature):
 
 
 class AttrObsItf(Feature):
-    """Adds (6,): alive, row/(N-1) - 0.5, column/(N-1) - 0.5, blast/5, kick, ammo/3; the last three are 0 when dead.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`; a mapping calls it ``attributes``.
-    """
+    """Adds (6,): alive, row/(N-1) - 0.5, column/(N-1) - 0.5, blast/5, kick, ammo/3; the last three are 0 when dead."""
 
     name = "attributes"
 
@@ -124,12 +117,7 @@ class AttrObsItf(Feature):
 
 
 class ActMaskObsItf(Feature):
-    """Adds (6,) bits: which actions are wise (`boards.wise_moves`).
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`; a mapping calls it ``wise``.
-    """
+    """Adds (6,) bits: which actions are wise (`boards.wise_moves`)."""
 
     name = "wise"
 

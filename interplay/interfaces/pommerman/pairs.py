@@ -20,9 +20,6 @@ class CombineObs(Interface):
     A cell in one member's fog shows the other's view. A dead member's board is ignored; if both are dead, both are used. The view of
     features above is the joint one.
 
-    Args:
-        inner: the stack below.
-
     Raises:
         UserError: in `setup`, for anything but a tuple of two of Pommerman's observations; when an episode begins, for agents that are not
             team-mates, or turned boards.

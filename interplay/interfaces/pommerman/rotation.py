@@ -23,9 +23,6 @@ class RotateItf(Interface):
     With four agents: (id - own) mod 4 and a quarter turn for each number. With two: mod 2 and a half turn, as the second
     begins in the opposite corner. The team-mate is then agent 2. All keys stay; features above use the turned view.
 
-    Args:
-        inner: the stack below.
-
     Raises:
         UserError: in `setup`, for observations that are not Pommerman's, or actions other than its six, first of several.
     """

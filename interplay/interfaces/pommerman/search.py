@@ -52,8 +52,6 @@ def find_escapes(sights, room, moves, soon):
     """Writes the survivable moves and the times at which cells burn.
 
     Args:
-        sights: of B agents.
-        room: of `allocate`.
         moves: (B, 6) uint8, 1 for effective actions after which some path survives; if there is none, all but a bomb.
         soon: (B, N, N) uint8, steps until a cell burns, 0 = never.
     """

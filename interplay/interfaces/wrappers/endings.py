@@ -16,7 +16,6 @@ class LifeEnds(MatchWrapper):
     """Ends the episode (terminated) when one of the slots has lost its life; living slots win against dead ones.
 
     Args:
-        env: anything that `match` takes.
         slots: the slots that count; None: all.
     """
 
@@ -45,12 +44,7 @@ class LifeEnds(MatchWrapper):
 
 
 class CutWithoutReward(MatchWrapper):
-    """Cuts the episode (truncated) after a number of steps without any reward; returns decide the outcome.
-
-    Args:
-        env: anything that `match` takes.
-        steps: at least 1.
-    """
+    """Cuts the episode (truncated) after a number of steps without any reward; returns decide the outcome."""
 
     def __init__(self, env: Any, steps: int) -> None:
         super().__init__(env)

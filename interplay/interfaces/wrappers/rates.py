@@ -22,7 +22,6 @@ class ActingRates(MatchWrapper):
     and its action is ignored. In the last step all slots get the final observation. Above an `EnvItfWrapper` a held action is no decision.
 
     Args:
-        env: anything that `match` takes.
         waits: action -> environment steps, at least 1; one function for all slots, or one for each.
 
     Raises:
@@ -74,12 +73,7 @@ class ActingRates(MatchWrapper):
 
 
 class StepMul(ActingRates):
-    """All slots act in every k-th environment step; rewards are summed.
-
-    Args:
-        env: anything that `match` takes.
-        k: at least 1.
-    """
+    """All slots act in every k-th environment step; rewards are summed."""
 
     def __init__(self, env: Any, k: int) -> None:
         if k < 1:

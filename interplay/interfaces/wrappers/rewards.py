@@ -16,7 +16,6 @@ class RewardWeights(MatchWrapper):
     """Makes a number of a vector reward: the weighted sum.
 
     Args:
-        env: whatever `match` takes.
         weights: one for each entry of a slot's reward.
 
     Raises:
@@ -71,13 +70,7 @@ class RecordEpisodeStatistics(MatchWrapper):
 
 
 class NormalizeReward(MatchWrapper):
-    """Divides every slot's reward by the standard deviation of its own discounted return so far.
-
-    Args:
-        env: whatever `match` takes.
-        gamma: the discount.
-        epsilon: added to the variance.
-    """
+    """Divides every slot's reward by the standard deviation of its own discounted return so far."""
 
     def __init__(self, env: Any, gamma: float = 0.99, epsilon: float = 1e-8) -> None:
         super().__init__(env)

@@ -17,7 +17,6 @@ class RandPlayer(MatchWrapper):
     ``info["seats"]`` has the seat of each player.
 
     Args:
-        env: anything that `match` takes.
         seed: of the draws; ``reset(seed=...)`` replaces it.
 
     Raises:

@@ -17,7 +17,6 @@ class AllObs(MatchWrapper):
     """All slots' observations for a central critic: a tuple, the own one first, then the others in cyclic order.
 
     Args:
-        env: anything that `match` takes.
         seeing: slots that see all; None is every slot. Other slots keep their own observation.
 
     Raises:

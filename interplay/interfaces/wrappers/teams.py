@@ -22,7 +22,6 @@ class MakeTeam(MatchWrapper):
     A team's outcome is its members' mean; ``info["member_rewards"]`` has each member's reward; other entries of infos are tuples of tuples.
 
     Args:
-        env: whatever `match` takes.
         groups: for each team its players.
         reward: of a team: ``mean``, ``sum`` or ``first`` of its members' rewards.
 
