@@ -83,11 +83,7 @@ def list_worlds() -> tuple[WorldSpec, ...]:
 
 
 def find_world(world_id: str) -> WorldSpec:
-    """The spec of a registered id.
-
-    Raises:
-        UserError: for an unknown id, naming the near miss.
-    """
+    """The spec of a registered id."""
     specs = _specs()
     if world_id in specs:
         return specs[world_id]
@@ -136,11 +132,7 @@ def make_world(
 
 
 def training_settings(world_id: str) -> dict[str, Any]:
-    """Suggested settings for training on a world, for `interplay.core.settings.build`; a user's values override them.
-
-    Raises:
-        UserError: for an unknown id.
-    """
+    """Suggested settings for training on a world, for `interplay.core.settings.build`; a user's values override them."""
     spec = _spec_of(world_id)
     return {} if spec is None else copy.deepcopy(dict(spec.training))
 
@@ -152,11 +144,7 @@ def options_of(world_id: str) -> tuple[str, ...]:
 
 
 def check_options(world_id: str, options: Mapping[str, Any]) -> None:
-    """Refuses unknown options of a world without making it; those of user functions are only checked in the call.
-
-    Raises:
-        UserError: for an unknown id, or an option that is unknown or out of range.
-    """
+    """Refuses unknown options of a world without making it; those of user functions are only checked in the call."""
     spec = _spec_of(world_id)
     if spec is not None:
         _settings(spec, options)

@@ -124,11 +124,7 @@ class Report:
         return bool(set(laws) & set(self.laws))
 
     def raise_if_broken(self) -> None:
-        """Raises if any law is broken.
-
-        Raises:
-            UserError: with the report as text.
-        """
+        """Raises if any law is broken."""
         if not self.ok:
             raise UserError(str(self))
 

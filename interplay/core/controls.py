@@ -51,11 +51,7 @@ def head_sizes(space: spaces.Space[Any]) -> Iterator[int]:
 
 
 def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
-    """Names of the choices of a kind's heads, in the order of the action space; None if the world names none.
-
-    Raises:
-        UserError: if the numbers of heads or choices do not match the action space, or a name is repeated or no line of text.
-    """
+    """Names of the choices of a kind's heads, in the order of the action space; None if the world names none."""
     told = world.action_names if len(world.kinds) == 1 else (world.action_names or {}).get(kind)
     if told is None:
         return None
@@ -75,11 +71,7 @@ def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
 
 
 def controls_of(world: World, slot: int) -> Controls | None:
-    """The checked controls of a slot; None if the world has none.
-
-    Raises:
-        UserError: if a key or `idle` names an unknown head or choice.
-    """
+    """The checked controls of a slot; None if the world has none."""
     told = world.controls(slot)
     if told is None:
         return None

@@ -11,11 +11,7 @@ from interplay.core.errors import UserError
 
 
 def load_pandas() -> Any:
-    """The package pandas.
-
-    Raises:
-        UserError: if it is not installed.
-    """
+    """The package pandas."""
     try:
         import pandas
     except ImportError as error:
@@ -41,9 +37,6 @@ def frame_of(columns: Iterable[tuple[str, np.ndarray]], *names: Sequence[str]) -
     """A data frame of columns, those per agent by the agents' names; see `by_name`.
 
     Where a column of that name is there already, it stays.
-
-    Raises:
-        UserError: if pandas is not installed.
     """
     pandas, found = load_pandas(), dict[str, np.ndarray]()
     for name, values in columns:

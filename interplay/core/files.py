@@ -114,9 +114,6 @@ def refuse_links(folder: Path, files: Iterable[str], folders: Iterable[str] = ()
         folder: may itself be a link, since the user named it.
         files: names that must be ordinary files, if they exist.
         folders: names that must be folders, if they exist.
-
-    Raises:
-        UserError: naming the first that is not.
     """
     for names, right, word in ((files, stat.S_ISREG, "file"), (folders, stat.S_ISDIR, "folder")):
         for name in names:

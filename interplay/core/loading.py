@@ -23,9 +23,6 @@ def load(path: str, users: bool = False) -> Any:
         path: what to import.
         users: True for a path that a user typed: modules of the working folder are found too, and what goes
             wrong is one line.
-
-    Raises:
-        UserError: if the module or the attribute does not exist.
     """
     module_name, _, attribute = path.partition(":")
     if module_name.endswith(".py") or "/" in module_name or not attribute:

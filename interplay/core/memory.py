@@ -56,11 +56,7 @@ def remember(owner: object, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
 
 
 def recall(owner: object, arrays: Mapping[str, np.ndarray], but: tuple[str, ...] = ()) -> None:
-    """Restores the result of `remember` in an object constructed alike; arrays of the same shape are filled in place.
-
-    Raises:
-        UserError: if its memory has other parts now.
-    """
+    """Restores the result of `remember` in an object constructed alike; arrays of the same shape are filled in place."""
     odd = sorted(set(arrays) ^ set(remember(owner, but)))
     # What was None, or not there, when the object was prepared comes into being when it is first needed.
     late = [path for path in odd if path in arrays and "/" not in path and getattr(owner, path, None) is None]

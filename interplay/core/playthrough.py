@@ -87,9 +87,6 @@ def record_playthrough(
 
     Returns:
         The text, ending with a newline.
-
-    Raises:
-        UserError: for a batch of more than one world.
     """
     if world.num_worlds != 1:
         raise UserError(
@@ -108,9 +105,6 @@ def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | N
 
     Returns:
         None if every line is as written; otherwise the first that is not.
-
-    Raises:
-        UserError: for a text that is no playthrough, or actions that do not fit this world.
     """
     written = text.splitlines()
     head = read_head(text)
@@ -126,11 +120,7 @@ def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | N
 
 
 def read_head(text: str) -> Head:
-    """The head of a playthrough.
-
-    Raises:
-        UserError: if the text does not begin with one.
-    """
+    """The head of a playthrough."""
     lines = text.splitlines()
     try:
         if lines[0] != _TITLE:

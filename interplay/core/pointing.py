@@ -33,11 +33,7 @@ class Pointing(spaces.MultiDiscrete):
 
 
 def tables_of(observation_space: spaces.Dict, action_space: spaces.Space[Any]) -> dict[int, str]:
-    """Number of each head that points -> key of its table.
-
-    Raises:
-        UserError: if there is no such table, or its rows are not the head's choices.
-    """
+    """Number of each head that points -> key of its table."""
     if not isinstance(action_space, Pointing):
         return {}
     for head, key in action_space.tables.items():

@@ -43,11 +43,7 @@ class Policy(ABC):
         return remember(self, self.no_memory)
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores the result of `save`, after a `start` with the same world; from then on it acts the same, bit for bit.
-
-        Raises:
-            UserError: if it is the memory of another policy, or outside `memory_ranges`.
-        """
+        """Restores the result of `save`, after a `start` with the same world; from then on it acts the same, bit for bit."""
         check_memory(self, self.save(), arrays, self.memory_ranges())
         recall(self, arrays, self.no_memory)
 

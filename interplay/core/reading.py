@@ -82,22 +82,14 @@ def read_bytes(path: Path | str, limit: int | None = None, links: bool = True) -
 
 
 def read_text(path: Path | str, limit: int = SMALL, links: bool = True) -> str:
-    """A UTF-8 text.
-
-    Raises:
-        UserError: if it cannot be read or is none.
-    """
+    """A UTF-8 text."""
     with told_plainly("reading", Path(path)):
         data = read_bytes(path, limit, links)
     return _refused(lambda: decode(data), f"{path} is no text in UTF-8")
 
 
 def read_json(path: Path | str, limit: int = LINE, links: bool = True) -> Any:
-    """A JSON document, see `parse_json`.
-
-    Raises:
-        UserError: if it cannot be read, or is not one.
-    """
+    """A JSON document, see `parse_json`."""
     with told_plainly("reading", Path(path)):
         data = read_bytes(path, limit, links)
     return _refused(lambda: parse_json(data), f"{path} is not JSON")
@@ -107,9 +99,6 @@ def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int,
     """The lines of a log with their numbers from 1, without blank lines and a torn last line.
 
     The log may be of any size: one line is held at a time.
-
-    Raises:
-        UserError: if it cannot be read or a line is no JSON object.
     """
     with told_plainly("reading", Path(path)), opened(path, 2**63, links) as file:
         number = 0
@@ -126,11 +115,7 @@ def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int,
 
 
 def read_toml(path: Path | str, links: bool = True) -> dict[str, Any]:
-    """A TOML document, see `parse_toml`.
-
-    Raises:
-        UserError: if it cannot be read, or is not one.
-    """
+    """A TOML document, see `parse_toml`."""
     with told_plainly("reading", Path(path)):
         data = read_bytes(path, SMALL, links)
     try:
@@ -198,11 +183,7 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
 
 
 def check_depth(value: Any) -> None:
-    """Refuses lists and groups nested deeper than `DEPTH`, and whole numbers of more than `DIGITS` digits.
-
-    Raises:
-        ValueError: for such a value.
-    """
+    """Refuses lists and groups nested deeper than `DEPTH`, and whole numbers of more than `DIGITS` digits."""
     level = [value]
     for _ in range(DEPTH + 1):
         if any(type(one) is int and abs(one) >= 10**DIGITS for one in level):

@@ -30,11 +30,7 @@ _ODD = (
 
 
 def read_npz(path: Path | str, links: bool = True) -> dict[str, np.ndarray]:
-    """The arrays of an archive by their names.
-
-    Raises:
-        UserError: if it cannot be read, is no archive of plain arrays, or too large.
-    """
+    """The arrays of an archive by their names."""
     with told_plainly("reading", Path(path)):
         data = read_bytes(path, UNPACKED, links)
     try:

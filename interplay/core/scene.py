@@ -58,11 +58,7 @@ class Scene(NamedTuple):
         raise KeyError(name)
 
     def check_follows(self, first: Scene) -> None:
-        """Refuses this frame after `first` unless it has the same layers with the same columns and constants.
-
-        Raises:
-            UserError: naming the layer and what changed.
-        """
+        """Refuses this frame after `first` unless it has the same layers with the same columns and constants."""
         was = [(layer.name, layer.kind) for layer in first.layers]
         now = [(layer.name, layer.kind) for layer in self.layers]
         if was != now:
@@ -403,11 +399,7 @@ class Canvas:
         self._add(build)
 
     def scene(self) -> Scene:
-        """The scene drawn so far.
-
-        Raises:
-            UserError: if something has a place but the part of the world to show is not set.
-        """
+        """The scene drawn so far."""
         placed = [layer.name for layer in self._layers.values() if layer.kind != "table"]
         if placed and self.bounds is None:
             raise UserError(

@@ -51,11 +51,7 @@ def sealed_toml(settings: Settings, departs: Sequence[str] = ()) -> str:
 
 
 def read_sealed(path: Path | str) -> Sealed:
-    """Reads a settings file inside a folder of ours; links are not followed.
-
-    Raises:
-        UserError: if it cannot be read or is no TOML.
-    """
+    """Reads a settings file inside a folder of ours; links are not followed."""
     with told_plainly("reading", Path(path)):
         data = read_bytes(path, SMALL, links=False)
     values = settings_reading.parse_toml(data, str(path))

@@ -103,9 +103,6 @@ def changed(settings: M, overrides: Mapping[str, Any], owner: str) -> M:
         ...     seconds: float = pydantic.Field(1.0, gt=0)
         >>> changed(Clock(), {"seconds": 3}, "clock").seconds
         3.0
-
-    Raises:
-        UserError: as `build` does.
     """
     return build(type(settings), merge(settings.model_dump(), overrides), owner)
 
@@ -129,9 +126,6 @@ def nest(options: Mapping[str, Any], twice: str = TWICE) -> dict[str, Any]:
     Args:
         options: name -> value, or a group of values.
         twice: the error for a repeated name, with ``{}`` for the name.
-
-    Raises:
-        UserError: for a repeated name.
 
     Example:
         >>> nest({"obs.role": False, "obs": {"history": 2}, "wolves": 3})
@@ -182,11 +176,7 @@ def to_toml(settings: Settings) -> str:
 
 
 def from_toml(path: Path | str, model: type[M]) -> M:
-    """Reads a settings file for inspection; to act on it, use `interplay.core.trust.read_settings`.
-
-    Raises:
-        UserError: if the file cannot be read, is no TOML, or `build` refuses its values.
-    """
+    """Reads a settings file for inspection; to act on it, use `interplay.core.trust.read_settings`."""
     return build(model, read_toml(path), str(path))
 
 

@@ -26,10 +26,6 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
     Example:
         >>> parse_overrides(["ppo.clip=0.1", "world.id=survival/1v1-heals-low", "network.hidden=[64, 64]"])
         {'ppo': {'clip': 0.1}, 'world': {'id': 'survival/1v1-heals-low'}, 'network': {'hidden': [64, 64]}}
-
-    Raises:
-        UserError: for a pair without ``=``, an empty key or value, keys that contradict each other, or a value that is too
-            deep or too large for any setting.
     """
     nested: dict[str, Any] = {}
     for pair in pairs:
@@ -57,20 +53,12 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def read_toml(path: Path | str) -> dict[str, Any]:
-    """Reads a settings file that a user named, as a nested mapping, unchecked.
-
-    Raises:
-        UserError: if the file cannot be read or is no TOML.
-    """
+    """Reads a settings file that a user named, as a nested mapping, unchecked."""
     return parse_toml(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """Reads a small file.
-
-    Raises:
-        UserError: if it cannot be read or is too large.
-    """
+    """Reads a small file."""
     with told_plainly("reading", Path(path)):
         return reading.read_bytes(path, reading.SMALL)
 
@@ -81,9 +69,6 @@ def parse_toml(data: bytes, owner: str) -> dict[str, Any]:
     Args:
         data: the text, UTF-8.
         owner: where it comes from, named first in an error.
-
-    Raises:
-        UserError: if it is no TOML, nested too deeply, or has numbers beyond 64 bits.
     """
     try:
         values = reading.parse_toml(data)

@@ -20,11 +20,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_toml(settings: pydantic.BaseModel) -> str:
-    """Every field of a model as TOML: scalars first, then one table per group.
-
-    Raises:
-        UserError: if a free-form value (a world's option) is of a type that TOML does not have.
-    """
+    """Every field of a model as TOML: scalars first, then one table per group."""
     return "\n".join(_lines(settings, ())) + "\n"
 
 
@@ -71,9 +67,6 @@ def toml_value(value: Any) -> str:
     Example:
         >>> toml_value({"room": 20, "sides": [1.5, 2.0], "boxes": False})
         '{ room = 20, sides = [1.5, 2.0], boxes = false }'
-
-    Raises:
-        UserError: if TOML has no such value.
     """
     if value is None:
         return '"off"'

@@ -29,11 +29,7 @@ class Untrusted(UserError):
 
 
 def data_folder() -> Path:
-    """The user's data folder: ``$XDG_DATA_HOME/interplay``, else the system's place for such data.
-
-    Raises:
-        UserError: if the user has no home.
-    """
+    """The user's data folder: ``$XDG_DATA_HOME/interplay``, else the system's place for such data."""
     chosen = os.environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(chosen):  # a relative one would lie in whatever folder is the working folder
         return Path(chosen) / "interplay"

@@ -313,9 +313,6 @@ class World(Remakable, ABC):
         """The global state from each team's side: (W, T, m) float32, in the order of `teams`; (W, 1, n) if all share one.
 
         A new array. The first is `global_state`; shorter ones are padded with zeros. Worlds with one state per team override it.
-
-        Raises:
-            UserError: as `global_state`.
         """
         return self.global_state()[:, None]
 
@@ -520,11 +517,7 @@ class ArrayWorld(World):
         return self.refresh()
 
     def check_fields(self, snapshot: Mapping[str, Array]) -> dict[str, Array]:
-        """The arrays of a snapshot, if their names, shapes and dtypes are those of this world, which need not have begun.
-
-        Raises:
-            UserError: if one does not fit.
-        """
+        """The arrays of a snapshot, if their names, shapes and dtypes are those of this world, which need not have begun."""
         arrays = self._arrays()
         if set(snapshot) != set(arrays):
             odd = sorted(set(snapshot) ^ set(arrays))

@@ -76,10 +76,6 @@ class AgtItfWrapper(Agent):
         agent: one agent, or for a team a list with one for each entry of the interface's output.
         itf: the stack; None changes nothing.
         step_mul: the agent decides in every so many calls, and its action is held in between.
-
-    Raises:
-        UserError: for an interface that is bound, no agents, or in `setup` if the interface's output is no tuple with an entry for
-            each of a team.
     """
 
     def __init__(
@@ -229,9 +225,6 @@ def play(env: Any, agents: Sequence[Agent], seed: int = 0, episodes: int = 1) ->
 
     Returns:
         For each episode ``outcome``, ``returns`` (of each slot) and ``steps``.
-
-    Raises:
-        UserError: for another number of agents than slots.
     """
     game = match(env)
     seen, done = slots_of(game)

@@ -35,9 +35,6 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     Attributes:
         interfaces: the bound stacks.
-
-    Raises:
-        UserError: for another number of interfaces than slots, or one object in two slots.
     """
 
     def __init__(self, env: Any, interfaces: Sequence[Interface | None], seed: int = 0) -> None:

@@ -107,11 +107,7 @@ def make_groups(
 def slots_named(
     world: World, name: str, groups: Mapping[str, Sequence[int]] | None = None
 ) -> tuple[int, ...]:
-    """The slots of a user-defined group, a kind, a team (``team0``, ...) or one agent, ascending.
-
-    Raises:
-        UserError: for an unknown name or slot.
-    """
+    """The slots of a user-defined group, a kind, a team (``team0``, ...) or one agent, ascending."""
     known: dict[str, tuple[int, ...]] = {agent: (slot,) for slot, agent in enumerate(world.agents)}
     known |= {f"team{number}": tuple(team) for number, team in enumerate(world.teams or ())}
     known |= {kind.name: kind.slots for kind in world.kinds}

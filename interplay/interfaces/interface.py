@@ -113,9 +113,6 @@ class Interface:
 
         Returns:
             The stack itself.
-
-        Raises:
-            UserError: if it is bound already, a leaf of a space is no array, or something needed is not provided.
         """
         rows = 1 if num_worlds is None else int(num_worlds)
         if rows < 1:
@@ -144,9 +141,6 @@ class Interface:
             obs: what that will be; it is looked at then.
             which: (B,) bool, rows that begin; None is all.
             seeds: (B,) uint64, new random streams; None goes on with the next episode's.
-
-        Raises:
-            UserError: before `setup`, or for a mask or seeds of another shape.
         """
         ctx = self._context()
         mask = self._row_mask(which)
@@ -161,9 +155,6 @@ class Interface:
 
         Returns:
             In `observation_space`, without shared memory; rows that made no step keep their last output.
-
-        Raises:
-            UserError: before `setup`, or if the observation does not fit the raw space.
         """
         return self._shown(obs, self._row_mask(which))
 
@@ -277,11 +268,7 @@ class Interface:
         return {name: array.copy() for name, array in self._arrays().items()}
 
     def load(self, snapshot: Mapping[str, Array]) -> None:
-        """Restores what `save` gave, or refuses it and leaves everything as it was.
-
-        Raises:
-            UserError: if a name, shape or dtype does not fit, or a number is none that can be remembered.
-        """
+        """Restores what `save` gave, or refuses it and leaves everything as it was."""
         self.check(snapshot)
         for name, array in self._arrays().items():
             np.copyto(array, snapshot[name])

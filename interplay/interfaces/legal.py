@@ -37,9 +37,6 @@ def fit_mask(owner: str, space: spaces.Space, mask: Nest, rows: int | None) -> N
 
     Args:
         mask: with a leading axis of `rows`, or without one if that is None.
-
-    Raises:
-        UserError: for another number of choices, or a mask of a Box.
     """
 
     def fitted(leaf: spaces.Space, array: Any) -> Array:

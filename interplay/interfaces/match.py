@@ -34,9 +34,6 @@ def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
         env: an interplay world of one copy; a PettingZoo parallel environment; a Gymnasium environment with tuple spaces, or of one
             player, whose entries become tuples of one; or a match.
         score: for an interplay world, the ranking: ``"return"``, or a metric with a value per agent.
-
-    Raises:
-        UserError: if it is none of these, or merges its slots.
     """
     if isinstance(env, World):
         return WorldMatch(env, score)
@@ -282,11 +279,7 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tuple[spaces.Space, ...]]:
-    """The observation and the action space of each slot of a match.
-
-    Raises:
-        UserError: if its spaces are no tuples.
-    """
+    """The observation and the action space of each slot of a match."""
     for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
         if not isinstance(space, spaces.Tuple):
             raise UserError(
@@ -307,11 +300,7 @@ def resets_itself(env: Any) -> bool:
 
 
 def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:
-    """Rewards as a tuple with an entry for each slot; wrappers of Gymnasium make arrays of them.
-
-    Raises:
-        UserError: for another number of rewards.
-    """
+    """Rewards as a tuple with an entry for each slot; wrappers of Gymnasium make arrays of them."""
     if np.ndim(rewards) == 0 or len(rewards) != slots:
         raise UserError(
             f"rewards {rewards!r}: a match of {slots} slots has a tuple of {slots}; give each slot its own"

@@ -56,11 +56,7 @@ _PLAIN = (bool, int, float, str, type(None))
 
 
 def register(kind: type[Interface]) -> type[Interface]:
-    """Registers an interface class by its name, in this process; also a class decorator.
-
-    Raises:
-        UserError: if another class has the name.
-    """
+    """Registers an interface class by its name, in this process; also a class decorator."""
     name = kind.__name__
     if name in _BUILT_IN or name in _installed() or _registered.get(name, kind) is not kind:
         raise UserError(f"interface {name!r}: the name is taken; call the class something else")
@@ -74,11 +70,7 @@ def list_interfaces() -> tuple[str, ...]:
 
 
 def find_interface(name: str) -> type[Interface]:
-    """The class of a name; a name that ends in ``Int``, as in published code, is that in ``Itf``.
-
-    Raises:
-        UserError: for an unknown name, naming the near miss, or an entry point that gives no interface of its name.
-    """
+    """The class of a name; a name that ends in ``Int``, as in published code, is that in ``Itf``."""
     if name in _registered:
         return _registered[name]
     if name in _BUILT_IN:
@@ -124,9 +116,6 @@ def from_settings(settings: Sequence[Any] | None) -> Interface | None:
     Args:
         settings: the interfaces, the innermost first; each a name, or a mapping of ``name`` and arguments. Children of a
             Combine are such lists, or None. No interfaces, or None, is None.
-
-    Raises:
-        UserError: for an unknown interface or argument, naming the near miss.
 
     Example:
         >>> from_settings([{"name": "FrameStack", "k": 2}, "ConcatVec"])

@@ -72,11 +72,7 @@ def map_space(function: Callable[[Any], spaces.Space], space: spaces.Space) -> s
 
 
 def check_space(owner: str, space: spaces.Space) -> None:
-    """Refuses spaces with leaves that are no arrays.
-
-    Raises:
-        UserError: naming the leaf.
-    """
+    """Refuses spaces with leaves that are no arrays."""
     for path, leaf in leaves(space):
         if not isinstance(leaf, LEAVES):
             raise UserError(
@@ -91,9 +87,6 @@ def fit(owner: str, space: spaces.Space, value: Nest, rows: int | None) -> Nest:
     Args:
         value: with a leading axis of `rows`.
         rows: B; None for a value without that axis, which is added.
-
-    Raises:
-        UserError: for a missing part, or another shape or family of numbers.
     """
     inside = parts(space)
     if inside is not None:
@@ -195,11 +188,7 @@ class Layout:
 
 
 def check_inside(owner: str, layout: Layout, arrays: list[Array]) -> None:
-    """Refuses whole numbers outside a space of choices, since they would be used as indices.
-
-    Raises:
-        UserError: naming the number.
-    """
+    """Refuses whole numbers outside a space of choices, since they would be used as indices."""
     for leaf, array in zip(layout.leaves, arrays, strict=True):
         if isinstance(leaf, spaces.Box):
             continue

@@ -64,11 +64,7 @@ class InterfacedPolicy(Policy):
         return own | kept | {THEIRS + name: array for name, array in self.policy.save().items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores what `save` gave, after a `start` with the same world.
-
-        Raises:
-            UserError: if it is the memory of another policy, or of one with other interfaces.
-        """
+        """Restores what `save` gave, after a `start` with the same world."""
         for name in ("restarted", "over"):
             given = np.asarray(arrays.get(name, ()))
             if given.shape != self._over.shape or given.dtype != bool:

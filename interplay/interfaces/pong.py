@@ -56,9 +56,6 @@ class PongImageObs(Feature):
 
     Args:
         rounds: of an episode, as in the world, since the numbers hold points as shares of it.
-
-    Raises:
-        UserError: for rounds outside 1..99, in `setup` for observations without Pong's numbers, and in play for points that are no whole ones.
     """
 
     name = "image"
@@ -118,9 +115,6 @@ class PongPreprocess(Entry):
 
     Args:
         index: of the entry, see `Entry`: None is a bare array, ``"pictures"`` that of `pong/2p-pictures`.
-
-    Raises:
-        UserError: for less than one frame, and in `setup` for other observations or another number of pictures.
     """
 
     heeds_moving = True
@@ -168,11 +162,7 @@ class PongPreprocess(Entry):
 
 
 class PongDiscreteAct(Interface):
-    """Pong's six actions, unchanged (specification games 2.2): bats move up and down, so mirrored play changes none of them.
-
-    Raises:
-        UserError: in `setup`, for other actions.
-    """
+    """Pong's six actions, unchanged (specification games 2.2): bats move up and down, so mirrored play changes none of them."""
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
         if act_space != spaces.Discrete(ACTIONS):

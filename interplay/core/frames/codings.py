@@ -127,9 +127,6 @@ class Layout:
             old: before it; None where nothing is known.
             rows, wide: after it.
             payload: its bytes.
-
-        Raises:
-            UserError: if they do not fit each other.
         """
         if rows > self.most_rows:
             raise UserError(f"{rows:,} rows of a layer; {self.most_rows:,} are read at most")

@@ -87,11 +87,7 @@ class Decoder:
         return head
 
     def scene(self) -> Scene:
-        """Draws what the frames so far lead to.
-
-        Raises:
-            UserError: before the first frame, and if a canvas would not take it.
-        """
+        """Draws what the frames so far lead to."""
         if not self._held and self._count:
             raise UserError("scene: no frame was read yet; begin at a key frame")
         canvas = Canvas(self.schema.bounds, self.schema.up)
@@ -137,11 +133,7 @@ class Decoder:
 
 
 def split_frames(data: bytes | memoryview) -> Iterator[memoryview]:
-    """Splits bytes into consecutive frames.
-
-    Raises:
-        UserError: for bytes that are none.
-    """
+    """Splits bytes into consecutive frames."""
     left = memoryview(data)
     while left:
         _read_head(left)
@@ -153,11 +145,7 @@ def split_frames(data: bytes | memoryview) -> Iterator[memoryview]:
 
 
 def read_text(payload: bytes | memoryview) -> tuple[Any, ...]:
-    """Labels or cells out of a frame.
-
-    Raises:
-        UserError: for anything else.
-    """
+    """Labels or cells out of a frame."""
     if len(payload) > MAX_TEXT_BYTES:
         raise UserError(f"scene frame: a text of {len(payload):,} bytes; {MAX_TEXT_BYTES:,} are read at most")
     try:

@@ -46,11 +46,7 @@ class Encoder:
     def encode(
         self, scene: Scene, tick: int, *, key: bool = False, first: bool = False, last: bool = False
     ) -> bytes:
-        """The frame of a scene.
-
-        Raises:
-            UserError: if its layers, columns, constants, bounds or sizes differ from the first scene's.
-        """
+        """The frame of a scene."""
         self._check(scene)
         key = key or not self._held
         parts = self._parts(scene, key)
@@ -118,11 +114,7 @@ class Encoder:
 
 
 def write_text(rows: tuple[Any, ...]) -> bytes:
-    """Labels, or a table's cells, as JSON padded with spaces to whole words.
-
-    Raises:
-        UserError: for half a character, a whole number of more than 40 digits, or more than 4 MiB.
-    """
+    """Labels, or a table's cells, as JSON padded with spaces to whole words."""
     try:
         text = json.dumps(list(_sayable(rows)), ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

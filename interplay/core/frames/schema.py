@@ -123,11 +123,7 @@ class Schema(Settings):
 
 
 def schema_of(scene: Scene) -> Schema:
-    """The schema that a source's first frame declares.
-
-    Raises:
-        UserError: for a layer with more than 64 columns.
-    """
+    """The schema that a source's first frame declares."""
     layers, number = [], 0
     axes = _axes(scene)
     for layer in scene.layers:

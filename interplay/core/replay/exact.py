@@ -28,11 +28,7 @@ def write_snapshot(world: World, index: int) -> bytes:
 
 
 def load_snapshot(world: World, data: bytes) -> None:
-    """Loads a recorded state into a batch of one.
-
-    Raises:
-        UserError: if it is no state of this world, or leads to another hash.
-    """
+    """Loads a recorded state into a batch of one."""
     arrays = _read(data)
     world.load(
         {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
@@ -41,11 +37,7 @@ def load_snapshot(world: World, data: bytes) -> None:
 
 
 def check_fields(world: World, data: bytes) -> None:
-    """Checks the names and shapes of a state against those of a world that need not have begun.
-
-    Raises:
-        UserError: if it is no state of this world.
-    """
+    """Checks the names and shapes of a state against those of a world that need not have begun."""
     if isinstance(world, ArrayWorld):
         arrays = _read(data)
         world.check_fields(
@@ -54,11 +46,7 @@ def check_fields(world: World, data: bytes) -> None:
 
 
 def check_hash(world: World, data: bytes) -> None:
-    """Checks a world against the hash of a snapshot.
-
-    Raises:
-        UserError: if its state is another.
-    """
+    """Checks a world against the hash of a snapshot."""
     expected = _read(data).get(_HASH)
     if expected is None or expected.tolist() != world.hash().tolist():
         raise UserError(f"{world.id} stands in another state than the one that was recorded")
@@ -73,11 +61,7 @@ def write_actions(actions: Sequence[Any]) -> bytes:
 
 
 def read_actions(world: World, data: bytes, ticks: int | None = None) -> list[Any]:
-    """Reads the bytes of `write_actions` as actions for `World.step`; another number of `ticks` is refused unread.
-
-    Raises:
-        UserError: if they do not fit this world.
-    """
+    """Reads the bytes of `write_actions` as actions for `World.step`; another number of `ticks` is refused unread."""
     arrays = _read(data)
     stepped = arrays.get(_STEPPED)
     if stepped is None or stepped.dtype != bool or stepped.ndim != 1 or ticks not in (None, len(stepped)):

@@ -102,11 +102,7 @@ class Chunk(NamedTuple):
 
 
 def write_beginning(header: Header) -> bytes:
-    """Prelude, header and their checksum.
-
-    Raises:
-        UserError: for options that JSON cannot hold, or a header that is too long.
-    """
+    """Prelude, header and their checksum."""
     try:
         text = json.dumps(header.model_dump(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         data = text.encode()
@@ -123,11 +119,7 @@ def write_beginning(header: Header) -> bytes:
 
 
 def header_length(prelude: bytes, name: str) -> int:
-    """Length of the header and checksum that follow a prelude.
-
-    Raises:
-        UserError: for another kind of file, or a format that this version does not know.
-    """
+    """Length of the header and checksum that follow a prelude."""
     if len(prelude) < PRELUDE.size or not prelude.startswith(MAGIC):
         raise UserError(f"{name} is no recording of interplay; name a {SUFFIX} file")
     _, major, minor, length = PRELUDE.unpack(prelude)
@@ -143,11 +135,7 @@ def header_length(prelude: bytes, name: str) -> int:
 
 
 def read_header(prelude: bytes, rest: bytes, name: str) -> Header:
-    """Reads the header between prelude and checksum.
-
-    Raises:
-        UserError: if it is cut, damaged or invalid.
-    """
+    """Reads the header between prelude and checksum."""
     text, check = rest[: -CHECK.size], rest[-CHECK.size :]
     if len(rest) < header_length(prelude, name) or CHECK.unpack(check)[0] != zlib.crc32(prelude + text):
         raise UserError(f"{name}: its header is cut or damaged; record it again")
@@ -161,11 +149,7 @@ def read_header(prelude: bytes, rest: bytes, name: str) -> Header:
 
 
 def write_chunk(tag: bytes, first: int, ticks: int, raw: bytes, level: int = 6) -> bytes:
-    """Head and deflated data of a chunk.
-
-    Raises:
-        UserError: for more than 64 MiB.
-    """
+    """Head and deflated data of a chunk."""
     if len(raw) > MAX_RAW:
         raise UserError(
             f"recording, tick {first}: {len(raw):,} bytes in a chunk, {MAX_RAW:,} are kept at most; draw less in a frame"

@@ -80,11 +80,7 @@ class Marks:
 
 
 def phase_of(world: World, index: int) -> str | None:
-    """The part of the episode that a world names.
-
-    Raises:
-        UserError: if that is neither a text nor None.
-    """
+    """The part of the episode that a world names."""
     phase = world.phase(index)
     if not isinstance(phase, str | None):
         raise UserError(f"{world.id}: phase(world) gave {phase!r:.60}; let it return a word, or None")
@@ -97,11 +93,7 @@ def write_marks(marks: Iterable[Mark]) -> bytes:
 
 
 def read_marks(data: bytes, slots: int) -> list[Mark]:
-    """What `write_marks` gave; kinds of later versions are kept.
-
-    Raises:
-        UserError: for other lines.
-    """
+    """What `write_marks` gave; kinds of later versions are kept."""
     found = []
     for line in data.splitlines():
         try:

@@ -56,9 +56,6 @@ class ReplayReader:
         closed: whether it was closed and is whole; a growing or cut file ends after its last whole chunk.
         left_off: whether the last search ended after `patience`.
         troubles: a line for each part that could not be read so far; all others are as they were written.
-
-    Raises:
-        UserError: if it is no recording, of a later format, or its header is damaged.
     """
 
     def __init__(self, path: Path | str, links: bool = True, patience: float = math.inf) -> None:
@@ -144,11 +141,7 @@ class ReplayReader:
             self._tell(f"ticks {tick}..{chunk.first + chunk.ticks - 1} are damaged ({error})")
 
     def frame(self, tick: int) -> Frame:
-        """The frame of a tick.
-
-        Raises:
-            UserError: if it is not there, or damaged.
-        """
+        """The frame of a tick."""
         found = next(self.frames(tick, tick + 1), None)
         if found is None:
             raise UserError(
@@ -204,9 +197,6 @@ class ReplayReader:
 
         Yields:
             Each tick reached, and whether it is a reset.
-
-        Raises:
-            UserError: if actions are missing or damaged, or it comes to another state than the recorded one.
         """
         return play_on(self, world, tick, most)
 

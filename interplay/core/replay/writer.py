@@ -46,9 +46,6 @@ class ReplayWriter:
         growing: the file has its final name from the beginning, so that others can read it while it grows; otherwise it appears
             when it is complete, and never if the block fails.
         level: of compression, 1 (quick) to 9.
-
-    Raises:
-        UserError: if it cannot be written, or a growing file would replace another.
     """
 
     def __init__(
@@ -85,11 +82,7 @@ class ReplayWriter:
         last: bool = False,
         marks: list[Mark] | None = None,
     ) -> None:
-        """Adds a frame; ticks follow one another.
-
-        Raises:
-            UserError: if its layers, columns or constants differ from the first scene's, or it is too large.
-        """
+        """Adds a frame; ticks follow one another."""
         size = sum(map(len, self._frames))
         if len(self._frames) == SCENE_TICKS or size >= SCENE_BYTES:
             self.flush()

@@ -37,9 +37,6 @@ def check_side(owner: str, space: spaces.Space, grid: int, types: tuple[str, ...
 
     Args:
         types: the units that the picture has room for.
-
-    Raises:
-        UserError: for anything but a tuple of battle observations with a table, a field of another size, or units of other types.
     """
     members = space.spaces if isinstance(space, spaces.Tuple) else ()
     one = members[0] if members else None

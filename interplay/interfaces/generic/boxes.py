@@ -127,9 +127,6 @@ class Reshape(Entry):
 
     Args:
         shape: the new one; -1 is whatever is left.
-
-    Raises:
-        UserError: in `setup`, if the numbers do not fit into the shape.
     """
 
     def __init__(
@@ -157,9 +154,6 @@ class Transpose(Entry):
 
     Args:
         axes: the new order; None turns it round.
-
-    Raises:
-        UserError: in `setup`, if these are not the entry's axes.
     """
 
     def __init__(

@@ -20,9 +20,6 @@ class MultiBinObs(Feature):
     Args:
         max: the largest number; later steps count as this one.
         bins: length of each one-hot; a bin is ``max // bins`` steps wide, the last one takes the rest.
-
-    Raises:
-        UserError: for no bins, or more bins than steps.
     """
 
     name = "step_bins"

@@ -18,9 +18,6 @@ class FrameStack(Interface):
     """The last k observations: each leaf of shape S becomes (k, *S), the newest last.
 
     The first one of an episode is repeated for those before it.
-
-    Raises:
-        UserError: for k below 1.
     """
 
     heeds_moving = True

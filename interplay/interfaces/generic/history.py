@@ -22,9 +22,6 @@ class PrevActObs(Feature):
 
     Args:
         raw: instead, the last action itself, in its own space; before the first one, the action nearest to 0.
-
-    Raises:
-        UserError: for n below 1, for more than one raw action, or in `setup` where no part of the action is discrete.
     """
 
     name = "previous_action"

@@ -80,9 +80,6 @@ class Dict2Vec(Interface):
 
     Args:
         leave_out: prefixes of keys to drop: statistics, which a policy should not see. Empty keeps all.
-
-    Raises:
-        UserError: in `setup`, where there is no mapping or nothing of it is left.
     """
 
     def __init__(self, inner: Interface | None = None, leave_out: Sequence[str] = ("stats_",)) -> None:
@@ -124,9 +121,6 @@ class ConcatObsAct(Interface):
     """A tuple of members as one slot: one vector of observations and one of actions, so that one model plays a team.
 
     Actions of Boxes join to a Box, discrete ones to a MultiDiscrete, member after member.
-
-    Raises:
-        UserError: in `setup`, if observation or action is no tuple, or actions are of both sorts.
     """
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
@@ -183,11 +177,7 @@ def _join(parts: list[Any]) -> spaces.Space:
 
 
 class RemoveTuple(Interface):
-    """Takes the entry out of every tuple of one: of observation, action or both.
-
-    Raises:
-        UserError: in `setup`, if neither is a tuple of one.
-    """
+    """Takes the entry out of every tuple of one: of observation, action or both."""
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
         self._opens, self._closes = (

@@ -39,11 +39,7 @@ Raw = Mapping[str, Array]
 
 
 def side_of(owner: str, space: spaces.Space) -> int:
-    """N of a raw observation space.
-
-    Raises:
-        UserError: if it is not Pommerman's.
-    """
+    """N of a raw observation space."""
     missing = [key for key in KEYS if not isinstance(space, spaces.Dict) or key not in space.spaces]
     if missing:
         raise UserError(

@@ -22,9 +22,6 @@ class RotateItf(Interface):
 
     With four agents: (id - own) mod 4 and a quarter turn for each number. With two: mod 2 and a half turn, as the second
     begins in the opposite corner. The team-mate is then agent 2. All keys stay; features above use the turned view.
-
-    Raises:
-        UserError: in `setup`, for observations that are not Pommerman's, or actions other than its six, first of several.
     """
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:

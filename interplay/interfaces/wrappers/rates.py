@@ -23,9 +23,6 @@ class ActingRates(MatchWrapper):
 
     Args:
         waits: action -> environment steps, at least 1; one function for all slots, or one for each.
-
-    Raises:
-        UserError: for another number of functions than slots, and in play for a wait below 1.
     """
 
     def __init__(self, env: Any, waits: Wait | Sequence[Wait]) -> None:

@@ -17,9 +17,6 @@ class RewardWeights(MatchWrapper):
 
     Args:
         weights: one for each entry of a slot's reward.
-
-    Raises:
-        UserError: in play, for rewards of another length.
     """
 
     def __init__(self, env: Any, weights: Sequence[float]) -> None:

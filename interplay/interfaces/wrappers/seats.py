@@ -18,9 +18,6 @@ class RandPlayer(MatchWrapper):
 
     Args:
         seed: of the draws; ``reset(seed=...)`` replaces it.
-
-    Raises:
-        UserError: if the seats' spaces differ.
     """
 
     def __init__(self, env: Any, seed: int = 0) -> None:

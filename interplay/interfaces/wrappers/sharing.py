@@ -18,9 +18,6 @@ class AllObs(MatchWrapper):
 
     Args:
         seeing: slots that see all; None is every slot. Other slots keep their own observation.
-
-    Raises:
-        UserError: for an unknown slot.
     """
 
     def __init__(self, env: Any, seeing: Sequence[int] | None = None) -> None:
@@ -66,9 +63,6 @@ class OpponentObs(AllObs):
 
     Args:
         env: whatever `match` takes, of two slots.
-
-    Raises:
-        UserError: for another number of slots.
     """
 
     def __init__(self, env: Any) -> None:

@@ -24,9 +24,6 @@ class MakeTeam(MatchWrapper):
     Args:
         groups: for each team its players.
         reward: of a team: ``mean``, ``sum`` or ``first`` of its members' rewards.
-
-    Raises:
-        UserError: if a player is in no group or in two, or for an unknown reward.
     """
 
     def __init__(self, env: Any, groups: Sequence[Sequence[int]], reward: str = "mean") -> None:
@@ -83,9 +80,6 @@ class SplitTeam(MatchWrapper):
     Args:
         env: a match of team slots.
         groups: for each team the places of its members among the players; None is team after team.
-
-    Raises:
-        UserError: for slots that are no teams, or groups of other sizes.
     """
 
     def __init__(self, env: Any, groups: Sequence[Sequence[int]] | None = None) -> None:

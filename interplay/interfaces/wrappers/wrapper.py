@@ -29,9 +29,6 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     Attributes:
         slots: how many there are below.
-
-    Raises:
-        UserError: above Gymnasium's Autoreset.
     """
 
     def __init__(self, env: Any) -> None:
