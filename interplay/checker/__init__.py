@@ -73,7 +73,7 @@ def check_world(
             _check(bench)
     finally:
         for name in bench.generators.touched():
-            bench.note("global-random", f"the world used the global generator of {name}", field=name)
+            bench.add("global-random", f"the world used the global generator of {name}", field=name)
         bench.generators.restore()
     return report
 
@@ -126,7 +126,7 @@ def _look(bench: Bench) -> None:
     world = bench.build()
     bench.report.world = world.id or type(world).__name__
     if not isinstance(world, World) or world.num_worlds != bench.num_worlds:
-        bench.note(
+        bench.add(
             "identity", f"make({bench.num_worlds}, seed) did not give a World of that many", field="make"
         )
         raise Broken
@@ -146,5 +146,5 @@ def _check_saves(bench: Bench, world: World) -> None:
         bench.report.skipped.append(f"save and load, which this world does not promise ({error})")
         bench.can_save = False
     except Exception as error:
-        bench.note("save-load", f"save raised {type(error).__name__}: {error}", step=0, field="save")
+        bench.add("save-load", f"save raised {type(error).__name__}: {error}", step=0, field="save")
         bench.can_save = False

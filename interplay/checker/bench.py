@@ -49,17 +49,17 @@ class Bench:
         self.generators = GlobalGenerators()
         self.can_save = True
 
-    def attempt(self, deed: Callable[[], T], name: str, step: int | None = None) -> T:
+    def attempt(self, call: Callable[[], T], name: str, step: int | None = None) -> T:
         """Runs something that must succeed; an exception is a finding and ends this part of the check."""
         try:
-            return deed()
+            return call()
         except Broken:
             raise
         except Exception as error:
             line = (str(error).splitlines() or [""])[0]
             cured = isinstance(error, UserError)  # its line ends with its own cure
             seen = line if cured else f"{name} raised {type(error).__name__}: {line}"
-            self.note("crash", seen, step=step, field=name, cured=cured)
+            self.add("crash", seen, step=step, field=name, cured=cured)
             raise Broken from error
 
     def build(self, num_worlds: int | None = None, seed: int | None = None) -> World:
@@ -85,16 +85,16 @@ class Bench:
         """The world seeds that go with the keys 0, 1, 2, ..."""
         return seeding.world_seeds(self.seed, max(keys) + 1)[list(keys)]
 
-    def note(self, law: str, seen: str, **place: Any) -> None:
+    def add(self, law: str, seen: str, **place: Any) -> None:
         """Writes a finding down."""
         self.report.add(Finding(law, seen, **place))
 
-    def note_difference(
+    def add_difference(
         self, law: str, seen: str, world: World, at: Difference, row: int, step: int | None
     ) -> None:
         """Writes down where two worlds differ that should be equal."""
         agent = None if at.agent is None else world.agents[at.agent]
-        self.note(
+        self.add(
             law,
             f"{seen} ({at.theirs} there)",
             world=row,

@@ -121,7 +121,7 @@ def _restart_reference(run: Run, which: Array, t: int) -> None:
     at = first_difference(after, before, others, others)
     if at is not None:
         seen = f"reset of worlds {np.flatnonzero(which).tolist()} changed another"
-        bench.note_difference("reset-untouched", seen, world, at, int(others[at.row]), t)
+        bench.add_difference("reset-untouched", seen, world, at, int(others[at.row]), t)
 
 
 def _step_reference(run: Run, action: Any, t: int) -> None:
@@ -129,9 +129,9 @@ def _step_reference(run: Run, action: Any, t: int) -> None:
     given = map_tree(np.copy, action)
     step = bench.attempt(lambda: world.step(given), "step", t)
     if any(not np.array_equal(a, b) for (_, a), (_, b) in _pairs(action, given)):
-        bench.note("action-kept", "step changed the caller's action array", step=t, field="action")
+        bench.add("action-kept", "step changed the caller's action array", step=t, field="action")
     if step is not world.timestep:
-        bench.note("crash", "world.timestep is not what step returned", step=t, field="timestep")
+        bench.add("crash", "world.timestep is not what step returned", step=t, field="timestep")
     check_layout(bench, world, step, t)
 
 
@@ -150,7 +150,7 @@ def _follows(reference: Run, twin: Run, which: Array, action: Any, t: int) -> bo
         return True
     bench, row = reference.bench, twin.keys[at.row]
     if not bench.generators.touched():  # a law of its own
-        bench.note_difference(twin.law, _SEEN[twin.law], reference.world, at, row, t)
+        bench.add_difference(twin.law, _SEEN[twin.law], reference.world, at, row, t)
     return False
 
 
@@ -178,7 +178,7 @@ def _compare_hashes(reference: Run, twin: Run, t: int) -> None:
     if differs.any():
         w = twin.keys[int(np.flatnonzero(differs)[0])]
         seen = f"the state of a twin differs though nothing that it says does ({twin.law})"
-        reference.bench.note("hash", seen, world=w, step=t, field=f"hash, {twin.law}")
+        reference.bench.add("hash", seen, world=w, step=t, field=f"hash, {twin.law}")
 
 
 def _only_read_rows(world: World, fields: dict[str, Field]) -> dict[str, Field]:

@@ -93,13 +93,13 @@ def _probe(bench: Bench, world: World, players: Players, choice: Choice, t: int)
         world.step(map_tree(np.copy, illegal))
     except ValueError:
         if not np.array_equal(hash_rows(world.save()), hash_rows(snapshot)):
-            bench.note("mask-honoured", "an illegal choice was refused after state had changed", **place)
+            bench.add("mask-honoured", "an illegal choice was refused after state had changed", **place)
     except Exception as error:
-        bench.note("mask-honoured", f"an illegal choice raised {type(error).__name__}: {error}", **place)
+        bench.add("mask-honoured", f"an illegal choice raised {type(error).__name__}: {error}", **place)
     else:
-        told = list(_consequences(bench, world, snapshot, illegal, choice.row))
-        if not any(_same(told, _consequences(bench, world, snapshot, c, choice.row)) for c in candidates):
-            bench.note("mask-honoured", "an illegal choice did what no legal choice does", **place)
+        outputs = list(_consequences(bench, world, snapshot, illegal, choice.row))
+        if not any(_same(outputs, _consequences(bench, world, snapshot, c, choice.row)) for c in candidates):
+            bench.add("mask-honoured", "an illegal choice did what no legal choice does", **place)
     world.load(snapshot)
 
 
@@ -109,22 +109,22 @@ def _consequences(bench: Bench, world: World, snapshot: Any, action: Any, row: i
     players = Players(world, bench.seed + 2, range(world.num_worlds))
     for _ in range(_FOLLOWED):
         step = bench.attempt(lambda: world.step(map_tree(np.copy, action)), "step")  # noqa: B023
-        told = read_fields(world, step)
-        told.pop(COUNTED, None)
-        yield int(digest(told)[row])
+        outputs = read_fields(world, step)
+        outputs.pop(COUNTED, None)
+        yield int(digest(outputs)[row])
         if step.over[row]:
             return
         action = players.act(step)
 
 
-def _same(told: list[int], other: Iterator[int]) -> bool:
+def _same(outputs: list[int], other: Iterator[int]) -> bool:
     """Compares step by step, so that most candidates are played for one step only."""
     count = 0
-    for expected, seen in zip(told, other, strict=False):
+    for expected, seen in zip(outputs, other, strict=False):
         if expected != seen:
             return False
         count += 1
-    return count == len(told)
+    return count == len(outputs)
 
 
 def _legal_actions(world: World, base: Any, choice: Choice) -> Iterator[Any]:

@@ -33,9 +33,9 @@ def check_people(bench: Bench) -> None:
             if visible is not None:
                 fogged(hideable(scene_of(world)), visible)
         except UserError as error:
-            bench.note("people", str(error), agent=world.agents[slot])
+            bench.add("people", str(error), agent=world.agents[slot])
         except Exception as error:
-            bench.note("people", f"it raised {type(error).__name__}: {error}", agent=world.agents[slot])
+            bench.add("people", f"it raised {type(error).__name__}: {error}", agent=world.agents[slot])
     _check_views(bench, world)  # last, as it changes the view
 
 
@@ -43,9 +43,9 @@ def _check_phase(bench: Bench, world: World) -> None:
     try:
         phase_of(world, 0)
     except UserError as error:
-        bench.note("people", str(error))
+        bench.add("people", str(error))
     except Exception as error:
-        bench.note("people", f"phase raised {type(error).__name__}: {error}")
+        bench.add("people", f"phase raised {type(error).__name__}: {error}")
 
 
 def _check_views(bench: Bench, world: World) -> None:
@@ -59,9 +59,9 @@ def _check_views(bench: Bench, world: World) -> None:
         for first, later in (scenes, scenes[::-1]):
             Encoder(first, recording=False).encode(later, 0)
     except UserError as error:
-        bench.note("people", f"with and without privileged_view: {error}")
+        bench.add("people", f"with and without privileged_view: {error}")
     except Exception as error:
-        bench.note("people", f"with and without privileged_view: {type(error).__name__}: {error}")
+        bench.add("people", f"with and without privileged_view: {type(error).__name__}: {error}")
 
 
 def _check_guides(guides: Guides, fields: Mapping[str, spaces.Space[Any]]) -> None:

@@ -35,14 +35,14 @@ def check_declared(bench: Bench) -> None:
     sound, ranges, sane = sound_snapshots(bench, world), world.state_ranges(), True
     for name, array in sound[0].items():
         if array.dtype != bool and name not in ranges:
-            bench.note("undeclared", "numbers without a range", field=f"save/{name}")
+            bench.add("undeclared", "numbers without a range", field=f"save/{name}")
     for snapshot in sound:
         for name in ranges.keys() & snapshot.keys():
             wrong = outside(snapshot[name], ranges[name])
             if wrong is not None:
                 w, value = int(np.argwhere(wrong)[0][0]), snapshot[name][wrong][0]
                 seen = f"a state of the world's own is outside {ranges[name]}"
-                bench.note("undeclared", seen, world=w, field=f"save/{name}", value=value)
+                bench.add("undeclared", seen, world=w, field=f"save/{name}", value=value)
                 sane = False
     if not sane:
         raise Broken
@@ -57,7 +57,7 @@ def check_wild_snapshots(bench: Bench) -> None:
     for number, planted in enumerate(wild):
         harm = attempt(world, planted, number).harm
         if harm:
-            bench.note("wild-snapshot", f"{planted.story}: {harm}", field=f"save/{planted.field}")
+            bench.add("wild-snapshot", f"{planted.story}: {harm}", field=f"save/{planted.field}")
             raise Broken
         bench.attempt(lambda: world.load(sound[0]), "load")
 
@@ -68,12 +68,12 @@ def attempt(world: World, planted: Planted, seed: int) -> Outcome:
     Args:
         world: its state is lost if the snapshot is accepted.
     """
-    told, saved = copy_fields(world, world.timestep), world.save()
+    outputs, saved = copy_fields(world, world.timestep), world.save()
     try:
         world.load(planted.snapshot)
     except UserError as error:
         return Outcome(
-            True, "the refusal is not one line" if "\n" in str(error) else _changed(world, told, saved)
+            True, "the refusal is not one line" if "\n" in str(error) else _changed(world, outputs, saved)
         )
     except Exception as error:
         return Outcome(False, f"load raised {type(error).__name__}: {_line(error)}")
@@ -125,7 +125,7 @@ def _play_on(world: World, seed: int) -> str:
     return ""
 
 
-def _changed(world: World, told: Mapping[str, Field], saved: Snapshot) -> str:
+def _changed(world: World, outputs: Mapping[str, Field], saved: Snapshot) -> str:
     """What a refusal changed, in words, or ""."""
     now = world.save()
     for name, array in saved.items():
@@ -133,7 +133,7 @@ def _changed(world: World, told: Mapping[str, Field], saved: Snapshot) -> str:
             return f"refused, and {name} changed all the same"
     rows = range(world.num_worlds)
     try:
-        at = first_difference(read_fields(world, world.timestep), told, rows, rows)
+        at = first_difference(read_fields(world, world.timestep), outputs, rows, rows)
     except RuntimeError as error:
         return f"refused, and the time step is gone: {_line(error)}"
     return "" if at is None else f"refused, and {at.field} changed all the same"

@@ -52,14 +52,16 @@ def head_sizes(space: spaces.Space[Any]) -> Iterator[int]:
 
 def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
     """Names of the choices of a kind's heads, in the order of the action space; None if the world names none."""
-    told = world.action_names if len(world.kinds) == 1 else (world.action_names or {}).get(kind)
-    if told is None:
+    declared = world.action_names if len(world.kinds) == 1 else (world.action_names or {}).get(kind)
+    if declared is None:
         return None
     space = next(one for one in world.kinds if one.name == kind).action_space
     owner, sizes = f"{world.id}: action_names", list(head_sizes(space))
-    if len(told) != len(sizes):
-        raise UserError(f"{owner} has {len(told)} heads, the action space of {kind} {len(sizes)}; name each")
-    for (head, choices), size in zip(told.items(), sizes, strict=True):
+    if len(declared) != len(sizes):
+        raise UserError(
+            f"{owner} has {len(declared)} heads, the action space of {kind} {len(sizes)}; name each"
+        )
+    for (head, choices), size in zip(declared.items(), sizes, strict=True):
         if isinstance(choices, str) or len(choices) != size:
             raise UserError(f"{owner} gives {head} {len(choices)} choices, it has {size}; name each")
         for name in (head, *choices):
@@ -67,24 +69,24 @@ def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
                 raise UserError(f"{owner}: {head} has {name!r}; give a line of 1 to {LONGEST} letters")
         if len(set(choices)) < size:
             raise UserError(f"{owner}: {head} has one name twice; give each choice its own")
-    return {head: tuple(choices) for head, choices in told.items()}
+    return {head: tuple(choices) for head, choices in declared.items()}
 
 
 def controls_of(world: World, slot: int) -> Controls | None:
     """The checked controls of a slot; None if the world has none."""
-    told = world.controls(slot)
-    if told is None:
+    declared = world.controls(slot)
+    if declared is None:
         return None
     kind = next(kind for kind in world.kinds if slot in kind.slots)
     names = names_of(world, kind.name) or {}
-    for where, deed in (*told.keys.items(), ("idle", told.idle)):
-        for head, choice in deed.items():
+    for where, picked in (*declared.keys.items(), ("idle", declared.idle)):
+        for head, choice in picked.items():
             if choice not in names.get(head, ()):
                 raise UserError(
                     f"{world.id}: controls: {where!r} means {choice!r} of {head!r}, action_names of {kind.name} has no such; "
                     "write both alike"
                 )
-    return told
+    return declared
 
 
 def joined(parts: Sequence[Sequence[str]], nothing: str = "") -> tuple[str, ...]:

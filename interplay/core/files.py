@@ -148,11 +148,11 @@ def remove_tree(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def told_plainly(deed: str, path: Path, safe: str = "") -> Iterator[None]:
+def told_plainly(action: str, path: Path, safe: str = "") -> Iterator[None]:
     """Turns an operating system's error into one line with action, path, reason and cure.
 
     Args:
-        deed: the action, e.g. ``"saving the checkpoint"``.
+        action: e.g. ``"saving the checkpoint"``.
         safe: what is still whole, e.g. ``"earlier checkpoints are intact"``; may be empty.
 
     Raises:
@@ -164,7 +164,7 @@ def told_plainly(deed: str, path: Path, safe: str = "") -> Iterator[None]:
         code = error.errno or 0
         reason = _REASONS.get(code) or (error.strerror or str(error)).lower()
         cure = _CURE.get(code, "check the path and the disk")
-        parts = [f"{deed} {path}: {reason}", safe, cure]
+        parts = [f"{action} {path}: {reason}", safe, cure]
         raise UserError("; ".join(part for part in parts if part)) from error
 
 

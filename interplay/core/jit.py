@@ -44,7 +44,7 @@ class _PauseCollector(event.Listener):
             gc.enable()
 
 
-class _Ask(event.Listener):
+class _StartHelper(event.Listener):
     """A kernel that is compiled, and not for another one, gets a helper."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class _Ask(event.Listener):
         self._depth -= 1
 
 
-class _Tell(event.Listener):
+class _Report(event.Listener):
     """Reports compilations of our kernels that take long."""
 
     def on_start(self, event: Any) -> None:
@@ -76,8 +76,8 @@ class _Tell(event.Listener):
 
 
 event.register("numba:compile", _PauseCollector())
-event.register("numba:compile", _Tell())
-event.register("numba:compile", _Ask())
+event.register("numba:compile", _Report())
+event.register("numba:compile", _StartHelper())
 
 F = TypeVar("F", bound=Callable[..., Any])
 

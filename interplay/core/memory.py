@@ -47,11 +47,11 @@ def remember(owner: object, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
     """
     found: dict[str, np.ndarray] = {}
 
-    def note(path: str, value: Any) -> Any:
+    def copy_leaf(path: str, value: Any) -> Any:
         found[path] = np.array(_frozen(value))
         return value
 
-    _walk(owner, "", but, note, set())
+    _walk(owner, "", but, copy_leaf, set())
     return found
 
 

@@ -28,7 +28,7 @@ from interplay.core.kernel_key import kernel_key, returns_nothing
 from interplay.core.processor import InlinedDispatcher
 from interplay.core.waiting import WAITING
 
-_THEIRS = 1 << 41  # from here on helpers number what they compile
+_HELPER_IDS = 1 << 41  # from here on helpers number what they compile
 
 
 class PhaseDispatcher(InlinedDispatcher):
@@ -40,7 +40,7 @@ class PhaseDispatcher(InlinedDispatcher):
         return self.py_func.__module__, self.py_func.__qualname__
 
     @cached_property
-    def _handed_over(self) -> set[Any]:
+    def _delegated(self) -> set[Any]:
         return set()
 
     @cached_property
@@ -59,19 +59,19 @@ class PhaseDispatcher(InlinedDispatcher):
 
     def _is_elsewhere(self, types: Any) -> bool:
         """Whether the helper compiles this; hands it over if the helper is free and it is not compiled yet."""
-        if types in self._handed_over:
+        if types in self._delegated:
             return True
         made = types in self.overloads or (self.name, types) in HELPER.made
         if made or not self._acts or not HELPER.take(self.name, types):
             return False
-        self._handed_over.add(types)
+        self._delegated.add(types)
         return True
 
     def get_overload(self, sig: Any) -> Any:
         """Called by Numba where a caller's code is made."""
         types, _ = normalize_signature(sig)
-        if types in self._handed_over:
-            self._handed_over.discard(types)
+        if types in self._delegated:
+            self._delegated.discard(types)
             if (self.name, types) not in HELPER.made:
                 HELPER.wait()
             self.compile(types)
@@ -100,13 +100,13 @@ def help_out(descriptor: int, module: str) -> None:
     WAITING.hushed = True
     gc.disable()
     # Numba numbers what it compiles, and takes two functions with one name and number for the same when it links them.
-    FunctionIdentity._unique_ids = itertools.count(_THEIRS + secrets.randbits(40))
+    FunctionIdentity._unique_ids = itertools.count(_HELPER_IDS + secrets.randbits(40))
     import_module(module)
-    event.register("numba:compile", _Note())
+    event.register("numba:compile", _CompiledPhases())
     serve(Connection(descriptor), _make)
 
 
-class _Note(event.Listener):
+class _CompiledPhases(event.Listener):
     """In the helper: notes which phases are compiled."""
 
     met: ClassVar[list[tuple[PhaseDispatcher, Any]]] = []
@@ -124,14 +124,14 @@ def _make(kernel: tuple[Name, str], phase: Name, types: Any) -> Made:
     name, key = kernel
     if _key(name) != key:
         return {}
-    asked = _named(phase)
-    _Note.met[:] = [(asked, types)]  # it may have been compiled for another kernel before
-    asked.compile(types)
-    made: dict[Any, Any] = {(met.name, types): met.overloads[types] for met, types in _Note.met}
+    wanted = _named(phase)
+    _CompiledPhases.met[:] = [(wanted, types)]  # it may have been compiled for another kernel before
+    wanted.compile(types)
+    made: dict[Any, Any] = {(met.name, types): met.overloads[types] for met, types in _CompiledPhases.met}
     return {
         named: result._reduce()
         for named, result in made.items()
-        if can_travel(result) and result.fndesc.uid >= _THEIRS
+        if can_travel(result) and result.fndesc.uid >= _HELPER_IDS
     }
 
 

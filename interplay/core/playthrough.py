@@ -94,7 +94,7 @@ def record_playthrough(
         )
     head = Head(world.id, world.version, seed, every, dict(options or {}))
     policy.start(world, seed)
-    return "\n".join(_tell(world, head, lambda t: policy.act(world.timestep) if t <= steps else None)) + "\n"
+    return "\n".join(_lines(world, head, lambda t: policy.act(world.timestep) if t <= steps else None)) + "\n"
 
 
 def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | None:
@@ -110,9 +110,9 @@ def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | N
     head = read_head(text)
     world = make(head)
     actions = [_decode(line.split(" -> ")[0].split(" ", 1)[1]) for line in written if re.match(r"\d+ ", line)]
-    told = _tell(world, head, lambda t: actions[t - 1] if t <= len(actions) else None)
+    lines = _lines(world, head, lambda t: actions[t - 1] if t <= len(actions) else None)
     count = 0
-    for count, seen in enumerate(_refusing(told), start=1):
+    for count, seen in enumerate(_refusing(lines), start=1):
         line = written[count - 1] if count <= len(written) else ""
         if not _agree(line, seen):
             return Mismatch(count, line, seen)
@@ -137,7 +137,7 @@ def read_head(text: str) -> Head:
         ) from None
 
 
-def _tell(world: World, head: Head, act: Callable[[int], Any]) -> Iterator[str]:
+def _lines(world: World, head: Head, act: Callable[[int], Any]) -> Iterator[str]:
     """The lines of a playthrough; `act` returns the actions of step t, or None to end."""
     yield _TITLE
     yield f"world: {head.world}"
@@ -262,10 +262,10 @@ def _batched(tree: Any) -> Any:
     return array
 
 
-def _refusing(told: Iterator[str]) -> Iterator[str]:
+def _refusing(lines: Iterator[str]) -> Iterator[str]:
     """The lines of a re-play; an action that the world refuses ends it with one line."""
     try:
-        yield from told
+        yield from lines
     except UserError:
         raise
     except (ValueError, TypeError, LookupError, OverflowError, AssertionError) as error:

@@ -55,10 +55,10 @@ def read_sealed(path: Path | str) -> Sealed:
     with told_plainly("reading", Path(path)):
         data = read_bytes(path, SMALL, links=False)
     values = settings_reading.parse_toml(data, str(path))
-    return Sealed(values, *look_at_seal(data, values))
+    return Sealed(values, *check_seal(data, values))
 
 
-def look_at_seal(data: bytes, values: Mapping[str, Any]) -> tuple[State, tuple[str, ...]]:
+def check_seal(data: bytes, values: Mapping[str, Any]) -> tuple[State, tuple[str, ...]]:
     """The state of a settings file's seal, and the digests that it keeps."""
     line = _LINE.fullmatch(data.partition(b"\n")[0])
     if line is None:

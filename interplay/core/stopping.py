@@ -49,7 +49,7 @@ class Stop:
     def __bool__(self) -> bool:
         return self.number is not None
 
-    def hear(self, number: int, _frame: FrameType | None) -> None:
+    def handle(self, number: int, _frame: FrameType | None) -> None:
         """Handles a signal.
 
         Raises:
@@ -62,7 +62,7 @@ class Stop:
             self.number, self._when = number, now
             if self.gentle and not OVERDUE.found:
                 OVERDUE.hurried = True
-                _tell(_asked(number))
+                _print(_request_line(number))
                 return
         elif self.gentle and now - self._when < SAME and not OVERDUE.found:
             return
@@ -114,7 +114,7 @@ def _installed(stop: Stop, numbers: tuple[int, ...]) -> Iterator[None]:
             if handler is signal.SIG_DFL or (
                 number == signal.SIGINT and handler not in (None, signal.SIG_IGN)
             ):
-                signal.signal(number, stop.hear)
+                signal.signal(number, stop.handle)
                 earlier[number] = handler
     except ValueError:
         pass  # not the main thread, which alone can handle signals
@@ -125,13 +125,13 @@ def _installed(stop: Stop, numbers: tuple[int, ...]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _asked(number: int) -> str:
+def _request_line(number: int) -> str:
     if number == signal.SIGINT:
         return "\nfinishing this update and saving; Ctrl-C again stops now"
     return f"{signal.Signals(number).name}: finishing this update and saving; a second one stops now"
 
 
-def _tell(line: str) -> None:
+def _print(line: str) -> None:
     # Inside a handler: the terminal may be gone, and a line may be half written.
     with contextlib.suppress(OSError, RuntimeError, ValueError):
         print(line, file=sys.stderr, flush=True)

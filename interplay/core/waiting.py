@@ -68,7 +68,7 @@ class Waiting:
         """Names what the programs of training are compiled for: the world, the algorithm, the network."""
         self.programs = " ".join([TRAINING, *parts])
 
-    def begin(self, thing: str, note: str = "") -> None:
+    def begin(self, thing: str, remark: str = "") -> None:
         """Starts a compilation, possibly inside another.
 
         Args:
@@ -84,7 +84,7 @@ class Waiting:
             due = self._due.get(thing, AFTER) - self._waited.get(thing, 0.0)
             patience = _BREATH if thing in self._due and _on_terminal() else max(due, 0.0)
             self._over = threading.Event()
-            arguments = (thing, note, patience, self._over)
+            arguments = (thing, remark, patience, self._over)
             threading.Thread(target=self._watch, args=arguments, daemon=True, name="waiting").start()
 
     def end(self) -> None:
@@ -125,10 +125,10 @@ class Waiting:
             except UserError:
                 return  # the next one waits without knowing how long
 
-    def _watch(self, thing: str, note: str, patience: float, over: threading.Event) -> None:
+    def _watch(self, thing: str, remark: str, patience: float, over: threading.Event) -> None:
         """In a thread of its own: the line, and its seconds on a terminal; otherwise further lines."""
         words, expected = _how_long(thing)
-        first = _line(thing, note) + words
+        first = _line(thing, remark) + words
         while not over.wait(patience):
             with self._lock:
                 if over.is_set():
@@ -189,10 +189,8 @@ def _how_long(thing: str) -> tuple[str, float]:
     return (f"; usually {usual:.0f} s" if usual else ""), usual
 
 
-def _line(thing: str, note: str) -> str:
-    return (
-        f"interplay: compiling {_what(thing)}, which are kept for the next time{f' ({note})' if note else ''}"
-    )
+def _line(thing: str, remark: str) -> str:
+    return f"interplay: compiling {_what(thing)}, which are kept for the next time{f' ({remark})' if remark else ''}"
 
 
 def _kept_in() -> Path | None:

@@ -92,16 +92,16 @@ class AgtItfWrapper(Agent):
                 f"AgtItfWrapper: {agent!r} is no agent and no list of agents; see interplay.interfaces.agents.Agent"
             )
         self.itf, self.step_mul = Interface() if itf is None else itf, int(step_mul)
-        self._mine = False
+        self._was_set_up = False
 
     def setup(
         self, obs_space: spaces.Space, act_space: spaces.Space, slot: int | str = 0, seed: int = 0
     ) -> None:
         super().setup(obs_space, act_space, slot, seed)
-        if self._mine:
+        if self._was_set_up:
             self.itf = self.itf.clone()  # another match: what was remembered of the last one is past
         self.itf.setup(obs_space, act_space, slot=slot, seed=seed)
-        self._mine = True
+        self._was_set_up = True
         if self.team is None:
             self.members[0].setup(self.itf.observation_space, self.itf.action_space, slot, seed)
             return
@@ -135,10 +135,10 @@ class AgtItfWrapper(Agent):
         if due:
             legal = legal_outside(self.itf, mask)
             legals = self._dealt(legal) if legal is not None else (None,) * len(self.members)
-            asked = zip(self.members, self._dealt(shown), legals, strict=True)
-            said = tuple(member.step(part, own) for member, part, own in asked)
-            self._said = said[0] if self.team is None else said
-        return self.itf.act_trans(self._said, due)
+            inputs = zip(self.members, self._dealt(shown), legals, strict=True)
+            actions = tuple(member.step(part, own) for member, part, own in inputs)
+            self._action = actions[0] if self.team is None else actions
+        return self.itf.act_trans(self._action, due)
 
     def _dealt(self, value: Any) -> tuple[Any, ...]:
         return (value,) if self.team is None else tuple(value)
@@ -170,7 +170,7 @@ class PolicyAgent(Agent):
 
     def step(self, obs: Any, mask: Any = None) -> Any:
         self.steps += 1
-        action = self.policy.act(self.world.told(obs, mask))
+        action = self.policy.act(self.world.timestep_of(obs, mask))
         return from_mapping(
             self.action_space, map_nest(lambda _, array: array[0, 0], self.world.action_space, action)
         )
@@ -185,7 +185,7 @@ class Seat(World):
         done = named_space(act_space)
         super().__init__(1, ("agent",), (Kind("agent", (0,), shown, done),))
 
-    def told(self, obs: Any, mask: Any) -> TimeStep:
+    def timestep_of(self, obs: Any, mask: Any) -> TimeStep:
         """The slot's observation and Gymnasium's mask as a time step."""
         seen = as_mapping(self._seen, obs, "observation")
         flag = np.zeros((1, 1), bool)

@@ -34,7 +34,7 @@ class Context:
         memory: values that interfaces of the stack provide for each other, name -> anything.
         fresh: (B,) bool, rows whose episode has no observation yet.
         moving: (B,) bool, rows of the current hook; none in hooks that must not change memory.
-        nobody: (B,) bool, all False.
+        no_rows: (B,) bool, all False.
     """
 
     def __init__(
@@ -53,8 +53,8 @@ class Context:
         self.info: Any = None
         self.memory: dict[str, Any] = {}
         self.step, self.episode = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-        self.fresh, self.nobody = np.ones(rows, bool), np.zeros(rows, bool)
-        self.moving = self.nobody
+        self.fresh, self.no_rows = np.ones(rows, bool), np.zeros(rows, bool)
+        self.moving = self.no_rows
         self.begun, self.seeds = False, seeds
         self._stream = seeding.new_stream(rows)
         self.seed(np.ones(rows, bool), seeds)

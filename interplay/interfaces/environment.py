@@ -14,13 +14,13 @@ from interplay.core.errors import UserError
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.match import (
     MASK,
-    Told,
+    MatchStep,
     as_rewards,
     match,
     read_mask,
     resets_itself,
     slots_of,
-    tell_mask,
+    to_gymnasium_mask,
 )
 
 
@@ -56,14 +56,14 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         """Begins an episode; ``options["itf"][slot]`` are for that slot's interfaces (``ctx.info``)."""
         self._over = False
-        told = _per_slot(options, len(self.interfaces))
+        own_options = _per_slot(options, len(self.interfaces))
         seen, info = self.env.reset(seed=seed, options=options)
         seeds = None if seed is None else seeding.world_seeds(seed, 1)
-        for stack, obs, own in zip(self.interfaces, seen, told, strict=True):
+        for stack, obs, own in zip(self.interfaces, seen, own_options, strict=True):
             stack.reset(obs, own, seeds=seeds)
         return self._seen(seen), self._info(info)
 
-    def step(self, action: Sequence[Any], decided: Sequence[bool] | None = None) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any], decided: Sequence[bool] | None = None) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot.
 
         Args:
@@ -90,9 +90,9 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         return tuple(stack.obs_trans(obs) for stack, obs in zip(self.interfaces, seen, strict=True))
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
-        told = [stack.told() for stack in self.interfaces]
-        names = dict.fromkeys(name for one in told for name in one)
-        info = {**info, **{name: tuple(one.get(name) for one in told) for name in names}}
+        infos = [stack.infos() for stack in self.interfaces]
+        names = dict.fromkeys(name for one in infos for name in one)
+        info = {**info, **{name: tuple(one.get(name) for one in infos) for name in names}}
         if MASK not in info and not any(stack.masks_actions for stack in self.interfaces):
             return info
         legal = zip(self.interfaces, info.get(MASK, (None,) * len(self.interfaces)), strict=True)
@@ -101,7 +101,9 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 def legal_outside(stack: Interface, mask: Any) -> Any:
     """A slot's mask behind its interfaces, in Gymnasium's form; None if everything is legal."""
-    return tell_mask(stack.action_space, stack.mask_trans(read_mask(stack.ctx.raw_action_space, mask)))
+    return to_gymnasium_mask(
+        stack.action_space, stack.mask_trans(read_mask(stack.ctx.raw_action_space, mask))
+    )
 
 
 def _per_slot(options: Mapping[str, Any] | None, slots: int) -> list[Any]:

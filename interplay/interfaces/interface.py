@@ -215,10 +215,10 @@ class Interface:
         found = np.array(self._walk_reward(array[None] if self._is_single else array))
         return (found[0].copy() if found.ndim > 1 else found[0].item()) if self._is_single else found
 
-    def told(self) -> dict[str, Any]:
+    def infos(self) -> dict[str, Any]:
         """The stack's entries of infos for the latest observation: name -> (B,), for one match a number."""
         self._context()
-        found = {name: array for one in self.chain for name, array in one._tell().items()}
+        found = {name: array for one in self.chain for name, array in one._infos().items()}
         return {name: array[0].item() if self._is_single else array.copy() for name, array in found.items()}
 
     @property
@@ -326,7 +326,7 @@ class Interface:
         """The model's reward, (B,) or (B, k); `ctx.raw` is still the observation before the step."""
         return reward
 
-    def _tell(self) -> Mapping[str, Array]:
+    def _infos(self) -> Mapping[str, Array]:
         """Entries of infos for ``ctx.raw``, name -> (B,); must not change memory."""
         return {}
 
@@ -484,7 +484,7 @@ class Interface:
         try:
             getattr(self, name)(*args)
         finally:
-            self.ctx.moving = self.ctx.nobody
+            self.ctx.moving = self.ctx.no_rows
         for array, rows in zip(self._kept_arrays.values(), before, strict=False):
             array[others] = rows
 

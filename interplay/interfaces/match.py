@@ -19,7 +19,7 @@ from interplay.interfaces.legal import map_mask
 from interplay.interfaces.naming import mask_from_mapping
 from interplay.interfaces.nests import Nest, map_nest, one_of
 
-Told = tuple[tuple[Any, ...], tuple[Any, ...], bool, bool, dict[str, Any]]
+MatchStep = tuple[tuple[Any, ...], tuple[Any, ...], bool, bool, dict[str, Any]]
 MASK, OUTCOME, ALIVE = "action_mask", "outcome", "alive"  # keys of infos
 
 
@@ -89,14 +89,14 @@ class Match(gymnasium.Env[Any, Any]):
     def _start(self) -> None:
         self._returns = np.zeros(len(self.action_space.spaces))  # type: ignore[attr-defined]
 
-    def _finish(self, told: Told, scores: Sequence[float] | None = None) -> Told:
+    def _finish(self, values: MatchStep, scores: Sequence[float] | None = None) -> MatchStep:
         """A step's values, with what came of the match where it is the last."""
-        _, rewards, terminated, truncated, info = told
+        _, rewards, terminated, truncated, info = values
         if all(np.ndim(reward) == 0 for reward in rewards):
             self._returns += rewards
         if (terminated or truncated) and OUTCOME not in info:
             info[OUTCOME] = outcomes(list(self._returns if scores is None else scores), self.teams)
-        return told
+        return values
 
 
 class WorldMatch(Match):
@@ -127,7 +127,7 @@ class WorldMatch(Match):
         self._alive = step.acting[0].copy()
         return self._seen(step), self._info(step)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
         by_kind = {
             kind.name: _together(kind.action_space, [action[slot] for slot in kind.slots])
@@ -138,8 +138,8 @@ class WorldMatch(Match):
         self._alive = (self._alive & ~ended) | step.acting[0]
         over, cut = bool(step.over[0]), bool(step.truncated[0].any())
         rewards = tuple(step.reward[0].tolist())
-        told = (self._seen(step), rewards, over and not cut, over and cut, self._info(step))
-        return self._finish(told, self._scores() if over and self.score != "return" else None)
+        values = (self._seen(step), rewards, over and not cut, over and cut, self._info(step))
+        return self._finish(values, self._scores() if over and self.score != "return" else None)
 
     def close(self) -> None:
         self.world.close()
@@ -157,13 +157,13 @@ class WorldMatch(Match):
         acting = step.acting[0].tolist()
         info: dict[str, Any] = {ALIVE: tuple(self._alive.tolist()), "acting": tuple(acting)}
         if step.action_mask is not None:
-            info[MASK] = tuple(self._legal(step, slot, asked) for slot, asked in enumerate(acting))
+            info[MASK] = tuple(self._legal(step, slot, acts) for slot, acts in enumerate(acting))
         return info
 
-    def _legal(self, step: TimeStep, slot: int, asked: bool) -> Nest:
+    def _legal(self, step: TimeStep, slot: int, acts: bool) -> Nest:
         kind, k = self._homes[slot]
         space = kind.action_space
-        if not asked:
+        if not acts:
             return map_nest(_only_first, space)
         own = {
             name: part[0, k] for name, part in (self.world.by_kind(step.action_mask)[kind.name] or {}).items()
@@ -198,16 +198,17 @@ class ParallelMatch(Match):
         self._last = {name: found[name] for name in self.names}
         return tuple(found[name] for name in self.names), self._info(infos)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
-        asked = {name: deed for name, deed in zip(self.names, action, strict=True) if name in self.env.agents}
-        found, rewards, _, cut, infos = self.env.step(asked)
+        actions = dict(zip(self.names, action, strict=True))
+        living = {name: actions[name] for name in self.env.agents}
+        found, rewards, _, cut, infos = self.env.step(living)
         self._last |= found
         over, limited = not self.env.agents, any(cut.values())
         info = self._info(infos)
-        said = [infos.get(name, {}).get(OUTCOME) for name in self.names]
-        if over and all(value is not None for value in said):
-            info[OUTCOME] = tuple(float(value) for value in said)
+        reported = [infos.get(name, {}).get(OUTCOME) for name in self.names]
+        if over and all(value is not None for value in reported):
+            info[OUTCOME] = tuple(float(value) for value in reported)
         earned = tuple(rewards.get(name, 0.0) for name in self.names)
         seen = tuple(self._last[name] for name in self.names)
         return self._finish((seen, earned, over and not limited, over and limited, info))
@@ -223,7 +224,7 @@ class ParallelMatch(Match):
             ALIVE: tuple(name in self.env.agents for name in self.names),
             "infos": dict(infos),
         }
-        if any(MASK in told for told in infos.values()):
+        if any(MASK in one for one in infos.values()):
             info[MASK] = tuple(
                 infos[name].get(MASK)
                 if name in self.env.agents and name in infos
@@ -257,7 +258,7 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
         seen, info = self.env.reset(seed=seed, options=without_ours(options))
         return ((seen,) if self._alone else tuple(seen)), self._info(info)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
         reward: Any
         seen, reward, terminated, truncated, info = self.env.step(action[0] if self._alone else action)
@@ -331,7 +332,7 @@ def read_mask(space: spaces.Space, mask: Nest) -> Nest:
     return map_mask(rows, space, mask)
 
 
-def tell_mask(space: spaces.Space, mask: Nest) -> Nest:
+def to_gymnasium_mask(space: spaces.Space, mask: Nest) -> Nest:
     """The inverse of `read_mask`: Gymnasium's form, as ``space.sample(mask)`` takes it."""
     return map_mask(lambda leaf, rows: masks.to_gymnasium(leaf, np.asarray(rows)), space, mask)
 

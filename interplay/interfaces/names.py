@@ -137,7 +137,7 @@ def to_settings(stack: Interface | None) -> list[dict[str, Any]]:
     Raises:
         UserError: for a class that is not registered, or an argument that is no plain data, a function for example.
     """
-    return [] if stack is None else [_told(one) for one in stack.chain]
+    return [] if stack is None else [_settings_of(one) for one in stack.chain]
 
 
 def _made(one: Any, inner: Interface | None) -> Interface:
@@ -164,7 +164,7 @@ def _made(one: Any, inner: Interface | None) -> Interface:
         raise UserError(f"interface {one['name']}: {error}; mend its arguments") from None
 
 
-def _told(one: Interface) -> dict[str, Any]:
+def _settings_of(one: Interface) -> dict[str, Any]:
     name = type(one).__name__
     if name not in list_interfaces() or find_interface(name) is not type(one):
         raise UserError(

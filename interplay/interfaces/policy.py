@@ -54,7 +54,7 @@ class InterfacedPolicy(Policy):
             view._live_on(timestep)
         if restarted.any():
             view._begin_episodes(timestep, restarted, None)
-        view._last = view._told(timestep, going)
+        view._last = view._time_step(timestep, going)
         self._restarted, self._over = np.zeros_like(restarted), timestep.over.copy()
         return view._inward(view.by_kind(self.policy.act(view.timestep)))
 

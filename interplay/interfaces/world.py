@@ -179,7 +179,7 @@ class InterfacedWorld(World):
         step = self._inner.load({name: array for name, array in snapshot.items() if name not in ours})
         self._recall(ours)
         self._seeds = None
-        self._last = self._told(step, None)
+        self._last = self._time_step(step, None)
         return self._last
 
     def hash(self) -> Array:
@@ -207,13 +207,13 @@ class InterfacedWorld(World):
     def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
         step = self._inner.reset(which, seeds)
         self._begin_episodes(step, which, seeds)
-        return self._told(step, which)
+        return self._time_step(step, which)
 
     def _step(self, action: Any) -> TimeStep:
         going = ~self.timestep.over
         step = self._inner.step(self._inward(self.by_kind(action)))
         self._live_on(step)
-        return self._told(step, going)
+        return self._time_step(step, going)
 
     def _begin_episodes(self, step: TimeStep, which: Array, seeds: Array | None) -> None:
         self._living[which] = step.acting[which]
@@ -289,7 +289,7 @@ class InterfacedWorld(World):
             if group.stack is not None and rows.any():
                 group.stack.reset(which=rows)
 
-    def _told(self, step: TimeStep, moved: Array | None) -> TimeStep:
+    def _time_step(self, step: TimeStep, moved: Array | None) -> TimeStep:
         """The time step outside; worlds in `moved` made a step, None only looks."""
         seen, legal = self._inner.by_kind(step.observation), self._inner.by_kind(step.action_mask)
         observation: Any = {}
@@ -368,7 +368,7 @@ class InterfacedWorld(World):
             return array
         if array.dtype == bool:
             return self._any(array)
-        return np.stack([_mean_known(array[:, list(unit)]) for unit in self._units], axis=1)
+        return np.stack([_mean_without_nan(array[:, list(unit)]) for unit in self._units], axis=1)
 
     def _outer_teams(self) -> tuple[tuple[int, ...], ...] | None:
         inside = self._inner.teams
@@ -487,7 +487,7 @@ def _placed(whole: Any, part: Any, seat: Any, worlds: int) -> Any:
     return whole
 
 
-def _mean_known(values: Array) -> Array:
+def _mean_without_nan(values: Array) -> Array:
     """(W,) means over the members that have a number; NaN where none has."""
     missing = np.isnan(values)
     if not missing.any():

@@ -30,9 +30,9 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def wait(found: Waiting, thing: str, until: Callable[[], bool], note: str = "") -> None:
+def wait(found: Waiting, thing: str, until: Callable[[], bool], remark: str = "") -> None:
     """Compiles something until a condition holds, or until ten seconds have passed."""
-    found.begin(thing, note)
+    found.begin(thing, remark)
     begin = time.monotonic()
     while not until() and time.monotonic() - begin < 10.0:
         time.sleep(0.01)
@@ -104,7 +104,7 @@ def test_hushed_and_nameless_waits_are_silent(cache, monkeypatch, hush):
 
 def test_a_note_says_why_the_packages_kernels_do_not_help(cache, monkeypatch):
     heard, found = listen(monkeypatch), Waiting()
-    wait(found, "survival", lambda: "\n" in heard.getvalue(), note="made with Numba 0")
+    wait(found, "survival", lambda: "\n" in heard.getvalue(), remark="made with Numba 0")
     assert "(made with Numba 0)" in heard.getvalue()
 
 

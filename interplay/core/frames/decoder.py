@@ -174,17 +174,17 @@ def _read_head(data: memoryview) -> tuple[Head, int, int]:
 
 
 @cache
-def _known(kind: str) -> frozenset[str]:
+def _parameters(kind: str) -> frozenset[str]:
     return frozenset(inspect.signature(getattr(Canvas, kind)).parameters) - {"self", "name"}
 
 
 def _arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
     """The arguments of the canvas that this version knows; a later version may have more (docs/specs/viewer.md 5)."""
-    said = _said(layer, columns, text)
-    return {key: value for key, value in said.items() if key in _known(layer.kind)}
+    found = _all_arguments(layer, columns, text)
+    return {key: value for key, value in found.items() if key in _parameters(layer.kind)}
 
 
-def _said(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
+def _all_arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
     found = {key: tuple(value) if isinstance(value, list) else value for key, value in layer.options.items()}
     colours, words = found.pop("legend.colours", ()), found.get("legend")
     if isinstance(colours, tuple) and isinstance(words, tuple) and colours:

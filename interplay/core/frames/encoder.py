@@ -77,12 +77,12 @@ class Encoder:
         if scene.picture is not None:
             height, width, _ = scene.picture.shape
             drawn.append(Layer(PICTURE, PICTURE, height * width, {"rgb": scene.picture}, {}))
-        for layer, said in zip(drawn, self.schema.layers, strict=True):
-            if said.id is not None:
-                held = None if key else self._held[said.id]
+        for layer, declared in zip(drawn, self.schema.layers, strict=True):
+            if declared.id is not None:
+                held = None if key else self._held[declared.id]
                 wide = held.wide if isinstance(held, Raw) else 0
-                parts.append(self._packers[said.id].pack(layer.columns, layer.rows, wide))
-            if said.text is not None:
+                parts.append(self._packers[declared.id].pack(layer.columns, layer.rows, wide))
+            if declared.text is not None:
                 parts.append(layer.text)
             elif layer.text:
                 raise UserError(

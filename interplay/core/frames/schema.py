@@ -127,17 +127,17 @@ def schema_of(scene: Scene) -> Schema:
     layers, number = [], 0
     axes = _axes(scene)
     for layer in scene.layers:
-        said: dict[str, Any] = {"name": layer.name, "kind": layer.kind, "options": dict(layer.options)}
+        values: dict[str, Any] = {"name": layer.name, "kind": layer.kind, "options": dict(layer.options)}
         if layer.kind != "table":
-            said |= {"id": number, "columns": _columns(layer, axes)}
+            values |= {"id": number, "columns": _columns(layer, axes)}
             number += 1
         if layer.kind == "tiles":
-            said["width"] = layer.columns["tile"].shape[1]
+            values["width"] = layer.columns["tile"].shape[1]
         # Labels of no rows look as if there were none, and may come with the first row.
         if layer.kind in ("table", "labels") or layer.text or (layer.kind == "circles" and not layer.rows):
-            said["text"] = number
+            values["text"] = number
             number += 1
-        layers.append(build(LayerSchema, said, f'canvas layer "{layer.name}"'))
+        layers.append(build(LayerSchema, values, f'canvas layer "{layer.name}"'))
     if scene.picture is not None:
         pixels = (Column(name="rgb", type="u1", values=3),)
         width = scene.picture.shape[1]

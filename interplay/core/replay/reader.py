@@ -72,7 +72,7 @@ class ReplayReader:
             self.closed, self.chunks = False, list[Chunk]()
             self.refresh()
             if not self.closed:
-                self._tell(f"{NOT_CLOSED}; it is read up to byte {self._at:,} of {self._size():,}")
+                self._add_trouble(f"{NOT_CLOSED}; it is read up to byte {self._at:,} of {self._size():,}")
             self._open = opening.pop_all()
 
     def refresh(self) -> int:
@@ -92,18 +92,20 @@ class ReplayReader:
         ends = {chunk.tag: chunk.first + chunk.ticks for chunk in self.chunks}
         while (chunk := self._chunk_at(self._at)) is not None:
             if self.left_off:
-                self._tell(f"{_LEFT_OFF}: {self._at:,} of {self._size():,} bytes so far; look again for more")
+                self._add_trouble(
+                    f"{_LEFT_OFF}: {self._at:,} of {self._size():,} bytes so far; look again for more"
+                )
                 break
             if len(self.chunks) >= MAX_CHUNKS:
-                self._tell(f"it has more than {MAX_CHUNKS:,} chunks, the others are left out")
+                self._add_trouble(f"it has more than {MAX_CHUNKS:,} chunks, the others are left out")
                 break
             if not self._sound(chunk):
                 following = self._chunk_at(chunk.end)
                 if following is None or not self._sound(following):
                     break  # it may still be written
-                self._tell(f"{_ticks(chunk)} are damaged (its checksum does not fit)")
+                self._add_trouble(f"{_ticks(chunk)} are damaged (its checksum does not fit)")
             elif chunk.first < ends.get(chunk.tag, 0):
-                self._tell(f"{_ticks(chunk)} are there twice, or out of order")
+                self._add_trouble(f"{_ticks(chunk)} are there twice, or out of order")
             else:
                 self.chunks.append(chunk)
                 ends[chunk.tag] = chunk.first + chunk.ticks
@@ -138,7 +140,7 @@ class ReplayReader:
             if tick != chunk.first + chunk.ticks:
                 raise UserError(f"tick {tick} is missing")
         except UserError as error:
-            self._tell(f"ticks {tick}..{chunk.first + chunk.ticks - 1} are damaged ({error})")
+            self._add_trouble(f"ticks {tick}..{chunk.first + chunk.ticks - 1} are damaged ({error})")
 
     def frame(self, tick: int) -> Frame:
         """The frame of a tick."""
@@ -158,13 +160,15 @@ class ReplayReader:
             data = self.inflated(chunk) if size + chunk.stored <= MAX_MARKS else None
             size += max(chunk.stored, _DAMAGED if data is None else len(data))
             if size > MAX_MARKS:
-                self._tell(f"marks of {_ticks(chunk)} and later are left out: over {MAX_MARKS:,} bytes")
+                self._add_trouble(
+                    f"marks of {_ticks(chunk)} and later are left out: over {MAX_MARKS:,} bytes"
+                )
                 break
             if data is not None:
                 try:
                     found += read_marks(data, len(self.header.agents))
                 except UserError as error:
-                    self._tell(f"marks of {_ticks(chunk)}: {error}")
+                    self._add_trouble(f"marks of {_ticks(chunk)}: {error}")
         return found
 
     def world_at(
@@ -209,7 +213,7 @@ class ReplayReader:
                 raise ValueError("another chunk stands there")
             return read_chunk(data)
         except ValueError as error:
-            self._tell(f"{_ticks(chunk)} are damaged ({error})")
+            self._add_trouble(f"{_ticks(chunk)} are damaged ({error})")
             return None
 
     def _read_index(self) -> list[Chunk] | None:
@@ -272,7 +276,7 @@ class ReplayReader:
         self._file.seek(at)
         return self._file.read(size)
 
-    def _tell(self, what: str) -> None:
+    def _add_trouble(self, what: str) -> None:
         line = f"{self.path}: {what}"
         if line not in self.troubles:
             self.troubles.append(line)

@@ -47,14 +47,14 @@ class FieldImage(Feature):
 
     def _feature(self, obs: Nest) -> Any:
         field = read_field(self.ctx.raw, self.grid)
-        told = _told(field)
+        quantities = _quantities(field)
         image = np.zeros((len(field.table), self.grid, self.grid, 2 * len(self.channels)), np.float32)
         enemy = np.arange(field.alive.shape[1]) >= self._members
         for number, (kind, what) in enumerate(self.channels):
             shown = field.alive & ((field.types == TYPES.index(kind)) if kind else True)
             b, k = np.nonzero(shown)
             channel = number + len(self.channels) * enemy[k]
-            np.add.at(image, (b, field.row[b, k], field.column[b, k], channel), told[what][b, k])
+            np.add.at(image, (b, field.row[b, k], field.column[b, k], channel), quantities[what][b, k])
         return image
 
 
@@ -84,7 +84,7 @@ class ImgMABObsItf(FieldImage):
     )
 
 
-def _told(field: Field) -> dict[str, Array]:
+def _quantities(field: Field) -> dict[str, Array]:
     """Values of channels -> (B, K)."""
     return {
         "health": field.table[..., HEALTH],

@@ -26,7 +26,7 @@ from interplay.worlds.battle.state import EAST, FIRST_ATTACK, MOVES, NORTH, NOTH
 HEADINGS = 8  # clockwise from north
 ATTACK, ATTACK_AIR = 8, 9  # entries: the nearest, or with ground first; air first
 _TURN = np.pi / 4 * np.arange(HEADINGS)
-_WAYS = np.stack([np.sin(_TURN), np.cos(_TURN)], axis=1)  # (headings, 2) to the right and up
+_DIRECTIONS = np.stack([np.sin(_TURN), np.cos(_TURN)], axis=1)  # (headings, 2) to the right and up
 
 
 class CellOrders(Interface):
@@ -76,7 +76,7 @@ class CellOrders(Interface):
         legal[b, self._cells(field)[b, a]] = True
         return legal.reshape(len(legal), -1)
 
-    def _tell(self) -> Mapping[str, Array]:
+    def _infos(self) -> Mapping[str, Array]:
         return {"shared_cells": shared_cells(read_field(self.ctx.raw, self.grid), self._members)}
 
     def _cells(self, field: Field) -> Array:
@@ -88,11 +88,11 @@ class CellOrders(Interface):
     def _choose(self, field: Field, entry: Array, member: int) -> Array:
         """(B,) the raw actions of one unit."""
         legal = self.ctx.raw[member]["legal"].astype(bool)
-        way = _WAYS[entry % HEADINGS]
+        direction = _DIRECTIONS[entry % HEADINGS]
         attacks = entry >= ATTACK
         target, towards = self._aim(field, entry, member)
-        way = np.where(attacks[:, None], towards, way)
-        action = _best_move(legal, way, self._enemies)
+        direction = np.where(attacks[:, None], towards, direction)
+        action = _best_move(legal, direction, self._enemies)
         rows = np.arange(len(entry))
         shoots = attacks & (target >= 0) & legal[rows, FIRST_ATTACK + np.maximum(target, 0)]
         action = np.where(shoots, FIRST_ATTACK + target, action)
@@ -112,8 +112,8 @@ class CellOrders(Interface):
         target = far.argmin(axis=1)
         rows = np.arange(len(entry))
         none = ~hit.any(axis=1)
-        way = np.stack([across[rows, target], up[rows, target]], axis=1)
-        return np.where(none, -1, target), np.where(none[:, None], 0.0, way)
+        direction = np.stack([across[rows, target], up[rows, target]], axis=1)
+        return np.where(none, -1, target), np.where(none[:, None], 0.0, direction)
 
 
 class ImgActItf(CellOrders):
@@ -130,10 +130,10 @@ class ImgMABActItf(CellOrders):
     types = TYPES
 
 
-def _best_move(legal: Array, way: Array, enemies: int) -> Array:
+def _best_move(legal: Array, direction: Array, enemies: int) -> Array:
     """(B,) the legal move closest to a direction (B, 2); stop if there is none."""
     north_east = FIRST_ATTACK + enemies
     moves = np.array([NORTH, north_east, EAST, north_east + 1, SOUTH, north_east + 2, WEST, north_east + 3])
-    gain = np.where(legal[:, moves], way @ _WAYS.T, 0.0)
+    gain = np.where(legal[:, moves], direction @ _DIRECTIONS.T, 0.0)
     best = gain.argmax(axis=1)
     return np.where(gain.max(axis=1) > 1e-9, moves[best], STOP)

@@ -56,10 +56,10 @@ def find_escapes(sights, room, moves, soon):
         soon: (B, N, N) uint8, steps until a cell burns, 0 = never.
     """
     for b in range(moves.shape[0]):
-        note_bombs(sights, room, b)
-        note_fires(sights, room, b)
-        note_ways(sights, room, b)
-        tell_soon(room, soon, b)
+        mark_bombs(sights, room, b)
+        mark_fires(sights, room, b)
+        mark_paths(sights, room, b)
+        write_soon(room, soon, b)
         some = False
         for action in range(_LAY):
             moves[b, action] = can_move(sights, room, b, action)
@@ -71,7 +71,7 @@ def find_escapes(sights, room, moves, soon):
 
 
 @phase
-def note_bombs(sights, room, b):
+def mark_bombs(sights, room, b):
     """The step in which each bomb burns: its own, or that of a bomb that reaches it."""
     n = room.time.shape[0]
     for row in range(n):
@@ -103,7 +103,7 @@ def chain_bombs(sights, room, b):
 
 
 @phase
-def note_fires(sights, room, b):
+def mark_fires(sights, room, b):
     """The cells on which each step kills."""
     n = room.time.shape[0]
     room.burns[:] = 0
@@ -128,7 +128,7 @@ def burn(room, row, col, time):
 
 
 @phase
-def note_ways(sights, room, b):
+def mark_paths(sights, room, b):
     """The cells that can be entered in each step."""
     n = room.time.shape[0]
     room.enter[:] = 0
@@ -148,7 +148,7 @@ def note_ways(sights, room, b):
 
 
 @phase
-def tell_soon(room, soon, b):
+def write_soon(room, soon, b):
     n = room.time.shape[0]
     for row in range(n):
         for col in range(n):
@@ -186,8 +186,8 @@ def can_lay(sights, room, b):
     sights.strength[b, row, col] = sights.blast[b]
     room.time[row, col] = _LONGEST
     chain_bombs(sights, room, b)
-    note_fires(sights, room, b)
-    note_ways(sights, room, b)
+    mark_fires(sights, room, b)
+    mark_paths(sights, room, b)
     sights.strength[b, row, col] = strength
     return lives_on(room, row, col)
 

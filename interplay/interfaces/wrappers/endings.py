@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import ALIVE, OUTCOME, Told, outcomes
+from interplay.interfaces.match import ALIVE, OUTCOME, MatchStep, outcomes
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -31,7 +31,7 @@ class LifeEnds(MatchWrapper):
         self._lived = _living(info)
         return seen, info
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         alive = _living(info)
@@ -59,7 +59,7 @@ class CutWithoutReward(MatchWrapper):
         self._idle, self._returns = 0, np.zeros(self.slots)
         return self.env.reset(seed=seed, options=options)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         self._returns += [float(np.sum(reward)) for reward in rewards]

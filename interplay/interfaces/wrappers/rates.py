@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.interfaces.environment import EnvItfWrapper
-from interplay.interfaces.match import Told
+from interplay.interfaces.match import MatchStep
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 Wait = Callable[[Any], int]
@@ -43,7 +43,7 @@ class ActingRates(MatchWrapper):
         self._seen = list(seen)
         return tuple(seen), {**info, "due": (True,) * self.slots}
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with the actions of due slots; other entries are ignored."""
         due = self._left == 0
         for slot in np.flatnonzero(due).tolist():
@@ -63,7 +63,7 @@ class ActingRates(MatchWrapper):
         self._seen = [new if ready else old for new, old, ready in zip(seen, self._seen, now, strict=True)]
         return tuple(self._seen), tuple(earned), terminated, truncated, {**info, "due": tuple(now.tolist())}
 
-    def _once(self, decided: Any) -> Told:
+    def _once(self, decided: Any) -> MatchStep:
         if isinstance(self.env, EnvItfWrapper):
             return self.env.step(tuple(self._held), decided=tuple(decided.tolist()))
         return super().step(tuple(self._held))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import Told
+from interplay.interfaces.match import MatchStep
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -23,10 +23,10 @@ class RewardWeights(MatchWrapper):
         super().__init__(env)
         self._weights = np.asarray(weights, np.float64)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
-        seen, rewards, *told = super().step(action)
-        return (seen, tuple(map(self._sum, rewards)), *told)  # type: ignore[return-value]
+        seen, rewards, *rest = super().step(action)
+        return (seen, tuple(map(self._sum, rewards)), *rest)  # type: ignore[return-value]
 
     def _sum(self, reward: Any) -> float:
         if np.shape(reward) != self._weights.shape:
@@ -39,10 +39,10 @@ class RewardWeights(MatchWrapper):
 class SignReward(MatchWrapper):
     """Clips every slot's reward to its sign: -1, 0 or 1."""
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
-        seen, rewards, *told = super().step(action)
-        return (seen, tuple(_sign(reward) for reward in rewards), *told)  # type: ignore[return-value]
+        seen, rewards, *rest = super().step(action)
+        return (seen, tuple(_sign(reward) for reward in rewards), *rest)  # type: ignore[return-value]
 
 
 class RecordEpisodeStatistics(MatchWrapper):
@@ -56,7 +56,7 @@ class RecordEpisodeStatistics(MatchWrapper):
         self._steps = 0
         return self.env.reset(seed=seed, options=options)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         self._returns = [one + other for one, other in zip(self._returns, rewards, strict=True)]
@@ -82,9 +82,9 @@ class NormalizeReward(MatchWrapper):
         self._return[:] = 0
         return self.env.reset(seed=seed, options=options)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
-        seen, rewards, *told = super().step(action)
+        seen, rewards, *rest = super().step(action)
         given = np.array([float(reward) for reward in rewards])
         self._return = self._return * self._gamma + given
         self._count += 1
@@ -93,7 +93,7 @@ class NormalizeReward(MatchWrapper):
         self._spread = self._spread + before * (self._return - self._mean)
         # One return has no spread.
         variance = self._spread / self._count if self._count > 1 else np.ones(self.slots)
-        return (seen, tuple((given / np.sqrt(variance + self._epsilon)).tolist()), *told)  # type: ignore[return-value]
+        return (seen, tuple((given / np.sqrt(variance + self._epsilon)).tolist()), *rest)  # type: ignore[return-value]
 
 
 def _sign(reward: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.interfaces.match import Told, slots_of
+from interplay.interfaces.match import MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 
@@ -39,7 +39,7 @@ class RandPlayer(MatchWrapper):
         seen, info = self.env.reset(seed=seed, options=options)
         return self._of_players(seen), self._info(info)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Every player's action."""
         seated: list[Any] = [None] * self.slots
         for seat, one in zip(self._seats, action, strict=True):

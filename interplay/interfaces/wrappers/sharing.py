@@ -9,7 +9,7 @@ from typing import Any
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import Told, slots_of
+from interplay.interfaces.match import MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -42,10 +42,10 @@ class AllObs(MatchWrapper):
         seen, info = self.env.reset(seed=seed, options=options)
         return self._shown(seen), info
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
-        seen, *told = super().step(action)
-        return (self._shown(seen), *told)  # type: ignore[return-value]
+        seen, *rest = super().step(action)
+        return (self._shown(seen), *rest)  # type: ignore[return-value]
 
     def _around(self, values: Sequence[Any], slot: int) -> tuple[Any, ...]:
         return tuple(values[(slot + k) % self.slots] for k in range(self.slots))

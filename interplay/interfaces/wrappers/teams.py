@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import OUTCOME, Told, slots_of
+from interplay.interfaces.match import OUTCOME, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 REWARDS = ("mean", "sum", "first")
@@ -45,7 +45,7 @@ class MakeTeam(MatchWrapper):
         seen, info = self.env.reset(seed=seed, options=options)
         return self._by_team(seen), self._info(info)
 
-    def step(self, action: Sequence[Sequence[Any]]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Sequence[Any]]) -> MatchStep:  # type: ignore[override]
         """Every team's tuple of actions."""
         flat: list[Any] = [None] * self.slots
         for group, actions in zip(self.groups, action, strict=True):
@@ -112,7 +112,7 @@ class SplitTeam(MatchWrapper):
         seen, info = self.env.reset(seed=seed, options=options)
         return self._by_player(seen), self._info(info)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(
             tuple(tuple(action[player] for player in group) for group in self.groups)

@@ -8,7 +8,16 @@ from typing import Any
 import gymnasium
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import ALIVE, MASK, OUTCOME, Told, as_rewards, match, resets_itself, slots_of
+from interplay.interfaces.match import (
+    ALIVE,
+    MASK,
+    OUTCOME,
+    MatchStep,
+    as_rewards,
+    match,
+    resets_itself,
+    slots_of,
+)
 
 PER_SLOT = (
     ALIVE,
@@ -39,7 +48,7 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             )
         self.slots = len(slots_of(self.env)[0])
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot; rewards are always a tuple."""
         seen, rewards, terminated, truncated, info = self.env.step(action)
         return tuple(seen), as_rewards(rewards, self.slots), bool(terminated), bool(truncated), info
