@@ -121,14 +121,14 @@ def arrows(head: str, names: Mapping[str, str] = ARROWS) -> dict[str, dict[str, 
     return {key: {head: choice} for key, choice in names.items()}
 
 
-def way_to(dx: float, dy: float) -> str | None:
+def direction_to(dx: float, dy: float) -> str | None:
     """Direction to a neighbouring tile, y down: its name in `ARROWS`; None for all other tiles.
 
     Args:
         dx, dy: from the agent's tile to the other one, in tiles.
 
     Example:
-        >>> way_to(0, -1), way_to(0, 0), way_to(1, 1)
+        >>> direction_to(0, -1), direction_to(0, 0), direction_to(1, 1)
         ('up', None, None)
     """
     ways = {(0.0, -1.0): "up", (0.0, 1.0): "down", (-1.0, 0.0): "left", (1.0, 0.0): "right"}

@@ -148,7 +148,7 @@ def remove_tree(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def told_plainly(action: str, path: Path, safe: str = "") -> Iterator[None]:
+def os_errors_as_user_errors(action: str, path: Path, safe: str = "") -> Iterator[None]:
     """Turns an operating system's error into one line with action, path, reason and cure.
 
     Args:

@@ -56,7 +56,7 @@ def private_folder(path: Path) -> Path | None:
     reason = _unusable(path)
     if reason is None:
         return path
-    say_once(f"compiled code is not kept in {path}: {reason}; or let INTERPLAY_CACHE name another folder")
+    print_once(f"compiled code is not kept in {path}: {reason}; or let INTERPLAY_CACHE name another folder")
     return None
 
 
@@ -77,7 +77,7 @@ def _unusable(path: Path) -> str | None:
     return None if os.access(path, os.W_OK | os.X_OK) else "it cannot be written to"
 
 
-def say_once(line: str) -> None:
+def print_once(line: str) -> None:
     """One line on standard error, once in the life of the process."""
     if line not in _reported:
         _reported.add(line)
@@ -137,7 +137,7 @@ class KernelCache(_Cache):
             os.replace(temporary, file)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            say_once(f"compiled kernels are not kept in {file.parent}: {error.strerror}")
+            print_once(f"compiled kernels are not kept in {file.parent}: {error.strerror}")
 
     def enable(self) -> None:
         """Reads and writes entries again."""
@@ -155,10 +155,12 @@ class KernelCache(_Cache):
     def _give_up(self, file: Path, error: Exception) -> None:
         """Removes a damaged entry of the cache; the package's own files are left as they were installed."""
         if file.is_relative_to(shipped.FOLDER):
-            say_once(f"the package's compiled kernel {file} is damaged ({error}); install the package again")
+            print_once(
+                f"the package's compiled kernel {file} is damaged ({error}); install the package again"
+            )
         else:
             file.unlink(missing_ok=True)
-            say_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
+            print_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
 
     def _is_private(self) -> bool:
         """Whether no other user may write into the folders of the entries; missing ones are created."""

@@ -97,7 +97,7 @@ def help_out(descriptor: int, module: str) -> None:
     """The helper's main function: imports a module, and compiles phases for the process at the other end of a pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted main process ends the helper
     HELPER.wanted = False
-    WAITING.hushed = True
+    WAITING.quiet = True
     gc.disable()
     # Numba numbers what it compiles, and takes two functions with one name and number for the same when it links them.
     FunctionIdentity._unique_ids = itertools.count(_HELPER_IDS + secrets.randbits(40))

@@ -1,7 +1,7 @@
 """Valid values of a world's state, declared next to its arrays: ranges of numbers, and invariants between fields.
 
 Kernels do not check bounds, so a number that is used as an index, a count or a link has to be valid before it becomes state.
-A world declares a `Range` for every field and a `Law` for each invariant between fields. `check_state` checks a snapshot against both
+A world declares a `Range` for every field and a `Invariant` for each invariant between fields. `check_state` checks a snapshot against both
 (`docs/decisions/0009-declared-state.md`).
 """
 
@@ -77,12 +77,12 @@ def of_space(space: Any) -> Range:
     return Range(start, start + int(getattr(space, "n", 2) if space.shape == () else 2) - 1, (0,))
 
 
-class Law(NamedTuple):
+class Invariant(NamedTuple):
     """An invariant between fields.
 
     Attributes:
         field: the one that an error names.
-        says: the problem, in words that follow the value: ``"is not the number of the living"``.
+        problem: in words, in words that follow the value: ``"is not the number of the living"``.
         broken: arrays -> (W, ...) bool, true where it is violated; invariants are checked in order, each may rely on those before it.
     """
 
@@ -91,7 +91,9 @@ class Law(NamedTuple):
     broken: Callable[[Arrays], Array]
 
 
-def check_state(owner: str, given: Arrays, ranges: Mapping[str, Range], laws: Iterable[Law] = ()) -> None:
+def check_state(
+    owner: str, given: Arrays, ranges: Mapping[str, Range], laws: Iterable[Invariant] = ()
+) -> None:
     """Checks a snapshot's arrays, whose names, shapes and dtypes fit, against ranges and invariants.
 
     Args:
@@ -111,7 +113,7 @@ def check_state(owner: str, given: Arrays, ranges: Mapping[str, Range], laws: It
     for law in laws:
         broken = np.asarray(law.broken(given))
         if broken.any():
-            raise UserError(_complaint(owner, law.field, given[law.field], broken, law.says))
+            raise UserError(_complaint(owner, law.field, given[law.field], broken, law.problem))
 
 
 def outside(array: Array, allowed: Range) -> Array | None:

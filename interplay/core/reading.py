@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 
 T = TypeVar("T")
 
@@ -83,14 +83,14 @@ def read_bytes(path: Path | str, limit: int | None = None, links: bool = True) -
 
 def read_text(path: Path | str, limit: int = SMALL, links: bool = True) -> str:
     """A UTF-8 text."""
-    with told_plainly("reading", Path(path)):
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, limit, links)
     return _refused(lambda: decode(data), f"{path} is no text in UTF-8")
 
 
 def read_json(path: Path | str, limit: int = LINE, links: bool = True) -> Any:
     """A JSON document, see `parse_json`."""
-    with told_plainly("reading", Path(path)):
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, limit, links)
     return _refused(lambda: parse_json(data), f"{path} is not JSON")
 
@@ -100,7 +100,7 @@ def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int,
 
     The log may be of any size: one line is held at a time.
     """
-    with told_plainly("reading", Path(path)), opened(path, 2**63, links) as file:
+    with os_errors_as_user_errors("reading", Path(path)), opened(path, 2**63, links) as file:
         number = 0
         while line := file.readline(LINE + 1):
             number += 1
@@ -116,7 +116,7 @@ def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int,
 
 def read_toml(path: Path | str, links: bool = True) -> dict[str, Any]:
     """A TOML document, see `parse_toml`."""
-    with told_plainly("reading", Path(path)):
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, SMALL, links)
     try:
         return parse_toml(data)

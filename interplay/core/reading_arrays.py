@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.reading import MIB, read_bytes
 
 UNPACKED = 1024 * MIB  # bytes of all arrays of an archive together
@@ -31,7 +31,7 @@ _ODD = (
 
 def read_npz(path: Path | str, links: bool = True) -> dict[str, np.ndarray]:
     """The arrays of an archive by their names."""
-    with told_plainly("reading", Path(path)):
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, UNPACKED, links)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from interplay.core import settings_reading
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.reading import SMALL, parse_toml, read_bytes
 from interplay.core.settings import Settings, to_toml
 
@@ -52,7 +52,7 @@ def sealed_toml(settings: Settings, departs: Sequence[str] = ()) -> str:
 
 def read_sealed(path: Path | str) -> Sealed:
     """Reads a settings file inside a folder of ours; links are not followed."""
-    with told_plainly("reading", Path(path)):
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, SMALL, links=False)
     values = settings_reading.parse_toml(data, str(path))
     return Sealed(values, *check_seal(data, values))

@@ -12,7 +12,7 @@ from typing import Any
 
 from interplay.core import reading
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 
 MOST_DEPTH = 32  # groups of an override; a real one has three
 MOST_NUMBER = 1 << 64  # whole numbers are smaller, and larger than its negative
@@ -59,7 +59,7 @@ def read_toml(path: Path | str) -> dict[str, Any]:
 
 def read_bytes(path: Path | str) -> bytes:
     """Reads a small file."""
-    with told_plainly("reading", Path(path)):
+    with os_errors_as_user_errors("reading", Path(path)):
         return reading.read_bytes(path, reading.SMALL)
 
 

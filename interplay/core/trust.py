@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.files import replace_file, told_plainly
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.loading import origin
 from interplay.core.settings import Settings, build, to_toml
 from interplay.core.settings_reading import parse_toml, read_bytes
@@ -63,7 +63,7 @@ def add_trusted(file: Path, data: bytes) -> None:
         return
     try:
         trusted = data_folder() / "trusted"
-        with told_plainly("writing", trusted):
+        with os_errors_as_user_errors("writing", trusted):
             trusted.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # One call, so that processes that add at once do not mix their lines.
             handle = os.open(trusted, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

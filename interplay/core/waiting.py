@@ -48,13 +48,13 @@ class Waiting:
     Attributes:
         world: whose kernels are compiled next, as `thing_of` names it; empty if unknown.
         programs: the owner of training's programs, beginning with `TRAINING`: see `train_on`.
-        hushed: nothing is printed or kept, as another process of the same run does that.
+        quiet: nothing is printed or kept, as another process of the same run does that.
     """
 
     def __init__(self) -> None:
         self.world = ""
         self.programs = TRAINING
-        self.hushed = False
+        self.quiet = False
         self._lock = threading.Lock()
         self._depth = 0
         self._thing = ""
@@ -79,7 +79,7 @@ class Waiting:
             if self._depth > 1:
                 return
             self._thing, self._began = thing, time.monotonic()
-            if not thing or self.hushed:
+            if not thing or self.quiet:
                 return
             due = self._due.get(thing, AFTER) - self._waited.get(thing, 0.0)
             patience = _BREATH if thing in self._due and _on_terminal() else max(due, 0.0)
@@ -105,10 +105,10 @@ class Waiting:
 
     def keep(self) -> None:
         """Keeps each thing's time if it is the longest so far, since a later, partial compilation takes less."""
-        if self.hushed or all(seconds < AFTER for seconds in self._waited.values()):
+        if self.quiet or all(seconds < AFTER for seconds in self._waited.values()):
             return
         from interplay.core.errors import UserError
-        from interplay.core.files import replace_file, told_plainly
+        from interplay.core.files import os_errors_as_user_errors, replace_file
 
         known = _kept()
         # Training without a name may be that of any network.
@@ -120,7 +120,7 @@ class Waiting:
         file = _kept_in()
         if longer and file is not None:
             try:
-                with told_plainly("keeping", file):
+                with os_errors_as_user_errors("keeping", file):
                     replace_file(file, json.dumps(known | longer, indent=2) + "\n", "waits")
             except UserError:
                 return  # the next one waits without knowing how long

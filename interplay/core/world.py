@@ -22,7 +22,7 @@ from interplay.core.copying import Remakable
 from interplay.core.errors import UserError
 from interplay.core.guides import Guides
 from interplay.core.hashing import hash_rows
-from interplay.core.ranges import Law, Range, check_state
+from interplay.core.ranges import Invariant, Range, check_state
 from interplay.core.spaces import check_action
 from interplay.core.transcript import Line, line
 
@@ -542,7 +542,7 @@ class ArrayWorld(World):
         """
         return {}
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         """Invariants between fields, in the order of the checks: links without circles, counts that match."""
         return ()
 

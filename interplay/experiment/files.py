@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from interplay.core.errors import USER_ERRORS, UserError
-from interplay.core.files import replace_file, told_plainly
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.settings_reading import read_bytes
 from interplay.core.trust import add_trusted, read_program
 from interplay.experiment.params import Experiment, read_params
@@ -84,7 +84,7 @@ def config_of(run: str | Path) -> Path:
 
 def copy_into(config: str | Path, run: Path) -> Path:
     """Puts a copy of an experiment's file, which this process has run, into a run folder, and trusts it there."""
-    with told_plainly("copying", Path(config)):
+    with os_errors_as_user_errors("copying", Path(config)):
         data = read_bytes(config)
         target = run / Path(config).name
         add_trusted(target, data)

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.core.data_frames import frame_of
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
-from interplay.core.keywords import says_near_miss
+from interplay.core.keywords import suggest_keyword
 from interplay.core.loading import did_you_mean
 from interplay.verbs.showing import Media
 
@@ -56,7 +56,7 @@ class Run:
         UserError: if the folder holds no run.
     """
 
-    @says_near_miss
+    @suggest_keyword
     def __init__(self, folder: str | Path, world: object = None, *, trust: bool = False) -> None:
         self.folder, self.trust = Path(folder).absolute(), trust
         if not (self.folder / "settings.toml").is_file():
@@ -118,7 +118,7 @@ class Run:
         columns = {"agent_steps": log.steps, **log.columns, **agents}
         return Metrics(str(self.folder), columns, log.names)
 
-    @says_near_miss
+    @suggest_keyword
     def policy(
         self, *, greedy: bool = False, populations: Sequence[str] | None = None
     ) -> TrainedPolicy | SeenPolicy:
@@ -164,7 +164,7 @@ class Run:
         out: str | Path | None = None,
     ) -> Metrics: ...
 
-    @says_near_miss
+    @suggest_keyword
     def evaluate(
         self,
         *,
@@ -198,7 +198,7 @@ class Run:
             out=out,
         )
 
-    @says_near_miss
+    @suggest_keyword
     def record(
         self,
         out: str | Path | None = None,
@@ -248,7 +248,7 @@ class Run:
             trust=trust,
         )
 
-    @says_near_miss
+    @suggest_keyword
     def curves(self, out: str | Path | None = None, columns: Sequence[str] | None = None) -> Media:
         """Draws learning curves.
 
@@ -270,7 +270,7 @@ class Run:
 
         return diagnose(self)
 
-    @says_near_miss
+    @suggest_keyword
     def resume(
         self,
         steps: int | None = None,

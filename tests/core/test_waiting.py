@@ -91,7 +91,7 @@ def test_what_is_compiled_inside_belongs_to_what_it_stands_in(cache, monkeypatch
     found.end()
 
 
-@pytest.mark.parametrize("hush", [lambda found: setattr(found, "hushed", True), None])
+@pytest.mark.parametrize("hush", [lambda found: setattr(found, "quiet", True), None])
 def test_hushed_and_nameless_waits_are_silent(cache, monkeypatch, hush):
     heard, found = listen(monkeypatch), Waiting()
     if hush:

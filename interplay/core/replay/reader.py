@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.frames import Decoder, Frame, split_frames
 from interplay.core.reading import opened
 from interplay.core.replay.layout import (
@@ -63,7 +63,7 @@ class ReplayReader:
         self.troubles: list[str] = []
         self.left_off = False
         with ExitStack() as opening:
-            opening.enter_context(told_plainly("reading", self.path))
+            opening.enter_context(os_errors_as_user_errors("reading", self.path))
             self._file: io.BufferedReader = opening.enter_context(opened(self.path, _ANY_SIZE, links))
             prelude = self._read(0, PRELUDE.size)
             length = header_length(prelude, str(self.path))

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from interplay.core.errors import CannotSave
-from interplay.core.files import reached, replacing, told_plainly, write_file
+from interplay.core.files import os_errors_as_user_errors, reached, replacing, write_file
 from interplay.core.frames import Encoder
 from interplay.core.replay.exact import one_of, write_actions, write_snapshot
 from interplay.core.replay.layout import (
@@ -59,7 +59,7 @@ class ReplayWriter:
         self._index: list[bytes] = []
         beginning = write_beginning(build(Header, {**header, "scene": self._encoder.schema}, "recording"))
         with ExitStack() as opening:
-            opening.enter_context(told_plainly("writing", self.path))
+            opening.enter_context(os_errors_as_user_errors("writing", self.path))
             name = self.path
             if growing:
                 write_file(name, b"", "recording", fresh=True)
@@ -197,7 +197,7 @@ class WorldRecorder:
         """The world was just stepped."""
         self._add(one_of(action, self._index), last=last)
 
-    def note(self, kind: str, slot: int) -> None:
+    def add_mark(self, kind: str, slot: int) -> None:
         """Marks the next frame with an event from outside the world."""
         self._notes.append((kind, slot))
 
