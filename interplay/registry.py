@@ -125,10 +125,11 @@ def make_world(
     for name, value in (("num_worlds", num_worlds), ("threads", threads)):
         if isinstance(value, bool) or not isinstance(value, Integral):
             raise UserError(f"{name} = {value!r} is not allowed; pass a whole number")
+    batch = {"num_worlds": num_worlds, "seed": seed, "threads": threads, "first_world": first_world}
     if ":" in world_id:
-        return _make_from_path(world_id, num_worlds, seed, threads, first_world, options)
+        return _make_from_path(world_id, batch, options)
     spec = find_world(world_id)
-    return _make_from_spec(spec, spec.id, num_worlds, seed, threads, first_world, options)
+    return _make_from_spec(spec, spec.id, batch, options)
 
 
 def training_settings(world_id: str) -> dict[str, Any]:
@@ -244,14 +245,12 @@ def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
     return build(model, lay_over(model, spec.options, given), spec.id)
 
 
-def _make_from_path(
-    path: str, num_worlds: int, seed: int, threads: int, first_world: int, options: Mapping[str, Any]
-) -> World:
+def _make_from_path(path: str, batch: Mapping[str, int], options: Mapping[str, Any]) -> World:
     """The result of a user's class, function or spec; nothing is called to find out its kind."""
     make = load(path, users=True)
     WAITING.world = thing_of(path)
     if isinstance(make, WorldSpec):
-        return _make_from_spec(make, path, num_worlds, seed, threads, first_world, options)
+        return _make_from_spec(make, path, batch, options)
     kind = targets.kind_made(make)
     if kind not in (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT):
         raise UserError(f"{path!r}: {_refusal(make)}")
@@ -263,24 +262,24 @@ def _make_from_path(
             near = did_you_mean(name, parameters, "its options: " + (", ".join(parameters) or "none"))
             raise UserError(f"{path}: unknown option {name!r}; {near}")
     if kind == targets.WORLD:
-        return _make_own(make, path, num_worlds, seed, threads, first_world, options)
+        return _make_own(make, path, batch, options)
     if kind == targets.SIMULATION and not processes:
-        special = _special(make(**rest), num_worlds, seed, threads, first_world)
+        special = _special(make(**rest), batch)
         if special is not None:
             special.id = path
             return special
-    batch: World = load(_SIMULATIONS if kind == targets.SIMULATION else _ENVIRONMENTS)(
-        path, num_worlds, seed=seed, first_world=first_world, processes=processes, kwargs=rest
+    copies = {name: value for name, value in batch.items() if name != "threads"}
+    world: World = load(_SIMULATIONS if kind == targets.SIMULATION else _ENVIRONMENTS)(
+        path, **copies, processes=processes, kwargs=rest
     )
-    return batch
+    return world
 
 
-def _special(manager: Any, num_worlds: int, seed: int, threads: int, first_world: int) -> World | None:
+def _special(manager: Any, batch: Mapping[str, int]) -> World | None:
     """A simulation's own batched world, as declared grid worlds have; None if its copies are stepped one by one."""
-    given = {"seed": seed, "first_world": first_world, "threads": threads}
     found: World | None = None
     if hasattr(manager, "sim"):
-        found = manager.sim.as_batch(manager, num_worlds, **given)
+        found = manager.sim.as_batch(manager, **batch)
         if found is None:
             manager.close()
     return found
@@ -297,50 +296,36 @@ def _refusal(make: Any) -> str:
 
 
 def _make_from_spec(
-    spec: WorldSpec,
-    name: str,
-    num_worlds: int,
-    seed: int,
-    threads: int,
-    first_world: int,
-    options: Mapping[str, Any],
+    spec: WorldSpec, name: str, batch: Mapping[str, int], options: Mapping[str, Any]
 ) -> World:
     settings = _settings(spec, options)
     WAITING.world = thing_of(spec.make)
     make = load(spec.make)
-    given = {"num_worlds": num_worlds, "seed": seed, "threads": threads, "first_world": first_world}
     if targets.kind_made(make) == targets.SIMULATION:
-        world: World = make(settings).vectorize(**given)
+        world: World = make(settings).vectorize(**batch)
     else:
         if isinstance(make, type) and "threads" not in inspect.signature(make).parameters:
-            del given["threads"]  # rules in NumPy have no use for them
-        world = make(settings, **given)
+            batch = {key: value for key, value in batch.items() if key != "threads"}  # rules in NumPy
+        world = make(settings, **batch)
     world.id = name
     return world
 
 
-def _make_own(
-    make: Any,
-    path: str,
-    num_worlds: int,
-    seed: int,
-    threads: int,
-    first_world: int,
-    options: Mapping[str, Any],
-) -> World:
+def _make_own(make: Any, path: str, batch: Mapping[str, int], options: Mapping[str, Any]) -> World:
     from interplay.core import seeding
     from interplay.core.world import World
 
     parameters = inspect.signature(make).parameters
     if "num_worlds" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         raise UserError(f"{path!r}: it takes no num_worlds, so it makes no batch; add that argument")
-    extra = {"seed": seed, "threads": threads, "first_world": first_world}
-    extra = {name: value for name, value in extra.items() if name in parameters}
-    world = make(num_worlds=num_worlds, **extra, **options)
+    accepted = {name: value for name, value in batch.items() if name in parameters or name == "num_worlds"}
+    world = make(**accepted, **options)
     if not isinstance(world, World):
         raise UserError(f"{path!r} made a {type(world).__name__}; it must make an interplay World")
     # For classes whose constructor does not take them.
-    world._seeds, world.first_world = seeding.world_seeds(seed, num_worlds, first_world), first_world
+    first_world = batch["first_world"]
+    world._seeds = seeding.world_seeds(batch["seed"], batch["num_worlds"], first_world)
+    world.first_world = first_world
     world.id = path
     return world
 

@@ -87,7 +87,7 @@ class Invariant(NamedTuple):
     """
 
     field: str
-    says: str
+    problem: str
     broken: Callable[[Arrays], Array]
 
 

@@ -14,6 +14,7 @@ from interplay.core.errors import UserError
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.match import (
     MASK,
+    MatchStart,
     MatchStep,
     as_rewards,
     match,
@@ -51,9 +52,7 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.observation_space = spaces.Tuple([stack.observation_space for stack in self.interfaces])
         self.action_space = spaces.Tuple([stack.action_space for stack in self.interfaces])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode; ``options["itf"][slot]`` are for that slot's interfaces (``ctx.info``)."""
         self._over = False
         own_options = _per_slot(options, len(self.interfaces))

@@ -19,6 +19,7 @@ from interplay.interfaces.legal import map_mask
 from interplay.interfaces.naming import mask_from_mapping
 from interplay.interfaces.nests import Nest, map_nest, one_of
 
+MatchStart = tuple[Any, dict[str, Any]]  # observations and infos, of `reset`
 MatchStep = tuple[tuple[Any, ...], tuple[Any, ...], bool, bool, dict[str, Any]]
 MASK, OUTCOME, ALIVE = "action_mask", "outcome", "alive"  # keys of infos
 
@@ -117,9 +118,7 @@ class WorldMatch(Match):
         self.observation_space = spaces.Tuple([kind.observation_space for kind in kinds])
         self.action_space = spaces.Tuple([kind.action_space for kind in kinds])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode; a seed names it."""
         super().reset(seed=seed)
         self._start()
@@ -128,7 +127,6 @@ class WorldMatch(Match):
         return self._seen(step), self._info(step)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         by_kind = {
             kind.name: _together(kind.action_space, [action[slot] for slot in kind.slots])
             for kind in self.world.kinds
@@ -188,10 +186,7 @@ class ParallelMatch(Match):
         self.observation_space = spaces.Tuple([env.observation_space(name) for name in self.names])
         self.action_space = spaces.Tuple([env.action_space(name) for name in self.names])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         super().reset(seed=seed)
         self._start()
         found, infos = self.env.reset(seed=seed, options=without_ours(options))
@@ -199,7 +194,6 @@ class ParallelMatch(Match):
         return tuple(found[name] for name in self.names), self._info(infos)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         actions = dict(zip(self.names, action, strict=True))
         living = {name: actions[name] for name in self.env.agents}
         found, rewards, _, cut, infos = self.env.step(living)
@@ -250,16 +244,12 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
             )
         self._returns, self._over = np.zeros(len(done)), False
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         self._returns[:], self._over = 0, False
         seen, info = self.env.reset(seed=seed, options=without_ours(options))
         return ((seen,) if self._alone else tuple(seen)), self._info(info)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         reward: Any
         seen, reward, terminated, truncated, info = self.env.step(action[0] if self._alone else action)
         if self._over and resets_itself(self.env):  # the actions were ignored; Autoreset returns 0

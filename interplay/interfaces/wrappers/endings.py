@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import ALIVE, OUTCOME, MatchStep, outcomes
+from interplay.interfaces.match import ALIVE, OUTCOME, MatchStart, MatchStep, outcomes
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -23,16 +23,12 @@ class LifeEnds(MatchWrapper):
         super().__init__(env)
         self._watched = list(range(self.slots)) if slots is None else list(slots)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = self.env.reset(seed=seed, options=options)
         self._lived = _living(info)
         return seen, info
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         alive = _living(info)
         lost = any(self._lived[slot] and not alive[slot] for slot in self._watched)
@@ -52,15 +48,11 @@ class CutWithoutReward(MatchWrapper):
             raise UserError(f"CutWithoutReward: steps = {steps}; let one pass at least")
         self._limit = int(steps)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         self._idle, self._returns = 0, np.zeros(self.slots)
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         self._returns += [float(np.sum(reward)) for reward in rewards]
         self._idle = 0 if any(np.any(reward) for reward in rewards) else self._idle + 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.interfaces.environment import EnvItfWrapper
-from interplay.interfaces.match import MatchStep
+from interplay.interfaces.match import MatchStart, MatchStep
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 Wait = Callable[[Any], int]
@@ -33,9 +33,7 @@ class ActingRates(MatchWrapper):
                 f"ActingRates: {len(self._waits)} waiting functions for {self.slots} slots; give one, or one for each"
             )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode; all slots are due."""
         seen, info = self.env.reset(seed=seed, options=options)
         self._left = np.zeros(self.slots, np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import MatchStep
+from interplay.interfaces.match import MatchStart, MatchStep
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -24,7 +24,6 @@ class RewardWeights(MatchWrapper):
         self._weights = np.asarray(weights, np.float64)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         seen, rewards, *rest = super().step(action)
         return (seen, tuple(map(self._sum, rewards)), *rest)  # type: ignore[return-value]
 
@@ -40,7 +39,6 @@ class SignReward(MatchWrapper):
     """Clips every slot's reward to its sign: -1, 0 or 1."""
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         seen, rewards, *rest = super().step(action)
         return (seen, tuple(_sign(reward) for reward in rewards), *rest)  # type: ignore[return-value]
 
@@ -48,16 +46,12 @@ class SignReward(MatchWrapper):
 class RecordEpisodeStatistics(MatchWrapper):
     """Adds ``info["episode"]`` to an episode's last step: ``r``, each slot's return, and ``l``, its number of steps."""
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         self._returns: list[Any] = [0.0] * self.slots
         self._steps = 0
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(action)
         self._returns = [one + other for one, other in zip(self._returns, rewards, strict=True)]
         self._steps += 1
@@ -75,15 +69,12 @@ class NormalizeReward(MatchWrapper):
         self._return, self._mean = np.zeros((2, self.slots))
         self._count, self._spread = 0, np.zeros(self.slots)  # Welford's sums
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode; what was learnt of returns stays."""
         self._return[:] = 0
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         seen, rewards, *rest = super().step(action)
         given = np.array([float(reward) for reward in rewards])
         self._return = self._return * self._gamma + given

@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.interfaces.match import MatchStep, slots_of
+from interplay.interfaces.match import MatchStart, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 
@@ -29,9 +29,7 @@ class RandPlayer(MatchWrapper):
                 )
         self._seed, self._episode = seed, -1
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode and draws the seats."""
         self._seed, self._episode = (self._seed, self._episode + 1) if seed is None else (seed, 0)
         draw = seeding.generator(self._seed, 0x5EA7, self._episode)

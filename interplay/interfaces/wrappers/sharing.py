@@ -9,7 +9,7 @@ from typing import Any
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import MatchStep, slots_of
+from interplay.interfaces.match import MatchStart, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -35,15 +35,11 @@ class AllObs(MatchWrapper):
             ]
         )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = self.env.reset(seed=seed, options=options)
         return self._shown(seen), info
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         seen, *rest = super().step(action)
         return (self._shown(seen), *rest)  # type: ignore[return-value]
 

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import OUTCOME, MatchStep, slots_of
+from interplay.interfaces.match import OUTCOME, MatchStart, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 REWARDS = ("mean", "sum", "first")
@@ -38,10 +38,7 @@ class MakeTeam(MatchWrapper):
             for space in slots_of(self.env)
         )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = self.env.reset(seed=seed, options=options)
         return self._by_team(seen), self._info(info)
 
@@ -105,15 +102,11 @@ class SplitTeam(MatchWrapper):
             spaces.Tuple(self._by_player(part)) for part in (seen, done)
         )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = self.env.reset(seed=seed, options=options)
         return self._by_player(seen), self._info(info)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot."""
         seen, rewards, terminated, truncated, info = super().step(
             tuple(tuple(action[player] for player in group) for group in self.groups)
         )
