@@ -82,7 +82,7 @@ class Invariant(NamedTuple):
 
     Attributes:
         field: the one that an error names.
-        problem: in words, in words that follow the value: ``"is not the number of the living"``.
+        problem: in words that follow the value: ``"is not the number of the living"``.
         broken: arrays -> (W, ...) bool, true where it is violated; invariants are checked in order, each may rely on those before it.
     """
 
