@@ -220,6 +220,16 @@ class LayerBuilder:
             raise self.wrong(f"{key} = {value}; pass finite numbers")
         self.options[key] = value
 
+    def constants(self, **values: Any) -> None:
+        """Several constants."""
+        for key, value in values.items():
+            self.constant(key, value)
+
+    def flags(self, **values: Any) -> None:
+        """Several columns of booleans."""
+        for key, value in values.items():
+            self.flag(key, value)
+
     def wrong(self, what: str) -> UserError:
         """The error of a wrong argument of this layer."""
         return UserError(f'canvas layer "{self.name}": {what}')

@@ -152,8 +152,8 @@ def drawable(space: spaces.Space[Any], mask: Any) -> Any:
     if mask is None or isinstance(space, spaces.Box):
         return None
     if isinstance(space, spaces.Dict):
-        parts = {key: drawable(part, mask.get(key)) for key, part in space.spaces.items()}
-        return parts if any(part is not None for part in parts.values()) else None
+        named = {key: drawable(part, mask.get(key)) for key, part in space.spaces.items()}
+        return named if any(part is not None for part in named.values()) else None
     if isinstance(space, spaces.Tuple):
         parts = tuple(drawable(part, own) for part, own in zip(space.spaces, mask, strict=True))
         return parts if any(part is not None for part in parts) else None

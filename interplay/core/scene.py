@@ -206,13 +206,8 @@ class Canvas:
         build.number("radius", radius, minimum=0.0)
         if angle is not None:
             build.number("angle", angle)
-        self._finish(
-            build,
-            colour,
-            absent,
-            jump,
-            dimmed,
-            opacity,
+        self._style(build, colour, absent, jump, dimmed, opacity)
+        build.constants(
             fill=bool(fill),
             outline=bool(outline),
             dashed=bool(dashed),
@@ -261,17 +256,8 @@ class Canvas:
         build.number("half_x", half_x, minimum=0.0)
         build.number("half_y", half_y, minimum=0.0)
         build.number("angle", angle)
-        self._finish(
-            build,
-            colour,
-            absent,
-            jump,
-            dimmed,
-            opacity,
-            fill=bool(fill),
-            width=float(width),
-            glyph=str(glyph),
-        )
+        self._style(build, colour, absent, jump, dimmed, opacity)
+        build.constants(fill=bool(fill), width=float(width), glyph=str(glyph))
         build.legend(legend)
         self._add(build)
 
@@ -305,7 +291,8 @@ class Canvas:
         if isinstance(dashed, str) and dashed != DOTS:
             raise build.wrong(f'dashed = {dashed!r:.60}; pass True for dashes, "{DOTS}", or False')
         broken = dashed if isinstance(dashed, str) else bool(dashed)
-        self._finish(build, colour, absent, jump, dimmed, opacity, dashed=broken, width=float(width))
+        self._style(build, colour, absent, jump, dimmed, opacity)
+        build.constants(dashed=broken, width=float(width))
         build.legend(legend)
         self._add(build)
 
@@ -327,7 +314,8 @@ class Canvas:
         """Polygons with V corners each: x and y are (N, V), or (V,) for one polygon."""
         build = LayerBuilder(name, "polygons")
         build.corners(x, y)
-        self._finish(build, colour, absent, jump, dimmed, opacity, fill=bool(fill), width=float(width))
+        self._style(build, colour, absent, jump, dimmed, opacity)
+        build.constants(fill=bool(fill), width=float(width))
         build.legend(legend)
         self._add(build)
 
@@ -359,11 +347,9 @@ class Canvas:
         build = LayerBuilder(name, "labels")
         build.places(x=x, y=y)
         build.number("size", size, minimum=0.0)
-        build.constant("align", align)
-        build.constant("halo", bool(halo))
+        build.constants(align=align, halo=bool(halo))
         build.colour(colour)
-        build.flag("absent", absent)
-        build.flag("jump", jump)
+        build.flags(absent=absent, jump=jump)
         build.text = strings(name, texts, build.rows)
         self._add(build)
 
@@ -385,11 +371,9 @@ class Canvas:
             heads: the table whose first cell is the step of these cells.
         """
         build = LayerBuilder(name, "table")
-        build.constant("titles", strings(name, columns, len(columns)))
-        build.constant("caption", bool(caption))
+        build.constants(titles=strings(name, columns, len(columns)), caption=bool(caption))
         if history:
-            build.constant("history", _columns_among(name, history, columns))
-            build.constant("heads", str(heads))
+            build.constants(history=_columns_among(name, history, columns), heads=str(heads))
         elif heads:
             raise UserError(
                 f'canvas layer "{name}": heads = {heads!r:.60} without history; name columns, or leave it out'
@@ -414,23 +398,14 @@ class Canvas:
                 )
         return Scene(self.bounds, self.up, tuple(self._layers.values()), self._picture)
 
-    def _finish(
-        self,
-        build: LayerBuilder,
-        colour: Any,
-        absent: Any,
-        jump: Any,
-        dimmed: Any,
-        opacity: float,
-        **constants: Any,
+    def _style(
+        self, build: LayerBuilder, colour: Any, absent: Any, jump: Any, dimmed: Any, opacity: float
     ) -> None:
+        if not 0.0 <= opacity <= 1.0:
+            raise build.wrong(f"opacity = {opacity}; pass a number from 0 (clear) to 1")
         build.colour(colour)
-        build.flag("absent", absent)
-        build.flag("jump", jump)
-        build.flag("dimmed", dimmed)
-        build.constant("opacity", _unit(build.name, opacity))
-        for key, value in constants.items():
-            build.constant(key, value)
+        build.flags(absent=absent, jump=jump, dimmed=dimmed)
+        build.constant("opacity", float(opacity))
 
     def _add(self, build: LayerBuilder) -> None:
         layer = build.layer()
@@ -463,12 +438,6 @@ def _direction(up: str) -> Literal["north", "south"]:
     if up not in ("north", "south"):
         raise UserError(f'canvas: up = {up!r}; choose "north" (y grows up the screen) or "south"')
     return "north" if up == "north" else "south"
-
-
-def _unit(name: str, opacity: float) -> float:
-    if not 0.0 <= opacity <= 1.0:
-        raise UserError(f'canvas layer "{name}": opacity = {opacity}; pass a number from 0 (clear) to 1')
-    return float(opacity)
 
 
 def _columns_among(name: str, chosen: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
