@@ -6,10 +6,10 @@ Worlds of other packages join by the entry point group ``interplay.worlds``, who
     [project.entry-points."interplay.worlds"]
     mine = "my_package:SPECS"
 
-A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``; a simulation by a function that makes
-its manager, ``make_world("examples.corridor:together")``; and so is anybody's PettingZoo parallel environment:
-``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``, in turns or parallel, and Gymnasium's:
-``make_world("gymnasium:CartPole-v1")``. A function says by its annotation what it returns;
+A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``. A simulation is named by a function that makes
+its manager, ``make_world("examples.corridor:together")``, a PettingZoo environment (in turns or parallel) by
+``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``, and a Gymnasium environment by
+``make_world("gymnasium:CartPole-v1")``. A function's annotation has its return type;
 none is called to find out (`interplay.core.targets`).
 """
 
@@ -55,7 +55,7 @@ _BUILT_IN = (
     "interplay.worlds.battle:SPECS",
     "interplay.worlds.pommerman:SPECS",
 )
-# By name: some stand above the registry, and none is needed to list worlds.
+# By name: some import the registry, and none is needed to list worlds.
 _TRAINED = "interplay.verbs.players:load_policy"
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"
 _SIMULATIONS = "interplay.sim.adapt:SimulationWorld"
@@ -83,11 +83,7 @@ def list_worlds() -> tuple[WorldSpec, ...]:
 
 
 def find_world(world_id: str) -> WorldSpec:
-    """The spec of a registered id.
-
-    Raises:
-        UserError: for an unknown id, naming the near miss.
-    """
+    """The spec of a registered id."""
     specs = _specs()
     if world_id in specs:
         return specs[world_id]
@@ -112,8 +108,8 @@ def make_world(
     """Makes a batch of worlds.
 
     Args:
-        world_id: a registered id; or ``"module:name"`` of a `World` class or a `WorldSpec` of your own, or of a function
-            whose annotation says that it returns a world, a simulation's manager or a PettingZoo or Gymnasium environment
+        world_id: a registered id; or ``"module:name"`` of a `World` class, a `WorldSpec`, or a function
+            annotated to return a world, a simulation's manager or a PettingZoo or Gymnasium environment
             (the last two with the extra option ``processes``, see `interplay.sim.adapt` and
             `interplay.connect.parallel_world`).
         num_worlds: W, worlds in the batch.
@@ -129,34 +125,27 @@ def make_world(
     for name, value in (("num_worlds", num_worlds), ("threads", threads)):
         if isinstance(value, bool) or not isinstance(value, Integral):
             raise UserError(f"{name} = {value!r} is not allowed; pass a whole number")
+    batch = {"num_worlds": num_worlds, "seed": seed, "threads": threads, "first_world": first_world}
     if ":" in world_id:
-        return _make_from_path(world_id, num_worlds, seed, threads, first_world, options)
+        return _make_from_path(world_id, batch, options)
     spec = find_world(world_id)
-    return _make_from_spec(spec, spec.id, num_worlds, seed, threads, first_world, options)
+    return _make_from_spec(spec, spec.id, batch, options)
 
 
 def training_settings(world_id: str) -> dict[str, Any]:
-    """What training of a world should begin with, for `interplay.core.settings.build` and a user's values on top.
-
-    Raises:
-        UserError: for an unknown id.
-    """
+    """Suggested settings for training on a world, for `interplay.core.settings.build`; a user's values override them."""
     spec = _spec_of(world_id)
     return {} if spec is None else copy.deepcopy(dict(spec.training))
 
 
 def options_of(world_id: str) -> tuple[str, ...]:
-    """Names of a world's options; empty for an unknown id and for the name of a program, of which nothing is imported."""
+    """Names of a world's options; empty for an unknown id and for the name of a program, which is not imported."""
     spec = _specs().get(world_id)
     return tuple(load(spec.settings).model_fields) if spec is not None and spec.settings else ()
 
 
 def check_options(world_id: str, options: Mapping[str, Any]) -> None:
-    """Refuses options that a world has not, and makes none; those of functions of users are only known when they are called.
-
-    Raises:
-        UserError: for an unknown id, or an option that is unknown or out of range.
-    """
+    """Refuses unknown options of a world without making it; those of user functions are only checked in the call."""
     spec = _spec_of(world_id)
     if spec is not None:
         _settings(spec, options)
@@ -168,14 +157,14 @@ def list_policies(world_id: str) -> tuple[str, ...]:
 
 
 def make_policy(world_id: str | World, name: str) -> Policy:
-    """Makes a scripted policy of a world, ``"random"``, a run's trained policy, or one of your own named ``"module:Class"``.
+    """Makes a scripted policy of a world, ``"random"``, a run's trained policy, or a user-defined ``"module:Class"``.
 
     Args:
         world_id: of the world, or the world itself.
         name: of a policy; or a run folder, a checkpoint's, or RUN@PLAYER of a league.
 
     Raises:
-        UserError: for an unknown name, naming the near miss, a name of something that makes no policy, or a run without a sound
+        UserError: for an unknown name, naming the near miss, something that makes no policy, or a run without a sound
             checkpoint.
     """
     world_id = world_id if isinstance(world_id, str) else world_id.id
@@ -256,14 +245,12 @@ def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
     return build(model, lay_over(model, spec.options, given), spec.id)
 
 
-def _make_from_path(
-    path: str, num_worlds: int, seed: int, threads: int, first_world: int, options: Mapping[str, Any]
-) -> World:
-    """What a user's class, function or spec makes; nothing is called to find out what that is."""
+def _make_from_path(path: str, batch: Mapping[str, int], options: Mapping[str, Any]) -> World:
+    """The result of a user's class, function or spec; nothing is called to find out its kind."""
     make = load(path, users=True)
     WAITING.world = thing_of(path)
     if isinstance(make, WorldSpec):
-        return _make_from_spec(make, path, num_worlds, seed, threads, first_world, options)
+        return _make_from_spec(make, path, batch, options)
     kind = targets.kind_made(make)
     if kind not in (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT):
         raise UserError(f"{path!r}: {_refusal(make)}")
@@ -275,24 +262,24 @@ def _make_from_path(
             near = did_you_mean(name, parameters, "its options: " + (", ".join(parameters) or "none"))
             raise UserError(f"{path}: unknown option {name!r}; {near}")
     if kind == targets.WORLD:
-        return _make_own(make, path, num_worlds, seed, threads, first_world, options)
+        return _make_own(make, path, batch, options)
     if kind == targets.SIMULATION and not processes:
-        special = _special(make(**rest), num_worlds, seed, threads, first_world)
+        special = _special(make(**rest), batch)
         if special is not None:
             special.id = path
             return special
-    batch: World = load(_SIMULATIONS if kind == targets.SIMULATION else _ENVIRONMENTS)(
-        path, num_worlds, seed=seed, first_world=first_world, processes=processes, kwargs=rest
+    copies = {name: value for name, value in batch.items() if name != "threads"}
+    world: World = load(_SIMULATIONS if kind == targets.SIMULATION else _ENVIRONMENTS)(
+        path, **copies, processes=processes, kwargs=rest
     )
-    return batch
+    return world
 
 
-def _special(manager: Any, num_worlds: int, seed: int, threads: int, first_world: int) -> World | None:
-    """A world of the simulation's own making, as a declared grid world has one; None where its copies are stepped one by one."""
-    given = {"seed": seed, "first_world": first_world, "threads": threads}
+def _special(manager: Any, batch: Mapping[str, int]) -> World | None:
+    """A simulation's own batched world, as declared grid worlds have; None if its copies are stepped one by one."""
     found: World | None = None
     if hasattr(manager, "sim"):
-        found = manager.sim.as_batch(manager, num_worlds, **given)
+        found = manager.sim.as_batch(manager, **batch)
         if found is None:
             manager.close()
     return found
@@ -309,50 +296,36 @@ def _refusal(make: Any) -> str:
 
 
 def _make_from_spec(
-    spec: WorldSpec,
-    name: str,
-    num_worlds: int,
-    seed: int,
-    threads: int,
-    first_world: int,
-    options: Mapping[str, Any],
+    spec: WorldSpec, name: str, batch: Mapping[str, int], options: Mapping[str, Any]
 ) -> World:
     settings = _settings(spec, options)
     WAITING.world = thing_of(spec.make)
     make = load(spec.make)
-    given = {"num_worlds": num_worlds, "seed": seed, "threads": threads, "first_world": first_world}
     if targets.kind_made(make) == targets.SIMULATION:
-        world: World = make(settings).vectorize(**given)
+        world: World = make(settings).vectorize(**batch)
     else:
         if isinstance(make, type) and "threads" not in inspect.signature(make).parameters:
-            del given["threads"]  # rules in NumPy have no use for them
-        world = make(settings, **given)
+            batch = {key: value for key, value in batch.items() if key != "threads"}  # rules in NumPy
+        world = make(settings, **batch)
     world.id = name
     return world
 
 
-def _make_own(
-    make: Any,
-    path: str,
-    num_worlds: int,
-    seed: int,
-    threads: int,
-    first_world: int,
-    options: Mapping[str, Any],
-) -> World:
+def _make_own(make: Any, path: str, batch: Mapping[str, int], options: Mapping[str, Any]) -> World:
     from interplay.core import seeding
     from interplay.core.world import World
 
     parameters = inspect.signature(make).parameters
     if "num_worlds" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         raise UserError(f"{path!r}: it takes no num_worlds, so it makes no batch; add that argument")
-    extra = {"seed": seed, "threads": threads, "first_world": first_world}
-    extra = {name: value for name, value in extra.items() if name in parameters}
-    world = make(num_worlds=num_worlds, **extra, **options)
+    accepted = {name: value for name, value in batch.items() if name in parameters or name == "num_worlds"}
+    world = make(**accepted, **options)
     if not isinstance(world, World):
         raise UserError(f"{path!r} made a {type(world).__name__}; it must make an interplay World")
-    # For those whose constructor does not take them.
-    world._seeds, world.first_world = seeding.world_seeds(seed, num_worlds, first_world), first_world
+    # For classes whose constructor does not take them.
+    first_world = batch["first_world"]
+    world._seeds = seeding.world_seeds(batch["seed"], batch["num_worlds"], first_world)
+    world.first_world = first_world
     world.id = path
     return world
 
@@ -364,7 +337,7 @@ def _policies(world_id: str) -> Mapping[str, Any]:
 
 
 def _spec_of(world_id: str) -> WorldSpec | None:
-    """The spec of a registered id, or that a user names ``"module:SPEC"``; None for classes and functions of users."""
+    """The spec of a registered id or of ``"module:SPEC"``; None for user classes and functions."""
     if ":" not in world_id:
         return find_world(world_id)
     named = load(world_id, users=True)

@@ -1,4 +1,4 @@
-"""For the pytest files of those who write worlds: ``test_my_world = world_laws("my_package:MyWorld")``."""
+"""Tests of a world, for its author's pytest files: ``test_my_world = world_laws("my_package:MyWorld")``."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def world_laws(
     ignore: Collection[str] = (),
     **options: Any,
 ) -> Callable[[str], None]:
-    """A parametrised test: one test for each law of the protocol. The world is played once, by the first of them.
+    """A parametrised test, one case for each law of the protocol. The first case plays the world.
 
-    A test fails with the findings of its law. It is skipped, and says so, if nothing was found but a part of the check could
-    not be made.
+    A case fails with the findings of its law. It is skipped with a message if nothing was found but a part of the check could
+    not run.
 
     Args:
         world: registry id, ``module:Class``, or ``make(num_worlds, seed)`` that builds a batch (a class may be one).

@@ -37,7 +37,7 @@ if "XLA_FLAGS" not in os.environ:
 gc.set_threshold(50_000, 20, 100)  # compilers make millions of objects that stay
 
 # Nobody waits for the suite: who compiles first would say so among what a test reads.
-WAITING.hushed = True
+WAITING.quiet = True
 
 # Shells start what runs in the background deaf to Ctrl-C, and programs that are started inherit that: tests of Ctrl-C would fail.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

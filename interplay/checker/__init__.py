@@ -1,4 +1,4 @@
-"""The conformance checker: plays a world and names every law of the protocol that it breaks."""
+"""The conformance checker: plays a world and reports every law of the protocol that it breaks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_world(
     alive: Callable[[World], Array] | None = None,
     ignore: Collection[str] = (),
 ) -> Report:
-    """Plays a world with random legal actions and holds it against every law of the protocol (`LAWS`).
+    """Plays a world with random legal actions and checks every law of the protocol (`LAWS`).
 
     It builds several batches of the world: equal twins, other sizes (1, 3, 7), turned positions. A fault that
     shows only after a while is found if it shows within `steps` steps.
@@ -46,8 +46,8 @@ def check_world(
         steps: length of the long run, over as many episodes as fit.
         seed: of the run; the same seed gives the same report.
         num_worlds: W of the reference batch; two or more, or resets of chosen worlds cannot be judged.
-        alive: says who lives, (W, A) bool, in worlds whose dead stay present; by default the (W, A) metric
-            ``alive``, where the world has one. Who is not alive may not act.
+        alive: the living agents, (W, A) bool, in worlds whose dead stay present; by default the (W, A) metric
+            ``alive``, if the world has one. Other agents may not act.
         ignore: laws that are not to be reported.
 
     Returns:
@@ -73,13 +73,13 @@ def check_world(
             _check(bench)
     finally:
         for name in bench.generators.touched():
-            bench.note("global-random", f"the world used the global generator of {name}", field=name)
+            bench.add("global-random", f"the world used the global generator of {name}", field=name)
         bench.generators.restore()
     return report
 
 
 def _check(bench: Bench) -> None:
-    """The parts of the check, from the ground up; a part is left out where its ground is broken."""
+    """The parts of the check, in order; a part is skipped if an earlier one that it needs is broken."""
     report = bench.report
     if not _passes(bench, _look):
         report.skipped.append("everything else, until the first time step is sound")
@@ -126,7 +126,7 @@ def _look(bench: Bench) -> None:
     world = bench.build()
     bench.report.world = world.id or type(world).__name__
     if not isinstance(world, World) or world.num_worlds != bench.num_worlds:
-        bench.note(
+        bench.add(
             "identity", f"make({bench.num_worlds}, seed) did not give a World of that many", field="make"
         )
         raise Broken
@@ -139,12 +139,12 @@ def _look(bench: Bench) -> None:
 
 
 def _check_saves(bench: Bench, world: World) -> None:
-    """Some worlds cannot be saved: a finding, and the rest goes on without; a note for those that never promised it."""
+    """Whether the world can be saved: if not, a finding, or a note for worlds without snapshots, and the check continues."""
     try:
         world.save()
     except CannotSave as error:
         bench.report.skipped.append(f"save and load, which this world does not promise ({error})")
         bench.can_save = False
     except Exception as error:
-        bench.note("save-load", f"save raised {type(error).__name__}: {error}", step=0, field="save")
+        bench.add("save-load", f"save raised {type(error).__name__}: {error}", step=0, field="save")
         bench.can_save = False

@@ -22,19 +22,17 @@ T = TypeVar("T")
 
 
 class Broken(Exception):
-    """The world broke so badly that this part of the check cannot go on; the finding is noted already."""
+    """The world broke so badly that this part of the check cannot continue; the finding is already recorded."""
 
 
 class Bench:
-    """What every part of the check shares.
+    """Shared parts of the check.
 
     Args:
         make: ``make(num_worlds, seed)`` builds one more batch of the world.
-        steps: length of the long run.
         seed: names the run: world seeds and actions follow from it.
         num_worlds: W of the batch that is compared with the others.
-        report: where findings go.
-        alive: says who lives, (W, A) bool, for worlds whose dead stay present.
+        alive: the living agents, (W, A) bool, for worlds whose dead stay present.
     """
 
     def __init__(
@@ -51,17 +49,17 @@ class Bench:
         self.generators = GlobalGenerators()
         self.can_save = True
 
-    def attempt(self, deed: Callable[[], T], name: str, step: int | None = None) -> T:
-        """Does something that must succeed; an exception is a finding and ends this part of the check."""
+    def attempt(self, call: Callable[[], T], name: str, step: int | None = None) -> T:
+        """Runs something that must succeed; an exception is a finding and ends this part of the check."""
         try:
-            return deed()
+            return call()
         except Broken:
             raise
         except Exception as error:
             line = (str(error).splitlines() or [""])[0]
             cured = isinstance(error, UserError)  # its line ends with its own cure
             seen = line if cured else f"{name} raised {type(error).__name__}: {line}"
-            self.note("crash", seen, step=step, field=name, cured=cured)
+            self.add("crash", seen, step=step, field=name, cured=cured)
             raise Broken from error
 
     def build(self, num_worlds: int | None = None, seed: int | None = None) -> World:
@@ -77,7 +75,7 @@ class Bench:
         return world
 
     def saved(self, world: World) -> dict[str, Field]:
-        """What `save` gives, as fields that can be compared; nothing for worlds that cannot be saved."""
+        """The result of `save` as fields that can be compared; empty for worlds that cannot be saved."""
         if not self.can_save:
             return {}
         snapshot = self.attempt(world.save, "save")
@@ -87,16 +85,16 @@ class Bench:
         """The world seeds that go with the keys 0, 1, 2, ..."""
         return seeding.world_seeds(self.seed, max(keys) + 1)[list(keys)]
 
-    def note(self, law: str, seen: str, **place: Any) -> None:
+    def add(self, law: str, seen: str, **place: Any) -> None:
         """Writes a finding down."""
         self.report.add(Finding(law, seen, **place))
 
-    def note_difference(
+    def add_difference(
         self, law: str, seen: str, world: World, at: Difference, row: int, step: int | None
     ) -> None:
         """Writes down where two worlds differ that should be equal."""
         agent = None if at.agent is None else world.agents[at.agent]
-        self.note(
+        self.add(
             law,
             f"{seen} ({at.theirs} there)",
             world=row,
@@ -108,7 +106,7 @@ class Bench:
 
 
 class Players:
-    """A random player for each world: what it does depends on its key and its world, not on the batch.
+    """A random player for each world: its actions depend on its key and its world, not on the batch.
 
     Legal choices are uniform; Box actions lie on a bound one time in five, where rules tend to break.
     """
@@ -118,7 +116,7 @@ class Players:
         self.rngs = [seeding.generator(seed, 0xC4EC, key) for key in keys]
 
     def act(self, step: TimeStep) -> Any:
-        """Actions for every slot of the batch, legal where a mask says what is legal."""
+        """Actions for every slot of the batch, legal if there is a mask."""
         masks = self.world.by_kind(step.action_mask)
         actions = {}
         for kind in self.world.kinds:

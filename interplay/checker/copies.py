@@ -1,4 +1,4 @@
-"""Laws of copies: a copy of a world goes on as the world does, and shares nothing with it."""
+"""Laws of copies: a copy of a world continues as the world does, and shares nothing with it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_copies(bench: Bench) -> None:
         _step(bench, world, players)
         if world.timestep.over.all():
             bench.attempt(world.reset, "reset")
-    before, told = _whole(bench, world), {}
+    before, outputs = _whole(bench, world), {}
     for name, copier in copiers.items():
         if name == "pickle" and not _has_names(bench, world):
             continue
@@ -39,12 +39,12 @@ def check_copies(bench: Bench) -> None:
         if bench.can_save:
             twin = _copied(bench, name, copier, world)
             _compare(bench, name, "the copy is not what the original is", twin, _whole(bench, twin), before)
-            told[name] = _play(bench, twin)
+            outputs[name] = _play(bench, twin)
             _compare(
                 bench, name, "playing the copy changed the original", world, _whole(bench, world), before
             )
-    expected = _play(bench, world) if told else []
-    for name, seen in told.items():
+    expected = _play(bench, world) if outputs else []
+    for name, seen in outputs.items():
         for t, fields in enumerate(seen):
             _compare(bench, name, f"{t + 1} steps later copy and original differ", world, fields, expected[t])
 
@@ -54,7 +54,7 @@ def _there_and_back(world: World) -> Any:
 
 
 def _has_names(bench: Bench, world: World) -> bool:
-    """Whether pickle can name the world's class and what it was made of: nothing that is defined inside a function."""
+    """Whether pickle can name the world's class and its arguments: nothing defined inside a function."""
     try:
         pickle.dumps((type(world), world._recipe))
     except Exception as error:
@@ -69,7 +69,7 @@ def _copied(bench: Bench, name: str, copier: Callable[[Any], Any], world: World)
         twin: World = copier(world)
     except Exception as error:
         line = str(error).partition("\n")[0]
-        bench.note("copies", f"{name} raised {type(error).__name__}: {line}", field=name)
+        bench.add("copies", f"{name} raised {type(error).__name__}: {line}", field=name)
         raise Broken from error
     return twin
 
@@ -89,15 +89,15 @@ def _whole(bench: Bench, world: World) -> Fields:
 
 
 def _play(bench: Bench, world: World) -> list[Fields]:
-    """Plays on, across a reset into the next episode; gives what was said."""
+    """Plays across a reset into the next episode; returns the outputs."""
     players = Players(world, bench.seed + 1, range(world.num_worlds))
-    told = []
+    outputs = []
     for i in range(_WINDOW + _AFTER):
         if i == _WINDOW:
             bench.attempt(world.reset, "reset")
         _step(bench, world, players)
-        told.append(copy_fields(world, world.timestep))
-    return told
+        outputs.append(copy_fields(world, world.timestep))
+    return outputs
 
 
 def _step(bench: Bench, world: World, players: Players) -> None:
@@ -110,5 +110,5 @@ def _compare(bench: Bench, name: str, seen: str, world: World, ours: Fields, the
     at = first_difference(ours, theirs, rows, rows)
     if at is not None:
         place = f"{name}: {at.field}"
-        bench.note_difference("copies", seen, world, at._replace(field=place), at.row, None)
+        bench.add_difference("copies", seen, world, at._replace(field=place), at.row, None)
         raise Broken

@@ -1,4 +1,4 @@
-"""Laws of one time step: shapes, dtypes, finite numbers, observations inside their spaces, masks laid out right."""
+"""Laws of one time step: shapes, dtypes, finite numbers, observations inside their spaces, layout of masks."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _LEAVES = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary
 
 
 def check_identity(bench: Bench, world: World) -> None:
-    """The world's name, version, agents and kinds, and spaces of the sorts that the protocol knows."""
+    """Checks the world's name, version, agents and kinds, and that its spaces are of supported types."""
     if not world.id or not isinstance(world.id, str):
-        bench.note("identity", "the id is empty", field="id", value=world.id)
+        bench.add("identity", "the id is empty", field="id", value=world.id)
     if not isinstance(world.version, int) or world.version < 1:
-        bench.note("identity", "not a whole number from 1", field="version", value=world.version)
+        bench.add("identity", "not a whole number from 1", field="version", value=world.version)
     if len(set(world.agents)) < len(world.agents) or not all(isinstance(a, str) for a in world.agents):
-        bench.note("identity", "agent names are not unique strings", field="agents", value=world.agents)
+        bench.add("identity", "agent names are not unique strings", field="agents", value=world.agents)
     if sorted(s for kind in world.kinds for s in kind.slots) != list(range(len(world.agents))):
-        bench.note("identity", "the kinds do not cover every slot once", field="kinds")
+        bench.add("identity", "the kinds do not cover every slot once", field="kinds")
         raise Broken
     for kind in world.kinds:
         leaves = list(flatten(kind.name, _space_tree(kind.observation_space)))
         leaves += flatten(f"{kind.name}/action", _space_tree(kind.action_space))
         for path, leaf in leaves:
             if not isinstance(leaf, _LEAVES):
-                bench.note("spaces", f"{type(leaf).__name__} is no space of arrays", field=path)
+                bench.add("spaces", f"{type(leaf).__name__} is no space of arrays", field=path)
                 raise Broken
         if not isinstance(kind.observation_space, spaces.Dict):
-            bench.note("spaces", "the observation space is no spaces.Dict", field=kind.name)
+            bench.add("spaces", "the observation space is no spaces.Dict", field=kind.name)
             raise Broken
 
 
@@ -47,23 +47,23 @@ def _space_tree(space: spaces.Space) -> Any:
 
 
 def check_layout(bench: Bench, world: World, step: TimeStep, t: int) -> None:
-    """Everything that can be said about a time step by itself.
+    """Checks a single time step.
 
     Raises:
-        Broken: where arrays do not have the declared names, shapes or dtypes, so that nothing else can be read.
+        Broken: if arrays do not have the declared names, shapes or dtypes, so that nothing else can be read.
     """
     sound = True
     for name, array, shape, dtype in expected_arrays(world, step):
         if not isinstance(array, np.ndarray):
             seen = "no array" if array is None else f"a {type(array).__name__}, not a NumPy array"
-            bench.note("shape", f"{seen}; expected shape {shape}", step=t, field=name)
+            bench.add("shape", f"{seen}; expected shape {shape}", step=t, field=name)
             sound = False
         elif array.shape != shape:
-            bench.note("shape", f"expected {shape}", step=t, field=name, value=array.shape)
+            bench.add("shape", f"expected {shape}", step=t, field=name, value=array.shape)
             sound = False
         elif array.dtype != dtype:
             law = "mask" if name.startswith("action_mask") else "dtype"
-            bench.note(law, f"expected {dtype}", step=t, field=name, value=array.dtype)
+            bench.add(law, f"expected {dtype}", step=t, field=name, value=array.dtype)
             sound = False
     if not sound:
         raise Broken
@@ -76,7 +76,7 @@ def check_layout(bench: Bench, world: World, step: TimeStep, t: int) -> None:
 
 
 def expected_arrays(world: World, step: TimeStep) -> Iterator[tuple[str, Any, tuple[int, ...], np.dtype]]:
-    """(name, what the world gave, expected shape, expected dtype) of every array of a time step."""
+    """(name, the world's array, expected shape, expected dtype) of every array of a time step."""
     many, w = len(world.kinds) > 1, world.num_worlds
     for title, tree in (("observation", step.observation), ("action_mask", step.action_mask)):
         if title == "action_mask" and tree is None:
@@ -107,14 +107,14 @@ def expected_arrays(world: World, step: TimeStep) -> Iterator[tuple[str, Any, tu
 
 
 def mask_sizes(space: spaces.Space, key: str = "action") -> dict[str, int]:
-    """How long the mask of each integer part of an action space is, by the mask's key."""
+    """Length of the mask of each integer part of an action space, by the mask's key."""
     if isinstance(space, spaces.Dict):
         return {k: n for name, part in space.spaces.items() for k, n in mask_sizes(part, name).items()}
     return {} if isinstance(space, spaces.Box) else {key: sum(action_choices(space))}
 
 
 def check_finite(bench: Bench, world: World, fields: Mapping[str, Field], t: int) -> None:
-    """No NaN and no infinity in any row; a metric may be NaN, where an episode has no case of it."""
+    """No NaN and no infinity in any row; a metric may be NaN if an episode has no case of it."""
     for name, (array, slots) in fields.items():
         if array.dtype.kind != "f":
             continue
@@ -123,9 +123,7 @@ def check_finite(bench: Bench, world: World, fields: Mapping[str, Field], t: int
         if not sound.all():
             at = tuple(int(i) for i in np.argwhere(~sound)[0])
             agent = world.agents[slots[at[1]]] if slots is not None else None
-            bench.note(
-                law, "not finite", world=at[0], agent=agent, step=t, field=name, value=float(array[at])
-            )
+            bench.add(law, "not finite", world=at[0], agent=agent, step=t, field=name, value=float(array[at]))
 
 
 def _check_in_space(bench: Bench, world: World, kind: Kind, step: TimeStep, t: int) -> None:
@@ -140,7 +138,7 @@ def _check_in_space(bench: Bench, world: World, kind: Kind, step: TimeStep, t: i
         outside &= read.reshape(*read.shape, *[1] * (outside.ndim - 2))
         if outside.any():
             at = tuple(int(i) for i in np.argwhere(outside)[0])
-            bench.note(
+            bench.add(
                 "in-space",
                 f"outside {space}",
                 world=at[0],
@@ -175,9 +173,7 @@ def _check_legal_choices(bench: Bench, world: World, kind: Kind, step: TimeStep,
             w, a = (int(i) for i in np.argwhere(stuck)[0])
             agent = world.agents[kind.slots[a]]
             path = f"action_mask/{key}" if len(world.kinds) == 1 else f"action_mask/{kind.name}/{key}"
-            bench.note(
-                "mask", "an acting agent has no legal choice", world=w, agent=agent, step=t, field=path
-            )
+            bench.add("mask", "an acting agent has no legal choice", world=w, agent=agent, step=t, field=path)
 
 
 def heads(space: spaces.Space, key: str = "action") -> list[tuple[str, int, int]]:
@@ -196,7 +192,7 @@ def _check_metrics(bench: Bench, world: World, t: int) -> None:
     for name, values in world.metrics.items():
         array = np.asarray(values)
         if array.shape not in shapes or array.dtype.kind not in "fiub":
-            bench.note(
+            bench.add(
                 "metrics",
                 f"{array.dtype}{array.shape} is neither numbers per world nor per agent",
                 step=t,
@@ -214,14 +210,14 @@ def check_memory(bench: Bench, world: World, step: TimeStep) -> None:
     writable = {n: a for n, a in fields.items() if a.flags.writeable and a.size}
     for name, array in writable.items():
         if any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True)):
-            bench.note("shared-buffers", "rows of one array are the same memory", step=0, field=name)
+            bench.add("shared-buffers", "rows of one array are the same memory", step=0, field=name)
     for (one, a), (two, b) in combinations(writable.items(), 2):
         if overlap(a, b):
-            bench.note("shared-buffers", f"the same memory as {two}", step=0, field=one)
+            bench.add("shared-buffers", f"the same memory as {two}", step=0, field=one)
 
 
 def overlap(a: Array, b: Array) -> bool:
-    """Whether two arrays share memory; False where that is too hard to tell."""
+    """Whether two arrays share memory; False if that is too hard to decide."""
     try:
         return np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=100_000)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:

@@ -1,4 +1,4 @@
-"""Laws of lives: who may act, earn and end when, and what a world that is over may still do."""
+"""Laws of lives: when agents may act, earn and end, and what a finished world may still do."""
 
 from __future__ import annotations
 
@@ -15,21 +15,17 @@ _UNBORN, _LIVING, _ENDED = 0, 1, 2
 
 
 class Lives:
-    """Follows every slot of a batch from time step to time step and notes what breaks the laws.
+    """Follows every slot of a batch from time step to time step and records what breaks the laws.
 
     A slot is unborn until it first acts, then living until `terminated` or `truncated`, then ended until it acts
-    again. A slot that is dead but present counts as living here: the protocol says so.
-
-    Args:
-        bench: where findings go.
-        world: the batch, just reset.
+    again. A slot that is dead but present counts as living here, as in the protocol.
     """
 
     def __init__(self, bench: Bench, world: World) -> None:
         self.bench, self.world = bench, world
         self.status = np.zeros((world.num_worlds, len(world.agents)), np.int8)
         self.over = np.zeros(world.num_worlds, bool)
-        self.final: dict[str, Field] = {}  # what was said when worlds went over
+        self.final: dict[str, Field] = {}  # outputs when worlds ended
         self.metric_names = tuple(world.metrics)
         # Agents of other people's environments may leave and come back, which none of them declares.
         self.may_return = world.respawns or isinstance(world, EnvironmentBatch)
@@ -42,10 +38,10 @@ class Lives:
         for name in ("reward", "terminated", "truncated", "over"):
             array = getattr(step, name)
             rows = which if name == "over" else which[:, None]
-            self._note("starts-clean", rows & (array != 0), t, name, array, "after reset")
+            self._add("starts-clean", rows & (array != 0), t, name, array, "after reset")
         if not self.world.persistent:
             idle = which & ~step.acting.any(axis=1)
-            self._note("starts-clean", idle, t, "acting", None, "nobody acts after reset")
+            self._add("starts-clean", idle, t, "acting", None, "no agent acts after reset")
         self.status[step.acting & which[:, None]] = _LIVING
 
     def stepped(self, step: TimeStep, t: int) -> None:
@@ -63,22 +59,22 @@ class Lives:
     def _flags(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
         both = step.terminated & step.truncated
         again = going & ended & (self.status == _ENDED)
-        self._note("ended-flags", both & going, t, "terminated", None, "terminated and truncated at once")
-        self._note("ended-flags", again, t, "terminated", None, "this life had ended before")
+        self._add("ended-flags", both & going, t, "terminated", None, "terminated and truncated at once")
+        self._add("ended-flags", again, t, "terminated", None, "this life had ended before")
         paid = going & (self.status == _ENDED) & (step.reward != 0)
-        self._note("reward-after-end", paid, t, "reward", step.reward, "this life had ended before")
+        self._add("reward-after-end", paid, t, "reward", step.reward, "this life had ended before")
 
     def _acting(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
         acting = step.acting & going
         if not self.may_return:
-            self._note(
+            self._add(
                 "dead-acts", acting & ended, t, "acting", None, "acts in the time step in which it ended"
             )
             risen = acting & (self.status == _ENDED)
-            self._note("dead-acts", risen, t, "acting", None, "acts again after its life ended")
+            self._add("dead-acts", risen, t, "acting", None, "acts again after its life ended")
         alive = self._alive()
         if alive is not None:
-            self._note("dead-acts", acting & ~alive, t, "acting", None, "acts though it is not alive")
+            self._add("dead-acts", acting & ~alive, t, "acting", None, "acts though it is not alive")
 
     def _alive(self) -> Array | None:
         hook: Callable[[World], Array] | None = self.bench.alive
@@ -90,22 +86,22 @@ class Lives:
     def _ends(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
         now_over = going & step.over
         acting = now_over[:, None] & step.acting
-        self._note("over", acting, t, "acting", None, "acts in a world that is over")
+        self._add("over", acting, t, "acting", None, "acts in a world that is over")
         left = now_over[:, None] & (self.status == _LIVING) & ~ended
-        self._note("over", left, t, "terminated", None, "the world is over and this life has no end")
+        self._add("over", left, t, "terminated", None, "the world is over and this life has no end")
         if not self.world.persistent:
             idle = going & ~step.over & ~step.acting.any(axis=1)
-            self._note("asks-nobody", idle, t, "acting", None, "the world goes on and asks nobody")
+            self._add("asks-nobody", idle, t, "acting", None, "the world is not over, but no agent acts")
 
     def _stands_still(self, step: TimeStep, t: int) -> None:
         names = tuple(self.world.metrics)
         if names != self.metric_names and not (self.world.later_metrics and {*names} >= {*self.metric_names}):
-            self.bench.note("metrics", "the names changed", step=t, field="metrics")
+            self.bench.add("metrics", "the names changed", step=t, field="metrics")
         for name in ("reward", "acting", "terminated", "truncated"):
             array = getattr(step, name)
             still = self.over[:, None] & (array != 0)
-            self._note("stands-still", still, t, name, array, "in a world that was over already")
-        self._note("stands-still", self.over & ~step.over, t, "over", None, "no longer over, without a reset")
+            self._add("stands-still", still, t, name, array, "in a world that was over already")
+        self._add("stands-still", self.over & ~step.over, t, "over", None, "no longer over, without a reset")
         now = copy_fields(self.world, step)
         if self.over.any():
             self._compare_with_final(now, t)
@@ -124,13 +120,13 @@ class Lives:
             at = first_difference(same, then, rows, rows)
             if at is not None:
                 seen = "changed after the world was over"
-                self.bench.note_difference(law, seen, self.world, at, int(rows[at.row]), t)
+                self.bench.add_difference(law, seen, self.world, at, int(rows[at.row]), t)
 
-    def _note(self, law: str, bad: Array, t: int, field: str, array: Array | None, seen: str) -> None:
+    def _add(self, law: str, bad: Array, t: int, field: str, array: Array | None, seen: str) -> None:
         """Notes the first True of a (W,) or (W, A) mask."""
         if not bad.any():
             return
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         agent = self.world.agents[at[1]] if len(at) > 1 else None
         value = array[at].item() if array is not None else None
-        self.bench.note(law, seen, world=at[0], agent=agent, step=t, field=field, value=value)
+        self.bench.add(law, seen, world=at[0], agent=agent, step=t, field=field, value=value)

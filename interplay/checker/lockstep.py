@@ -1,7 +1,7 @@
-"""The long run: one batch and its twins play side by side, and each twin may differ in nothing.
+"""The long run: one batch and its twins play side by side, and no output of a twin may differ.
 
-The first batch is the reference and is judged by the laws of `layout` and `lives`. Each twin plays the same worlds
-(equal seeds, equal actions) under one harmless change, and its name says which law is broken when it drifts away.
+The first batch is the reference and is checked by the laws of `layout` and `lives`. Each twin plays the same worlds
+(equal seeds, equal actions) under one harmless change; the twin's name is the law that a difference breaks.
 """
 
 from __future__ import annotations
@@ -25,19 +25,18 @@ from interplay.checker.outputs import (
 from interplay.core.spaces import sample_actions
 from interplay.core.world import Array, World
 
-_STANDING = 3  # steps that a world which is over stands before it is reset
+_STANDING = 3  # steps between a world's end and its reset
 _FORCED = 61  # steps between resets of world 0 in the middle of an episode
 _HASHED = 50  # steps between comparisons of state hashes
 
 
 class Run:
-    """One batch on its way through the long run.
+    """One batch in the long run.
 
     Args:
-        bench: shared by the whole check.
-        law: what a difference from the reference would break.
-        keys: which world of the reference stands in each row; equal keys have equal seeds and equal actions.
-        change: done before each step with (run, actions), returns the actions to play.
+        law: broken by a difference from the reference.
+        keys: the reference's world in each row; equal keys have equal seeds and equal actions.
+        change: called before each step with (run, actions), returns the actions to play.
     """
 
     def __init__(
@@ -88,12 +87,12 @@ def _followers(reference: Run, twins: list[Run], which: Array, action: Any, t: i
         if _follows(reference, twin, which, action, t):
             left.append(twin)
         elif twin.law == "determinism" or bench.generators.touched():
-            return []  # whatever the others show would be this fault once more
+            return []  # other findings would repeat this fault
     return left
 
 
 def _due(stood: Array, t: int) -> Array:
-    """Which worlds to reset before step t: those that stood long enough, and now and then world 0 of several."""
+    """Which worlds to reset before step t: those that have been over for some steps, and now and then world 0 of several."""
     which = stood >= _STANDING
     which[0] |= len(stood) > 1 and t % _FORCED == 0
     return which
@@ -101,7 +100,7 @@ def _due(stood: Array, t: int) -> Array:
 
 def _twins(bench: Bench) -> list[Run]:
     n = bench.num_worlds
-    turned = list(reversed(range(n)))  # so that neighbours are others too
+    turned = list(reversed(range(n)))  # so that neighbours change too
     sizes = [[key % n for key in range(size)] for size in (1, 3, 7) if size != n]
     return [
         Run(bench, "determinism", range(n)),
@@ -113,7 +112,7 @@ def _twins(bench: Bench) -> list[Run]:
 
 
 def _restart_reference(run: Run, which: Array, t: int) -> None:
-    """Resets some worlds and holds that the others did not change in any bit."""
+    """Resets some worlds and checks that the others did not change in any bit."""
     bench, world, others = run.bench, run.world, np.flatnonzero(~which)
     before = copy_fields(world, world.timestep) | bench.saved(world)
     bench.attempt(lambda: world.reset(which=which), "reset", t)
@@ -122,7 +121,7 @@ def _restart_reference(run: Run, which: Array, t: int) -> None:
     at = first_difference(after, before, others, others)
     if at is not None:
         seen = f"reset of worlds {np.flatnonzero(which).tolist()} changed another"
-        bench.note_difference("reset-untouched", seen, world, at, int(others[at.row]), t)
+        bench.add_difference("reset-untouched", seen, world, at, int(others[at.row]), t)
 
 
 def _step_reference(run: Run, action: Any, t: int) -> None:
@@ -130,9 +129,9 @@ def _step_reference(run: Run, action: Any, t: int) -> None:
     given = map_tree(np.copy, action)
     step = bench.attempt(lambda: world.step(given), "step", t)
     if any(not np.array_equal(a, b) for (_, a), (_, b) in _pairs(action, given)):
-        bench.note("action-kept", "step changed the caller's action array", step=t, field="action")
+        bench.add("action-kept", "step changed the caller's action array", step=t, field="action")
     if step is not world.timestep:
-        bench.note("crash", "world.timestep is not what step returned", step=t, field="timestep")
+        bench.add("crash", "world.timestep is not what step returned", step=t, field="timestep")
     check_layout(bench, world, step, t)
 
 
@@ -151,7 +150,7 @@ def _follows(reference: Run, twin: Run, which: Array, action: Any, t: int) -> bo
         return True
     bench, row = reference.bench, twin.keys[at.row]
     if not bench.generators.touched():  # a law of its own
-        bench.note_difference(twin.law, _SEEN[twin.law], reference.world, at, row, t)
+        bench.add_difference(twin.law, _SEEN[twin.law], reference.world, at, row, t)
     return False
 
 
@@ -160,7 +159,7 @@ _SEEN = {
     "position": "the same world at another place in the batch says otherwise",
     "batch-size": "the same world in a batch of another size says otherwise",
     "ignored-rows": "it matters what stands in the action rows of agents that do not act",
-    "corruptible": "a caller who wrote into the observation changed what follows",
+    "corruptible": "a caller that wrote into the observation changed later outputs",
 }
 
 
@@ -179,11 +178,11 @@ def _compare_hashes(reference: Run, twin: Run, t: int) -> None:
     if differs.any():
         w = twin.keys[int(np.flatnonzero(differs)[0])]
         seen = f"the state of a twin differs though nothing that it says does ({twin.law})"
-        reference.bench.note("hash", seen, world=w, step=t, field=f"hash, {twin.law}")
+        reference.bench.add("hash", seen, world=w, step=t, field=f"hash, {twin.law}")
 
 
 def _only_read_rows(world: World, fields: dict[str, Field]) -> dict[str, Field]:
-    """Blanks observations that nobody reads: those of agents that neither act nor have just ended."""
+    """Blanks observations that no policy reads: those of agents that neither act nor have just ended."""
     step = world.timestep
     read = step.acting | step.terminated | step.truncated
     blanked = {}
@@ -213,9 +212,9 @@ def _where(mask: Array, a: Any, b: Any) -> Any:
 
 
 def scribble_on_observations(run: Run, action: Any) -> Any:
-    """Writes into every observation array that lets itself be written, as a caller might who scales in place.
+    """Writes into every writable observation array, as a caller might that scales in place.
 
-    Worlds that are over are left alone: they stand still and need not write their rows again.
+    Worlds that are over are left alone: they need not write their rows again.
     """
     step = run.world.timestep
     for _, array in flatten("observation", step.observation):

@@ -1,8 +1,8 @@
-"""A mask is honoured: an illegal choice is refused, or does what some legal choice does.
+"""Laws of masks: an illegal choice is refused, or has the effect of some legal choice.
 
-Every world may treat illegal choices in its own way (as a no-op, as the nearest legal one, by refusing them), but
+A world may treat illegal choices in any way (as a no-op, as the nearest legal one, by refusing them), but
 an illegal choice may never have an effect of its own. The checker plays one from a snapshot, then every legal
-choice from the same snapshot, and looks for one after which all that the world says is the same, for some steps.
+choice from the same snapshot, and searches one with the same outputs for some steps.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def check_masks(bench: Bench) -> None:
 
 
 def illegal_choices(world: World) -> Iterator[Choice]:
-    """For each head and choice one acting agent that may not choose it now, and that has something to be compared with."""
+    """For each head and choice one acting agent for which it is illegal now, and that has a legal choice to compare with."""
     step = world.timestep
     masks = world.by_kind(step.action_mask)
     for kind in world.kinds:
@@ -93,42 +93,42 @@ def _probe(bench: Bench, world: World, players: Players, choice: Choice, t: int)
         world.step(map_tree(np.copy, illegal))
     except ValueError:
         if not np.array_equal(hash_rows(world.save()), hash_rows(snapshot)):
-            bench.note("mask-honoured", "an illegal choice was refused after state had changed", **place)
+            bench.add("mask-honoured", "an illegal choice was refused after state had changed", **place)
     except Exception as error:
-        bench.note("mask-honoured", f"an illegal choice raised {type(error).__name__}: {error}", **place)
+        bench.add("mask-honoured", f"an illegal choice raised {type(error).__name__}: {error}", **place)
     else:
-        told = list(_consequences(bench, world, snapshot, illegal, choice.row))
-        if not any(_same(told, _consequences(bench, world, snapshot, c, choice.row)) for c in candidates):
-            bench.note("mask-honoured", "an illegal choice did what no legal choice does", **place)
+        outputs = list(_consequences(bench, world, snapshot, illegal, choice.row))
+        if not any(_same(outputs, _consequences(bench, world, snapshot, c, choice.row)) for c in candidates):
+            bench.add("mask-honoured", "an illegal choice did what no legal choice does", **place)
     world.load(snapshot)
 
 
 def _consequences(bench: Bench, world: World, snapshot: Any, action: Any, row: int) -> Iterator[int]:
-    """What one world says after an action, and in the steps that follow, as digests."""
+    """One world's outputs after an action and in the following steps, as digests."""
     world.load(snapshot)
     players = Players(world, bench.seed + 2, range(world.num_worlds))
     for _ in range(_FOLLOWED):
         step = bench.attempt(lambda: world.step(map_tree(np.copy, action)), "step")  # noqa: B023
-        told = read_fields(world, step)
-        told.pop(COUNTED, None)
-        yield int(digest(told)[row])
+        outputs = read_fields(world, step)
+        outputs.pop(COUNTED, None)
+        yield int(digest(outputs)[row])
         if step.over[row]:
             return
         action = players.act(step)
 
 
-def _same(told: list[int], other: Iterator[int]) -> bool:
+def _same(outputs: list[int], other: Iterator[int]) -> bool:
     """Compares step by step, so that most candidates are played for one step only."""
     count = 0
-    for expected, seen in zip(told, other, strict=False):
+    for expected, seen in zip(outputs, other, strict=False):
         if expected != seen:
             return False
         count += 1
-    return count == len(told)
+    return count == len(outputs)
 
 
 def _legal_actions(world: World, base: Any, choice: Choice) -> Iterator[Any]:
-    """The agent's legal choices: the head alone first, then, where they are few, all heads together."""
+    """The agent's legal choices: the head alone first, then, if they are few, all heads together."""
     mask = world.by_kind(world.timestep.action_mask)[choice.kind.name]
     legal: dict[int, list[int]] = {}
     choices = 0
@@ -149,7 +149,7 @@ def _legal_actions(world: World, base: Any, choice: Choice) -> Iterator[Any]:
 
 
 def _with(world: World, base: Any, choice: Choice, values: dict[int, int]) -> Any:
-    """A copy of the batch's actions in which one agent's heads (counted over all keys) have other values."""
+    """A copy of the batch's actions with other values in one agent's heads (counted over all keys)."""
     action = map_tree(np.copy, base)
     part = action[choice.kind.name] if len(world.kinds) > 1 else action
     offset = 0

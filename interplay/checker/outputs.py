@@ -1,4 +1,4 @@
-"""Everything a world says, as a flat list of fields, and where two such lists first differ."""
+"""All outputs of a world as a flat list of fields, and the first difference between two lists."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def first_difference(
     our_rows: Sequence[int] | Array,
     their_rows: Sequence[int] | Array,
 ) -> Difference | None:
-    """Where row our_rows[i] of one world first differs from row their_rows[i] of another; NaN equals NaN."""
+    """The first difference between row our_rows[i] of one world and row their_rows[i] of another; NaN equals NaN."""
     our_rows, their_rows = list(our_rows), list(their_rows)
     for name in {**ours, **theirs}:
         if name not in ours or name not in theirs:
@@ -96,7 +96,7 @@ def first_difference(
 
 
 def as_long(a: Array, b: Array) -> tuple[Array, Array]:
-    """Two arrays of snapshots, the shorter padded with zeros: rows are as long as the longest of their batch needs."""
+    """Two arrays of snapshots, the shorter padded with zeros, since rows have the length of the longest in their batch."""
     if a.ndim != b.ndim or a.shape == b.shape:
         return a, b
     longest = tuple(max(pair) for pair in zip(a.shape[1:], b.shape[1:], strict=True))
@@ -110,5 +110,5 @@ def _padded(array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def digest(fields: Mapping[str, Field]) -> Array:
-    """A 64-bit hash of what each world says, (W,) uint64."""
+    """A 64-bit hash of each world's outputs, (W,) uint64."""
     return hash_rows({name: part.array for name, part in fields.items()})

@@ -1,4 +1,4 @@
-"""Laws for people: names fit the choices, keys mean names, what is visible names layers that there are, guides name fields, both views have the same layers."""
+"""Laws for people: names fit choices, keys fit names, visible layers exist, guides name fields, both views have the same layers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.core.world import World
 
 
 def check_people(bench: Bench) -> None:
-    """Reads once what the world says of names, keys, sight and observations, of the first slot of each kind."""
+    """Reads the world's names, keys, visible layers and guides once, for the first slot of each kind."""
     world = bench.begun()
     _check_phase(bench, world)
     for kind in world.kinds:
@@ -33,9 +33,9 @@ def check_people(bench: Bench) -> None:
             if visible is not None:
                 fogged(hideable(scene_of(world)), visible)
         except UserError as error:
-            bench.note("people", str(error), agent=world.agents[slot])
+            bench.add("people", str(error), agent=world.agents[slot])
         except Exception as error:
-            bench.note("people", f"it raised {type(error).__name__}: {error}", agent=world.agents[slot])
+            bench.add("people", f"it raised {type(error).__name__}: {error}", agent=world.agents[slot])
     _check_views(bench, world)  # last, as it changes the view
 
 
@@ -43,13 +43,13 @@ def _check_phase(bench: Bench, world: World) -> None:
     try:
         phase_of(world, 0)
     except UserError as error:
-        bench.note("people", str(error))
+        bench.add("people", str(error))
     except Exception as error:
-        bench.note("people", f"phase raised {type(error).__name__}: {error}")
+        bench.add("people", f"phase raised {type(error).__name__}: {error}")
 
 
 def _check_views(bench: Bench, world: World) -> None:
-    """A page is shown the one view, then the other, and all frames of a source have the layers that its first one declares."""
+    """Both views draw the same layers, since all frames of a source have the layers of its first one."""
     if world.privileged_view is None:
         return
     try:
@@ -59,9 +59,9 @@ def _check_views(bench: Bench, world: World) -> None:
         for first, later in (scenes, scenes[::-1]):
             Encoder(first, recording=False).encode(later, 0)
     except UserError as error:
-        bench.note("people", f"with and without privileged_view: {error}")
+        bench.add("people", f"with and without privileged_view: {error}")
     except Exception as error:
-        bench.note("people", f"with and without privileged_view: {type(error).__name__}: {error}")
+        bench.add("people", f"with and without privileged_view: {type(error).__name__}: {error}")
 
 
 def _check_guides(guides: Guides, fields: Mapping[str, spaces.Space[Any]]) -> None:

@@ -34,8 +34,7 @@ def plant(rng: np.random.Generator, sound: Sequence[Snapshot]) -> Planted:
     """Plants wild numbers into one of several sound snapshots of a world.
 
     Args:
-        rng: where the choices come from.
-        sound: taken at different moments; fields of one may stand in another afterwards.
+        sound: taken at different moments; fields of one may be put into another.
     """
     base = sound[int(rng.integers(len(sound)))]
     names = [name for name, array in base.items() if array.size]
@@ -110,7 +109,7 @@ def _sized(rng: np.random.Generator, array: Array, others: Sequence[Array]) -> s
 
 
 def _linked(rng: np.random.Generator, array: Array, others: Sequence[Array]) -> str:
-    """Links that lead back to where they began: i to i, or i to j and j to i."""
+    """Links in a circle: i to i, or i to j and j to i."""
     rows = array.reshape(len(array), -1)
     i, j = rng.integers(0, rows.shape[1], 2)
     w = rng.integers(len(rows))
@@ -132,7 +131,7 @@ def _huge(rng: np.random.Generator, array: Array, others: Sequence[Array]) -> st
 
 
 def _raw_bytes(rng: np.random.Generator, array: Array, others: Sequence[Array]) -> str:
-    """A bool whose byte is neither 0 nor 1, as a file may hold it."""
+    """A bool with a byte that is neither 0 nor 1, as a file may hold it."""
     at = _places(rng, array)
     array.reshape(-1).view(np.uint8)[at] = rng.integers(2, 256)
     return "bools of other bytes than 0 and 1"

@@ -1,4 +1,4 @@
-"""Laws of bad input: it is refused with one line, and the batch is left as it was."""
+"""Laws of bad input: it is refused with one line, and the batch is unchanged."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def check_refusals(bench: Bench) -> None:
     for name, bad in bad_actions(world, players.act(world.timestep)):
         _unchanged(bench, world, lambda bad=bad: world.step(bad), f"actions: {name}")  # type: ignore[misc]
     n = world.num_worlds
-    for name, deed in (
+    for name, call in (
         ("reset(which=[W])", lambda: world.reset(which=np.array([n]))),
         ("reset(which=mask of W + 1 worlds)", lambda: world.reset(which=np.ones(n + 1, bool))),
         ("reset(seeds of W + 1 worlds)", lambda: world.reset(seeds=np.ones(n + 1, np.uint64))),
         ("reset(seeds=-1)", lambda: world.reset(seeds=-1)),
     ):
-        _unchanged(bench, world, deed, name)
+        _unchanged(bench, world, call, name)
     if bench.can_save:
         _check_bad_snapshots(bench, world)
 
@@ -107,23 +107,23 @@ def _first(array: np.ndarray, value: float) -> np.ndarray:
 
 
 def _refused(
-    bench: Bench, deed: Callable[[], Any], name: str, errors: tuple[type[Exception], ...] = (ValueError,)
+    bench: Bench, call: Callable[[], Any], name: str, errors: tuple[type[Exception], ...] = (ValueError,)
 ) -> None:
     try:
-        deed()
+        call()
     except errors as error:
         if "\n" in str(error) or not str(error):
-            bench.note("refusal", f"{name}: the refusal is not one line", field=name)
+            bench.add("refusal", f"{name}: the refusal is not one line", field=name)
     except Exception as error:
-        bench.note("refusal", f"{name}: raised {type(error).__name__}: {error}", field=name)
+        bench.add("refusal", f"{name}: raised {type(error).__name__}: {error}", field=name)
     else:
-        bench.note("refusal", f"{name}: was accepted", field=name)
+        bench.add("refusal", f"{name}: was accepted", field=name)
 
 
-def _unchanged(bench: Bench, world: World, deed: Callable[[], Any], name: str) -> None:
+def _unchanged(bench: Bench, world: World, call: Callable[[], Any], name: str) -> None:
     before = copy_fields(world, world.timestep) | bench.saved(world)
-    _refused(bench, deed, name)
+    _refused(bench, call, name)
     rows = list(range(world.num_worlds))
     at = first_difference(read_fields(world, world.timestep) | bench.saved(world), before, rows, rows)
     if at is not None:
-        bench.note_difference("refusal", f"{name}: changed the batch", world, at, at.row, 3)
+        bench.add_difference("refusal", f"{name}: changed the batch", world, at, at.row, 3)

@@ -1,4 +1,4 @@
-"""What the checker found: one line for each broken law, with the place, what was seen and how to mend it."""
+"""The checker's findings: one line for each broken law, with place, value and cure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAWS: dict[str, str] = {
     "dtype": "allocate the array with the declared dtype (reward float32; acting, ended and over bool)",
     "finite": "keep NaN and infinity out of every row, absent agents too: networks compute before they mask",
     "in-space": "clip the observation, or widen the observation space",
-    "starts-clean": "_reset gives restarted worlds reward 0, no ended lives, over = False and somebody who acts",
+    "starts-clean": "_reset gives restarted worlds reward 0, no ended lives, over = False and an acting agent",
     "determinism": "draw from the world's stream only; clear what outlives a step; no time, no id(), no set order",
     "seeds": "begin_episode the stream in _begin (_reset of a bare World) and key every draw by it",
     "global-random": "draw from the world's stream (interplay.kernels.philox), never from random or np.random",
@@ -25,12 +25,12 @@ LAWS: dict[str, str] = {
     "position": "let world w depend on its seed, never on its index w",
     "reset-untouched": "write only the rows that `which` names",
     "reset-forgets": "_reset restores every array of the named worlds, counters and caches too",
-    "asks-nobody": "let somebody act, or say over; a world that may wait for births is persistent = True",
-    "dead-acts": "clear acting when a life ends; a world in which slots are born again says respawns = True",
+    "asks-nobody": "let an agent act, or set over; a world that may wait for births is persistent = True",
+    "dead-acts": "clear acting when a life ends; a world in which slots are born again has respawns = True",
     "ended-flags": "set terminated or truncated, not both, in exactly the step in which the life ends",
-    "over": "when a world is over nobody acts and every life not yet ended is terminated or truncated",
+    "over": "when a world is over no agent acts and every life not yet ended is terminated or truncated",
     "reward-after-end": "a slot whose life has ended earns 0 until it acts again",
-    "stands-still": "skip worlds that are over: zero rewards, nobody acts, nothing changes until reset",
+    "stands-still": "skip worlds that are over: zero rewards, no acting agents, no change until reset",
     "mask": "give bool masks as the action space lays them out, with a legal choice for each acting agent",
     "mask-honoured": "refuse an illegal choice, or play a legal one in its place",
     "ignored-rows": "read the actions of acting agents only",
@@ -41,7 +41,7 @@ LAWS: dict[str, str] = {
     "hash": "leave hash() as it is and keep in save() what is state, with the world axis first, and no scratch",
     "copies": "leave __deepcopy__, __reduce__ and __getstate__ alone; save every array, and let the class be called again with its arguments",
     "global-state": "give a new (W, n) float32 array inside state_space, each row computed from what save holds of its world alone",
-    "undeclared": "declare in state_ranges what every field of numbers may be (interplay.core.ranges)",
+    "undeclared": "declare in state_ranges the valid values of every field of numbers (interplay.core.ranges)",
     "wild-snapshot": "declare in state_ranges and state_laws what the rules rely on; check before anything is written",
     "refusal": "refuse with a one-line ValueError before anything is written",
     "metrics": "give (W,) or (W, A) arrays of finite numbers, or NaN where an episode has no case, always the same names, that stand when the world is over",
@@ -51,17 +51,17 @@ LAWS: dict[str, str] = {
 
 
 class Finding(NamedTuple):
-    """One broken law: the first place where it was seen.
+    """One broken law, with the first place of it.
 
     Attributes:
         law: a key of `LAWS`.
-        seen: what was seen, in words.
-        world: index in the batch, or None where the law concerns the whole batch.
+        seen: the observed fault, in words.
+        world: index in the batch, or None if the law concerns the whole batch.
         agent: the agent's name, or None.
         step: of the checker's run, 0 is the first reset; None outside a run.
         field: e.g. ``"observation/heals"``, or "".
-        value: what stood there, or None.
-        cured: `seen` says what to do about it.
+        value: found there, or None.
+        cured: `seen` contains the cure.
     """
 
     law: str
@@ -93,8 +93,8 @@ class Report:
     Attributes:
         world: the id of the world that was checked.
         findings: at most one for each law and field, the first that was seen.
-        skipped: what could not be judged, and why.
-        masks: which parts of the action have masks, in one line.
+        skipped: parts that could not be judged, with the reason.
+        masks: the parts of the action with masks, in one line.
     """
 
     world: str
@@ -114,7 +114,7 @@ class Report:
         return tuple(dict.fromkeys(finding.law for finding in self.findings))
 
     def add(self, finding: Finding) -> None:
-        """Notes a finding, unless its law and field are noted already or its law is to be ignored."""
+        """Adds a finding, unless its law and field have one already or its law is ignored."""
         known = {(f.law, f.field) for f in self.findings}
         if finding.law not in self.ignore and (finding.law, finding.field) not in known:
             self.findings.append(finding)
@@ -124,11 +124,7 @@ class Report:
         return bool(set(laws) & set(self.laws))
 
     def raise_if_broken(self) -> None:
-        """Raises if any law is broken.
-
-        Raises:
-            UserError: whose text is the report.
-        """
+        """Raises if any law is broken."""
         if not self.ok:
             raise UserError(str(self))
 

@@ -37,8 +37,8 @@ def _draw(bench: Bench, world: World, w: int, t: int, first: Scene | None) -> Sc
             scene.check_follows(first)
     except Exception as error:
         seen = f"draw raised {type(error).__name__}: {error}"
-        bench.note("draw", seen, world=w, step=t, field="draw")
+        bench.add("draw", seen, world=w, step=t, field="draw")
         return None
     if before is not None and not np.array_equal(world.hash(), before):
-        bench.note("draw", "draw changed the world", world=w, step=t, field="draw")
+        bench.add("draw", "draw changed the world", world=w, step=t, field="draw")
     return scene

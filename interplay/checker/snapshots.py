@@ -1,4 +1,4 @@
-"""Laws of save, load and hash: a snapshot is the whole state, of its own memory, and goes into a fresh world too."""
+"""Laws of save, load and hash: a snapshot is the whole state, shares no memory, and can be loaded into a fresh world."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Snapshot = dict[str, Array]
 
 
 def check_snapshots(bench: Bench) -> None:
-    """Saves in the middle of episodes, plays on, and holds that both loads play on alike."""
+    """Saves in the middle of episodes, plays on, and checks that both loaded worlds continue alike."""
     world, t = bench.begun(), 0
     players = Players(world, bench.seed, range(world.num_worlds))
     for moment in _MOMENTS:
@@ -44,9 +44,9 @@ def _check_moment(bench: Bench, world: World, t: int) -> None:
     pending, hashed = copy_fields(world, world.timestep), world.hash()
     _check_hash_form(bench, hashed, world.num_worlds, t)
     _check_hash_tells_apart(bench, kept, hashed, t)
-    told = [copy_fields(world, world.timestep) for _ in _continue(bench, world, t, watch_hash=True)]
+    outputs = [copy_fields(world, world.timestep) for _ in _continue(bench, world, t, watch_hash=True)]
     if _changed(snapshot, kept):
-        bench.note(
+        bench.add(
             "save-load", "the snapshot changed while the world went on: it is no copy", step=t, field="save"
         )
         raise Broken
@@ -57,19 +57,19 @@ def _check_moment(bench: Bench, world: World, t: int) -> None:
         _check_pending(bench, other, pending, hashed, name, t)
         for array in loaded.values():
             array.fill(0)  # the world must have copied it
-        _check_continuation(bench, other, told, name, t)
+        _check_continuation(bench, other, outputs, name, t)
     bench.attempt(lambda: world.load(kept), "load", t)
 
 
 def _check_arrays(bench: Bench, world: World, snapshot: Mapping[str, Array], t: int) -> None:
     for name, array in snapshot.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufSU":
-            bench.note(
+            bench.add(
                 "save-load", "no array of numbers", step=t, field=f"save/{name}", value=type(array).__name__
             )
             raise Broken
         if not array.ndim or len(array) != world.num_worlds:
-            bench.note(
+            bench.add(
                 "save-load",
                 "the first axis is not the worlds'",
                 step=t,
@@ -81,7 +81,7 @@ def _check_arrays(bench: Bench, world: World, snapshot: Mapping[str, Array], t: 
 
 def _check_hash_form(bench: Bench, hashed: Array, num_worlds: int, t: int) -> None:
     if not isinstance(hashed, np.ndarray) or hashed.shape != (num_worlds,) or hashed.dtype != np.uint64:
-        bench.note("hash", "expected (W,) uint64", step=t, field="hash")
+        bench.add("hash", "expected (W,) uint64", step=t, field="hash")
         raise Broken
 
 
@@ -89,13 +89,13 @@ def _check_hash_tells_apart(bench: Bench, snapshot: Snapshot, hashed: Array, t: 
     """Worlds of one batch in other states have other hashes."""
     for w in range(1, len(hashed)):
         if hashed[w] == hashed[0] and any((array[w] != array[0]).any() for array in snapshot.values()):
-            bench.note("hash", "two worlds in other states have the same hash", world=w, step=t, field="hash")
+            bench.add("hash", "two worlds in other states have the same hash", world=w, step=t, field="hash")
 
 
 def _load(bench: Bench, world: World, snapshot: Snapshot, name: str, t: int) -> None:
     step = bench.attempt(lambda: world.load(snapshot), f"load into {name}", t)
     if step is not world.timestep:
-        bench.note(
+        bench.add(
             "save-load",
             f"after load into {name}, world.timestep is not what load returned",
             step=t,
@@ -111,10 +111,10 @@ def _check_pending(
     at = first_difference(read_fields(world, world.timestep), pending, rows, rows)
     if at is not None:
         seen = f"loaded into {name}, the time step is not the one that was saved"
-        bench.note_difference("save-load", seen, world, at, at.row, t)
+        bench.add_difference("save-load", seen, world, at, at.row, t)
         raise Broken
     if not np.array_equal(world.hash(), hashed):
-        bench.note("hash", f"loaded into {name}, the hash is not the one at save", step=t, field="hash")
+        bench.add("hash", f"loaded into {name}, the hash is not the one at save", step=t, field="hash")
         raise Broken
 
 
@@ -143,7 +143,7 @@ def _check_hash_moves(bench: Bench, world: World, saved: Snapshot, hashed: Array
         seen = (
             "the state changed and the hash did not" if moved[w] else "the hash changed and the state did not"
         )
-        bench.note("hash", seen, world=w, step=t, field="hash")
+        bench.add("hash", seen, world=w, step=t, field="hash")
 
 
 def _bytes(a: Array, b: Array) -> Array:
@@ -152,13 +152,15 @@ def _bytes(a: Array, b: Array) -> Array:
     return (one != two).any(axis=1)
 
 
-def _check_continuation(bench: Bench, world: World, told: list[dict[str, Field]], name: str, t: int) -> None:
+def _check_continuation(
+    bench: Bench, world: World, outputs: list[dict[str, Field]], name: str, t: int
+) -> None:
     rows = range(world.num_worlds)
     for i, _ in enumerate(_continue(bench, world, t)):
-        at = first_difference(read_fields(world, world.timestep), told[i], rows, rows)
+        at = first_difference(read_fields(world, world.timestep), outputs[i], rows, rows)
         if at is not None:
             seen = f"loaded into {name}, it goes on otherwise"
-            bench.note_difference("save-load", seen, world, at, at.row, t + i + 1)
+            bench.add_difference("save-load", seen, world, at, at.row, t + i + 1)
             raise Broken
 
 

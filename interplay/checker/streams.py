@@ -1,4 +1,4 @@
-"""Laws of seeds and of reset: the same seed is the same episode, another seed another, and nothing is remembered."""
+"""Laws of seeds and reset: equal seeds give equal episodes, other seeds others, and a reset leaves no trace."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _check_seed_array(bench: Bench) -> None:
     kept = seeds.copy()
     world = bench.begun(seeds=seeds)
     if not np.array_equal(seeds, kept):
-        bench.note("seeds", "reset changed the caller's array of seeds", field="seeds")
+        bench.add("seeds", "reset changed the caller's array of seeds", field="seeds")
     world.close()
 
 
@@ -70,25 +70,25 @@ def _compare(bench: Bench, law: str, seen: str, ours: World, theirs: World, t: i
         read_fields(ours, ours.timestep), read_fields(theirs, theirs.timestep), list(rows), list(rows)
     )
     if at is not None:
-        bench.note_difference(law, seen, ours, at, at.row, t)
+        bench.add_difference(law, seen, ours, at, at.row, t)
     return at is None
 
 
 def _play(bench: Bench, world: World, key: int, steps: int) -> Array:
-    """Plays every world of the batch with the same player; gives what each said, (steps + 1, W) digests."""
+    """Plays every world of the batch with the same player; returns the digests of outputs, (steps + 1, W)."""
     players = Players(world, bench.seed, [key] * world.num_worlds)
-    told = [digest(read_fields(world, world.timestep))]
+    outputs = [digest(read_fields(world, world.timestep))]
     for t in range(1, steps + 1):
         action = players.act(world.timestep)
         bench.attempt(lambda action=action: world.step(action), "step", t)  # type: ignore[misc]
-        told.append(digest(read_fields(world, world.timestep)))
-    return np.stack(told)
+        outputs.append(digest(read_fields(world, world.timestep)))
+    return np.stack(outputs)
 
 
 def _check_seeds_matter(bench: Bench) -> None:
     """Worlds with other seeds and the same actions differ, and so do a world's episodes: both or neither.
 
-    A world without chance shows neither; one that draws at random shows both.
+    A world without randomness shows neither; one with draws shows both.
     """
     world = bench.begun(max(bench.num_worlds, 3))
     episodes = []
@@ -96,13 +96,13 @@ def _check_seeds_matter(bench: Bench) -> None:
         if e:
             bench.attempt(world.reset, "reset", 0)
         episodes.append(_play(bench, world, 0, _EPISODE))
-    told = np.stack(episodes)  # (episode, step, world)
-    by_seed = bool((told != told[..., :1]).any())
-    by_episode = bool((told != told[:1]).any())
+    outputs = np.stack(episodes)  # (episode, step, world)
+    by_seed = bool((outputs != outputs[..., :1]).any())
+    by_episode = bool((outputs != outputs[:1]).any())
     if by_episode and not by_seed:
-        bench.note("seeds", "episodes differ, yet worlds with other seeds are all alike", field="seeds")
+        bench.add("seeds", "episodes differ, yet worlds with other seeds are all alike", field="seeds")
     if by_seed and not by_episode:
-        bench.note(
+        bench.add(
             "seeds", "reset() begins the same episode again instead of the stream's next", field="episode"
         )
 
@@ -116,10 +116,10 @@ def _check_apart(bench: Bench) -> None:
     other = read_fields(theirs, theirs.timestep, metrics=False)
     for name, (array, _) in read_fields(ours, ours.timestep, metrics=False).items():
         if array.flags.writeable and any(overlap(array, part.array) for part in other.values()):
-            bench.note("shared-buffers", "two batches share this memory", field=name)
+            bench.add("shared-buffers", "two batches share this memory", field=name)
     _play(bench, theirs, 1, 5)
     rows = list(range(ours.num_worlds))
     at = first_difference(read_fields(ours, ours.timestep) | bench.saved(ours), before, rows, rows)
     if at is not None:
         seen = "playing another batch of this world changed this one"
-        bench.note_difference("shared-buffers", seen, ours, at, at.row, 3)
+        bench.add_difference("shared-buffers", seen, ours, at, at.row, 3)

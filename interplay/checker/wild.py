@@ -1,4 +1,4 @@
-"""Laws of wild snapshots: a snapshot whose numbers are not what they may be is refused, or played on without harm."""
+"""Laws of wild snapshots: a snapshot with numbers outside their ranges is refused, or played without harm."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ PLAYED, AFTER = 20, 3  # steps that an accepted one is played on, and those afte
 
 
 class Outcome(NamedTuple):
-    """What became of a wild snapshot: whether it was refused, and what harm was done, "" for none."""
+    """The outcome of a wild snapshot: whether it was refused, and the harm done, "" for none."""
 
     refused: bool
     harm: str
 
 
 def check_declared(bench: Bench) -> None:
-    """Every field of numbers has a range, and what the world says of its own lies in it."""
+    """Every field of numbers has a range that contains the world's own values."""
     world = bench.begun()
     if not isinstance(world, ArrayWorld):
         return  # what its numbers may be is the business of its own `load`
     sound, ranges, sane = sound_snapshots(bench, world), world.state_ranges(), True
     for name, array in sound[0].items():
         if array.dtype != bool and name not in ranges:
-            bench.note("undeclared", "numbers without a range", field=f"save/{name}")
+            bench.add("undeclared", "numbers without a range", field=f"save/{name}")
     for snapshot in sound:
         for name in ranges.keys() & snapshot.keys():
             wrong = outside(snapshot[name], ranges[name])
             if wrong is not None:
                 w, value = int(np.argwhere(wrong)[0][0]), snapshot[name][wrong][0]
                 seen = f"a state of the world's own is outside {ranges[name]}"
-                bench.note("undeclared", seen, world=w, field=f"save/{name}", value=value)
+                bench.add("undeclared", seen, world=w, field=f"save/{name}", value=value)
                 sane = False
     if not sane:
         raise Broken
@@ -57,7 +57,7 @@ def check_wild_snapshots(bench: Bench) -> None:
     for number, planted in enumerate(wild):
         harm = attempt(world, planted, number).harm
         if harm:
-            bench.note("wild-snapshot", f"{planted.story}: {harm}", field=f"save/{planted.field}")
+            bench.add("wild-snapshot", f"{planted.story}: {harm}", field=f"save/{planted.field}")
             raise Broken
         bench.attempt(lambda: world.load(sound[0]), "load")
 
@@ -66,16 +66,14 @@ def attempt(world: World, planted: Planted, seed: int) -> Outcome:
     """Loads a wild snapshot into a world that was reset, and plays it on if it is accepted.
 
     Args:
-        world: what it was before is lost if the snapshot is accepted.
-        planted: the snapshot.
-        seed: of the random steps.
+        world: its state is lost if the snapshot is accepted.
     """
-    told, saved = copy_fields(world, world.timestep), world.save()
+    outputs, saved = copy_fields(world, world.timestep), world.save()
     try:
         world.load(planted.snapshot)
     except UserError as error:
         return Outcome(
-            True, "the refusal is not one line" if "\n" in str(error) else _changed(world, told, saved)
+            True, "the refusal is not one line" if "\n" in str(error) else _changed(world, outputs, saved)
         )
     except Exception as error:
         return Outcome(False, f"load raised {type(error).__name__}: {_line(error)}")
@@ -97,7 +95,7 @@ def sound_snapshots(bench: Bench, world: World) -> list[Snapshot]:
 
 
 def _taken_unseen(world: World, planted: Planted) -> str:
-    """Which number was accepted though the world itself says that it may not be, in words, or ""."""
+    """A number that was accepted although the world's own ranges exclude it, in words, or ""."""
     if isinstance(world, ArrayWorld):
         for name, allowed in world.state_ranges().items():
             array = planted.snapshot.get(name)
@@ -107,9 +105,9 @@ def _taken_unseen(world: World, planted: Planted) -> str:
 
 
 def _play_on(world: World, seed: int) -> str:
-    """Random steps, a reset and some more; what harm they do, in words, or "".
+    """Random steps, a reset and further steps; the harm they do, in words, or "".
 
-    A step may be refused: what is legal is the world's own word, which a snapshot may have made its own.
+    A step may be refused, since the mask itself may come from the snapshot.
     """
     players = Players(world, seed, range(world.num_worlds))
     for t in range(1, PLAYED + AFTER + 1):
@@ -127,7 +125,7 @@ def _play_on(world: World, seed: int) -> str:
     return ""
 
 
-def _changed(world: World, told: Mapping[str, Field], saved: Snapshot) -> str:
+def _changed(world: World, outputs: Mapping[str, Field], saved: Snapshot) -> str:
     """What a refusal changed, in words, or ""."""
     now = world.save()
     for name, array in saved.items():
@@ -135,7 +133,7 @@ def _changed(world: World, told: Mapping[str, Field], saved: Snapshot) -> str:
             return f"refused, and {name} changed all the same"
     rows = range(world.num_worlds)
     try:
-        at = first_difference(read_fields(world, world.timestep), told, rows, rows)
+        at = first_difference(read_fields(world, world.timestep), outputs, rows, rows)
     except RuntimeError as error:
         return f"refused, and the time step is gone: {_line(error)}"
     return "" if at is None else f"refused, and {at.field} changed all the same"

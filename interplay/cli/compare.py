@@ -48,7 +48,7 @@ def compare(
     Other groups are compared with the first run's.
     """
     from interplay.core.errors import UserError
-    from interplay.core.files import replace_file, told_plainly
+    from interplay.core.files import os_errors_as_user_errors, replace_file
     from interplay.view import comparison
     from interplay.view.comparison_picture import plot_comparison
     from interplay.view.figures import figure_look
@@ -67,7 +67,7 @@ def compare(
         out.with_suffix(ending): words for ending, words in zip(comparison.TABLES, written, strict=True)
     }
     for path, words in tables.items():
-        with told_plainly("writing", path):
+        with os_errors_as_user_errors("writing", path):
             replace_file(path, words, "table")
     typer.echo(text)
     typer.echo(f"written: {plot_comparison(found, out, look)}, {', '.join(map(str, tables))}")
@@ -75,12 +75,12 @@ def compare(
 
 def _may_write(path: Path, begins: str) -> bool:
     """Whether nothing stands there, or a table that this command wrote."""
-    from interplay.core.files import told_plainly
+    from interplay.core.files import os_errors_as_user_errors
     from interplay.core.reading import opened
 
     if not os.path.lexists(path):
         return True
     if path.is_symlink() or not path.is_file():
         return False
-    with told_plainly("reading", path), opened(path, links=False) as file:
+    with os_errors_as_user_errors("reading", path), opened(path, links=False) as file:
         return file.read(len(begins)) == begins.encode()

@@ -53,7 +53,7 @@ def analyse_overlays(
     Raises:
         UserError: for an unknown overlay, player, world or option, or a folder that cannot be made.
     """
-    from interplay.core.files import told_plainly
+    from interplay.core.files import os_errors_as_user_errors
     from interplay.evaluate.lifetimes.overlays import find_overlay, side_by_side
 
     chosen = [find_overlay(name) for name in names]
@@ -72,7 +72,7 @@ def analyse_overlays(
         played, where = _play(one, chosen, options, world, world_seed, num_worlds, ticks, trust, arguments)
         measured[home] = played
         typer.echo(f"{one} on {where}, {num_worlds} world{'s' * (num_worlds > 1)}, {ticks:,} ticks")
-    with told_plainly("making the folder", out):
+    with os_errors_as_user_errors("making the folder", out):
         out.mkdir(parents=True, exist_ok=True)
     for overlay in chosen:
         found = {home: results[overlay.name] for home, results in measured.items()}
@@ -166,13 +166,13 @@ def on_one_map(
 
 def write(data: Any, folder: Path) -> list[Path]:
     """An overlay's arrays, what they mean, and the picture."""
-    from interplay.core.files import replace_file, told_plainly
+    from interplay.core.files import os_errors_as_user_errors, replace_file
     from interplay.view.overlay import plot_overlay
 
     arrays, described, picture = (folder / f"{data.name}.{suffix}" for suffix in ("npz", "json", "png"))
     memory = io.BytesIO()
     np.savez_compressed(memory, **data.all_arrays())
-    with told_plainly("writing", arrays):
+    with os_errors_as_user_errors("writing", arrays):
         replace_file(arrays, memory.getvalue())
         replace_file(described, json.dumps(data.describe(), indent=1, default=_plain) + "\n")
     plot_overlay(data, picture)

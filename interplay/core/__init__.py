@@ -1,1 +1,1 @@
-"""The small protocol that every world speaks; this package knows no world."""
+"""The protocol that every world implements; this package imports no world."""

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 
 def fits_pattern(agent: str, pattern: str) -> bool:
-    """Whether a name fits a shell pattern; brackets stand for themselves where the name has some.
+    """Whether a name matches a shell pattern; brackets match themselves if the name contains brackets.
 
     Example:
         >>> [fits_pattern(agent, "robot[1]") for agent in ("robot[1]", "robot1", "robot[2]")]

@@ -24,9 +24,9 @@ class CallableModule(ModuleType):
         # `help` describes whatever is listed here; with the package's classes it would be 1,500 lines.
         return sorted(name for name, value in vars(self).items() if isinstance(value, ModuleType))
 
-    @property  # made when it is asked for, as the function's module imports this one
+    @property  # lazy, as the function's module imports this one
     def __doc__(self) -> str:  # type: ignore[override]
-        """The function's documentation with its call, then the module's own; the function's example runs as a test where it stands."""
+        """The function's call and documentation, then the module's documentation."""
         function = load(self._function)
         text, _, _ = (inspect.getdoc(function) or "").partition("\n\nExample:")
         summary, _, rest = text.partition("\n")
@@ -40,7 +40,7 @@ class CallableModule(ModuleType):
 
 
 def _call(name: str, signature: inspect.Signature) -> str:
-    """A call with its arguments and their defaults, without types, in lines of a page's width."""
+    """A call with its arguments and defaults, without types, wrapped to the width of a page."""
     plain = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
     words = str(signature.replace(parameters=plain, return_annotation=signature.empty))
     return textwrap.fill(f"{name}{words}", 100, subsequent_indent="    ", break_long_words=False)

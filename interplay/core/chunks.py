@@ -7,15 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
-PIECES = 2  # chunks of worlds per thread: who is held up leaves the rest to others
+PIECES = 2  # chunks of worlds per thread, so that a thread that is delayed leaves work to the others
 
 
 class Chunks:
     """Calls kernels for ranges of worlds; threads take the next range whenever they are free.
-
-    Args:
-        num_worlds: W.
-        threads: how many at most.
 
     Attributes:
         threads: how many there are; never more than worlds.
@@ -56,7 +52,7 @@ class Chunks:
             other.result()
 
     def close(self) -> None:
-        """Lets the threads go."""
+        """Ends the threads."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None

@@ -1,6 +1,6 @@
-"""What the choices of a world are called, and which keys mean which: for people who play, and wherever choices are told.
+"""Names of a world's choices, and the keys that a person plays with.
 
-A world declares both in two attributes, `World.action_names` and `World.controls`; here they are read and checked once.
+A world declares both in `World.action_names` and `World.controls`; this module reads and checks them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Controls(NamedTuple):
 
     Attributes:
         keys: a key, as browsers call it (``"ArrowUp"``, ``" "``, ``"a"``) -> head -> choice, both by name. Keys that are held
-            together count together; of two for one head the later one counts.
-        idle: head -> what is done without a word; the first legal choice for heads that are not named.
+            together are combined; of two keys for one head the later one counts.
+        idle: head -> choice without a key; heads that are not named take their first legal choice.
 
     Example:
         >>> Controls({"ArrowUp": {"move": "north"}}, {"move": "stay"}).idle
@@ -40,7 +40,7 @@ class Controls(NamedTuple):
 
 
 def head_sizes(space: spaces.Space[Any]) -> Iterator[int]:
-    """How many choices each head of an action space has, in order; a Box is one head, and counts its numbers.
+    """Number of choices of each head of an action space, in order; a Box is one head with as many as it has numbers.
 
     Example:
         >>> list(head_sizes(spaces.Dict(push=spaces.Box(-1, 1, (2,)), wait=spaces.MultiDiscrete([2, 3]))))
@@ -51,19 +51,17 @@ def head_sizes(space: spaces.Space[Any]) -> Iterator[int]:
 
 
 def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
-    """What the choices of a kind's heads are called, heads in the order of the action space; None where the world does not say.
-
-    Raises:
-        UserError: if heads or choices are more or fewer than the action space has, or a name is no line of text or there twice.
-    """
-    told = world.action_names if len(world.kinds) == 1 else (world.action_names or {}).get(kind)
-    if told is None:
+    """Names of the choices of a kind's heads, in the order of the action space; None if the world names none."""
+    declared = world.action_names if len(world.kinds) == 1 else (world.action_names or {}).get(kind)
+    if declared is None:
         return None
     space = next(one for one in world.kinds if one.name == kind).action_space
     owner, sizes = f"{world.id}: action_names", list(head_sizes(space))
-    if len(told) != len(sizes):
-        raise UserError(f"{owner} has {len(told)} heads, the action space of {kind} {len(sizes)}; name each")
-    for (head, choices), size in zip(told.items(), sizes, strict=True):
+    if len(declared) != len(sizes):
+        raise UserError(
+            f"{owner} has {len(declared)} heads, the action space of {kind} {len(sizes)}; name each"
+        )
+    for (head, choices), size in zip(declared.items(), sizes, strict=True):
         if isinstance(choices, str) or len(choices) != size:
             raise UserError(f"{owner} gives {head} {len(choices)} choices, it has {size}; name each")
         for name in (head, *choices):
@@ -71,35 +69,30 @@ def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
                 raise UserError(f"{owner}: {head} has {name!r}; give a line of 1 to {LONGEST} letters")
         if len(set(choices)) < size:
             raise UserError(f"{owner}: {head} has one name twice; give each choice its own")
-    return {head: tuple(choices) for head, choices in told.items()}
+    return {head: tuple(choices) for head, choices in declared.items()}
 
 
 def controls_of(world: World, slot: int) -> Controls | None:
-    """How a person plays a slot, heads and choices known to be there; None where the world does not say.
-
-    Raises:
-        UserError: if a key or `idle` names a head or a choice that there is not.
-    """
-    told = world.controls(slot)
-    if told is None:
+    """The checked controls of a slot; None if the world has none."""
+    declared = world.controls(slot)
+    if declared is None:
         return None
     kind = next(kind for kind in world.kinds if slot in kind.slots)
     names = names_of(world, kind.name) or {}
-    for where, deed in (*told.keys.items(), ("idle", told.idle)):
-        for head, choice in deed.items():
+    for where, picked in (*declared.keys.items(), ("idle", declared.idle)):
+        for head, choice in picked.items():
             if choice not in names.get(head, ()):
                 raise UserError(
                     f"{world.id}: controls: {where!r} means {choice!r} of {head!r}, action_names of {kind.name} has no such; "
                     "write both alike"
                 )
-    return told
+    return declared
 
 
 def joined(parts: Sequence[Sequence[str]], nothing: str = "") -> tuple[str, ...]:
-    """Names of the points of heads that were made one number, the last head running fastest.
+    """Names of the points of several heads combined into one number; the last head varies fastest.
 
     Args:
-        parts: names of each head's choices.
         nothing: left out of the names, unless it is all there is.
 
     Example:
@@ -119,11 +112,7 @@ ARROWS: Mapping[str, str] = {
 
 
 def arrows(head: str, names: Mapping[str, str] = ARROWS) -> dict[str, dict[str, str]]:
-    """Arrow keys for a head whose choices are the four ways.
-
-    Args:
-        head: its name.
-        names: arrow key -> choice.
+    """Arrow keys for a head with four directions.
 
     Example:
         >>> arrows("move")["ArrowUp"]
@@ -132,14 +121,14 @@ def arrows(head: str, names: Mapping[str, str] = ARROWS) -> dict[str, dict[str, 
     return {key: {head: choice} for key, choice in names.items()}
 
 
-def way_to(dx: float, dy: float) -> str | None:
-    """The way to a neighbouring tile, y down: its name in `ARROWS`; None for the tile itself and for those that are no neighbours.
+def direction_to(dx: float, dy: float) -> str | None:
+    """Direction to a neighbouring tile, y down: its name in `ARROWS`; None for all other tiles.
 
     Args:
         dx, dy: from the agent's tile to the other one, in tiles.
 
     Example:
-        >>> way_to(0, -1), way_to(0, 0), way_to(1, 1)
+        >>> direction_to(0, -1), direction_to(0, 0), direction_to(1, 1)
         ('up', None, None)
     """
     ways = {(0.0, -1.0): "up", (0.0, 1.0): "down", (-1.0, 0.0): "left", (1.0, 0.0): "right"}

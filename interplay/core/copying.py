@@ -1,7 +1,7 @@
-"""Copies of worlds: made anew as the original was, then loaded with what it saves.
+"""Copies of worlds: constructed as the original was, then loaded with its snapshot.
 
-Arrays of a world are views of each other, and whoever copies its attributes one by one (as `copy.deepcopy` and `pickle` do)
-gets a world whose rewards and observations stand still. So a world remembers how it was made.
+Arrays of a world are views of each other. A copy attribute by attribute (`copy.deepcopy`, `pickle`) would cut these links, and
+its rewards and observations would never change. So a world keeps the arguments of its constructor.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NEVER = ("_recipe", "_last")
 
 
 class AsMade:
-    """Stands in a copy for what its constructor has made: objects, and arrays that are read-only views of others."""
+    """Marks values that a copy takes from its own constructor: objects, and read-only views of other arrays."""
 
 
 class Recipe(NamedTuple):
@@ -46,14 +46,14 @@ class CopiedWhole:
 
 
 class Remakable(CopiedWhole):
-    """Something with ``save`` and ``load`` that is copied, and pickled, by making it anew.
+    """A class with ``save`` and ``load`` that is copied and pickled by constructing it anew.
 
-    A copy is made by the same class with the same arguments, gets the original's attributes as far as they are numbers, texts,
-    arrays, functions or containers of those, and loads what the original saves. It shares nothing with the original and goes
-    on as it would, bit for bit. Objects (pools, processes, windows) are the copy's own, as its constructor made them.
+    A copy is constructed by the same class with the same arguments. It takes the original's attributes that are numbers, texts,
+    arrays, functions or containers of those, and loads the original's snapshot. It shares nothing with the original and continues
+    bit for bit as the original would. Objects (pools, processes, windows) are those of the copy's own constructor.
 
     Attributes:
-        made_anew: names of attributes that constructor and ``load`` fill in a copy: scratch, what is seen, caches.
+        made_anew: names of attributes that constructor and ``load`` fill in a copy: scratch, observations, caches.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Remakable(CopiedWhole):
             return copyreg.__newobj__, (kind,), self.__getstate__()  # type: ignore[attr-defined]
         recipe = self._recipe
         if recipe is None or recipe.trouble:
-            why = recipe.trouble if recipe else "nobody called its class"
+            why = recipe.trouble if recipe else "its class was never called"
             raise UserError(f"{self._called()}: no copy can be made of it, {why}; make another one")
         return remake, (kind, recipe.args, recipe.kwargs), (self._rest(), self._whole())
 
@@ -131,7 +131,7 @@ def _written(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recipe:
     memo: dict[int, Any] = {id(arg): arg for arg in (*args, *kwargs.values()) if isinstance(arg, Remakable)}
     try:
         return Recipe(*copy.deepcopy((args, kwargs), memo), "")
-    except Exception as error:  # whatever an argument says: it is the copy that fails, not the world
+    except Exception as error:  # from a constructor's argument: the copy fails, not the world
         line = str(error).partition("\n")[0]
         return Recipe((), {}, f"an argument of its class cannot be copied ({type(error).__name__}: {line})")
 
@@ -154,7 +154,7 @@ def _held(value: Any) -> Any:
 
 
 def _put(made: Any, held: Any) -> Any:
-    """What stands in a copy: `held`, and what the constructor `made` in the places of `AsMade`; arrays are filled in place."""
+    """`held`, with the constructor's objects in the places of `AsMade`; arrays are filled in place."""
     if held is AsMade:
         return made
     if isinstance(held, np.ndarray):

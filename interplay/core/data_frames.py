@@ -11,11 +11,7 @@ from interplay.core.errors import UserError
 
 
 def load_pandas() -> Any:
-    """The package pandas.
-
-    Raises:
-        UserError: if it is not installed.
-    """
+    """The package pandas."""
     try:
         import pandas
     except ImportError as error:
@@ -25,11 +21,6 @@ def load_pandas() -> Any:
 
 def by_name(name: str, values: np.ndarray, *names: Sequence[str]) -> dict[str, np.ndarray]:
     """A column, or one for each agent or team: ``kills[left]``; without names they are numbers.
-
-    Args:
-        name: of the column.
-        values: (N,), or (N, A) for A agents or teams.
-        names: of the agents, and of the teams; the first that are A are taken.
 
     Example:
         >>> list(by_name("kills", np.zeros((3, 2)), ["a", "b", "c"], ["left", "right"]))
@@ -46,9 +37,6 @@ def frame_of(columns: Iterable[tuple[str, np.ndarray]], *names: Sequence[str]) -
     """A data frame of columns, those per agent by the agents' names; see `by_name`.
 
     Where a column of that name is there already, it stays.
-
-    Raises:
-        UserError: if pandas is not installed.
     """
     pandas, found = load_pandas(), dict[str, np.ndarray]()
     for name, values in columns:

@@ -1,28 +1,28 @@
-"""Errors of a user's mistake: one line that names the thing, the value and the cure."""
+"""Errors that a user can fix: one line with the thing, the value and the cure."""
 
 
 class UserError(ValueError):
-    """Something the caller can mend; the command line prints it as one line and exits with code 2."""
+    """An error that the caller can fix; the command line prints it as one line and exits with code 2."""
 
 
 class Refused(AssertionError):
-    """As `UserError`, where the manual says `AssertionError`: wrong values in `interplay.sim` and `interplay.gridworld`."""
+    """`UserError` for wrong values in `interplay.sim` and `interplay.gridworld`, where the manual has `AssertionError`."""
 
 
 class NoRoom(RuntimeError):
-    """As `UserError`, where the manual says `RuntimeError`: no cell is left for an agent."""
+    """`UserError` if no cell is left for an agent, where the manual has `RuntimeError`."""
 
 
 class CannotRestore(UserError):
-    """A snapshot fits, yet the world does not come back as it was saved; it goes on from a new `reset`."""
+    """A snapshot fits the world, but loading it leads to another state; a `reset` makes the world usable again."""
 
 
 class CannotSave(UserError):
-    """A world that promises no snapshots, as other people's environments, was asked for one."""
+    """The world has no snapshots, for example a foreign environment."""
 
 
 class MissingExtraError(UserError, ImportError):
-    """A neighbour that is not installed; the line says what to install."""
+    """An optional package is missing; the line has the install command."""
 
 
 USER_ERRORS = (UserError, Refused, NoRoom)

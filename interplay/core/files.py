@@ -1,7 +1,7 @@
-"""Files that are either wholly there or not there: written to a temporary name, fsynced, renamed.
+"""Atomic files: written to a temporary name, fsynced, renamed.
 
-Every place where a write can be cut short calls `reached` with a name. Tests append to `hooks` a function that
-fails or kills the process at the name they choose, so each of these places is a place that a test can stop at.
+Every place where a write can be cut short calls `reached` with a name. Tests append functions to `hooks` that fail or kill the
+process there.
 """
 
 from __future__ import annotations
@@ -36,21 +36,15 @@ _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def reached(point: str) -> None:
-    """Says that a write got to `point`; does nothing unless a test put a function into `hooks`."""
+    """Calls the hooks of tests with the name of a point in a write."""
     for hook in hooks:
         hook(point)
 
 
 def write_file(path: Path, data: bytes, point: str = "file", fresh: bool = False) -> None:
-    """Writes and fsyncs a new file under its final name; for files in a folder that is renamed as a whole.
+    """Writes and fsyncs a file under its final name; for files in a folder that is renamed as a whole.
 
     Reaches ``<point>: opened``, ``<point>: half written`` and ``<point>: written``. A link is not followed.
-
-    Args:
-        path: of the file.
-        data: its contents.
-        point: see `reached`.
-        fresh: nothing may stand there.
     """
     flags = os.O_WRONLY | os.O_CREAT | _NO_LINKS | (os.O_EXCL if fresh else os.O_TRUNC)
     with os.fdopen(os.open(path, flags, 0o666), "wb", buffering=0) as file:
@@ -64,10 +58,10 @@ def write_file(path: Path, data: bytes, point: str = "file", fresh: bool = False
 
 
 def replace_file(path: Path, data: bytes | str, point: str = "file") -> None:
-    """Gives `path` new contents at once: a reader finds the old file or the new one, never a part.
+    """Gives `path` new contents atomically: a reader finds the old file or the new one.
 
-    Reaches the points of `write_file`, then ``<point>: renamed``. After an error the old file stands and no
-    temporary file is left. Where a link stood there is a file afterwards; what the link named is not touched.
+    Reaches the points of `write_file`, then ``<point>: renamed``. After an error the old file is unchanged and no
+    temporary file is left. A link at `path` is replaced by the file; its target is not touched.
     """
     path = Path(path)
     with _renamed(path, path.with_name(f".{path.name}.{os.getpid()}.tmp"), point) as temporary:
@@ -76,9 +70,9 @@ def replace_file(path: Path, data: bytes | str, point: str = "file") -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path, point: str = "file") -> Iterator[Path]:
-    """As `replace_file`, for what writes by itself and too much for the memory: gives the name of an empty file beside `path`.
+    """`replace_file` for writers that need a file name: yields the name of an empty file beside `path`, with its suffix.
 
-    The name has the same suffix. At the end the file is fsynced and renamed; if the block fails, the old file stands.
+    At the end the file is fsynced and renamed; if the block fails, the old file is unchanged.
     """
     path = Path(path)
     with _renamed(
@@ -92,7 +86,7 @@ def replacing(path: Path, point: str = "file") -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _renamed(path: Path, temporary: Path, point: str) -> Iterator[Path]:
-    """Gives the temporary name; what the block puts there is renamed, or removed if the block fails."""
+    """Yields the temporary name, then renames the file, or removes it if the block fails."""
     try:
         temporary.unlink(missing_ok=True)  # of a process that was killed, or planted
         yield temporary
@@ -105,56 +99,21 @@ def _renamed(path: Path, temporary: Path, point: str) -> Iterator[Path]:
 
 
 def open_log(path: Path) -> int:
-    """Opens a log for reading and appending; it is made if it is not there. Returns the handle.
-
-    A log that has other names besides (a copy by hard links) gets a file of its own first: what is appended here must not
-    appear there.
+    """Opens a log for reading and appending, creates it if it is missing, and returns the handle.
 
     Raises:
-        OSError: as the system says it, also for a link.
-        UserError: for a pipe, a device or a socket.
+        OSError: also for a link.
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | _NO_LINKS
-    handle = os.open(path, flags, 0o666)
-    try:
-        found = os.fstat(handle)
-        refuse_special(path, found)
-        if found.st_nlink > 1:
-            with (
-                replacing(path, "own copy") as copy,
-                copy.open("wb") as target,
-                open(handle, "rb", closefd=False) as source,
-            ):
-                shutil.copyfileobj(source, target)
-            own = os.open(path, flags, 0o666)
-            os.close(handle)
-            handle = own
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
-
-
-def refuse_special(path: Path, found: os.stat_result) -> None:
-    """Refuses what is no ordinary file.
-
-    Raises:
-        UserError: naming it.
-    """
-    if not stat.S_ISREG(found.st_mode):
-        raise UserError(f"{path} is no ordinary file; move it away")
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _NO_LINKS, 0o666)
 
 
 def refuse_links(folder: Path, files: Iterable[str], folders: Iterable[str] = ()) -> None:
-    """Refuses links and special files inside a folder that came from elsewhere: they would lead out of it.
+    """Refuses links and special files inside a folder from elsewhere, since they would lead out of it.
 
     Args:
-        folder: may itself be a link, since that was the user's own choice.
-        files: names that must be ordinary files, where they are there.
-        folders: names that must be folders, where they are there.
-
-    Raises:
-        UserError: naming the first that is not.
+        folder: may itself be a link, since the user named it.
+        files: names that must be ordinary files, if they exist.
+        folders: names that must be folders, if they exist.
     """
     for names, right, word in ((files, stat.S_ISREG, "file"), (folders, stat.S_ISDIR, "folder")):
         for name in names:
@@ -169,7 +128,7 @@ def refuse_links(folder: Path, files: Iterable[str], folders: Iterable[str] = ()
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes the names in a folder durable; on systems that cannot open folders this does nothing."""
+    """Makes the names in a folder durable; does nothing on systems that cannot open folders."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -181,7 +140,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Removes a folder and what is in it, as far as it can; never raises. Of a link only the link is removed."""
+    """Removes a folder with its contents as far as possible; never raises. Of a link only the link is removed."""
     with contextlib.suppress(OSError):
         if os.path.islink(folder):
             os.unlink(folder)
@@ -189,12 +148,11 @@ def remove_tree(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def told_plainly(deed: str, path: Path, safe: str = "") -> Iterator[None]:
-    """Turns an operating system's error inside the block into one line that names deed, path, reason and cure.
+def os_errors_as_user_errors(action: str, path: Path, safe: str = "") -> Iterator[None]:
+    """Turns an operating system's error into one line with action, path, reason and cure.
 
     Args:
-        deed: what was being done, e.g. ``"saving the checkpoint"``.
-        path: of the file or folder it was done to.
+        action: e.g. ``"saving the checkpoint"``.
         safe: what is still whole, e.g. ``"earlier checkpoints are intact"``; may be empty.
 
     Raises:
@@ -206,15 +164,15 @@ def told_plainly(deed: str, path: Path, safe: str = "") -> Iterator[None]:
         code = error.errno or 0
         reason = _REASONS.get(code) or (error.strerror or str(error)).lower()
         cure = _CURE.get(code, "check the path and the disk")
-        parts = [f"{deed} {path}: {reason}", safe, cure]
+        parts = [f"{action} {path}: {reason}", safe, cure]
         raise UserError("; ".join(part for part in parts if part)) from error
 
 
 class FileLock:
-    """Keeps a second process out; the operating system frees it when the holder ends, also by ``kill -9``.
+    """Keeps other processes out; the operating system frees it when the holder ends, also by ``kill -9``.
 
-    The lock is an flock on a file that also holds the holder's process id. The file stays behind and means
-    nothing by itself. Systems without flock (Windows) get no protection.
+    The lock is an flock on a file with the holder's process id. The file remains and means
+    nothing by itself. On systems without flock (Windows) there is no protection.
 
     Example:
         >>> import tempfile
@@ -238,17 +196,13 @@ class FileLock:
         Returns:
             None when it was taken, else the process id of the holder (0 if it did not write one yet).
         """
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | _NO_LINKS
-        handle = os.open(self.path, flags, 0o644)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o644)
         try:
-            found = os.fstat(handle)
-            refuse_special(self.path, found)
             if not _flock(handle):
                 text = os.read(handle, 32).decode(errors="replace").strip()
                 return int(text) if text.isdecimal() else 0
-            if found.st_nlink == 1:  # another name of the file belongs to somebody else
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
             self._handle, handle = handle, -1
             return None
         finally:

@@ -1,7 +1,7 @@
-"""Scenes through the eyes of one agent: what it does not observe is taken out, not covered, so that it reaches nobody who plays it.
+"""Scenes from the view of one agent: rows that it does not observe are removed, so that they never reach a person who plays it.
 
-A world says in `World.visible` what of its layers an agent may be shown; whatever is not named there is hidden: of the layer of
-agents, whose rows are slots, all rows are absent then, of others none is left, so that not even their number is told.
+`World.visible` names what an agent may see of each layer; all other layers are hidden. A hidden layer of agents, whose rows are slots,
+has only absent rows; other hidden layers are empty, so that not even their number shows.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from interplay.core.errors import UserError
 from interplay.core.layers import Array, Layer
 from interplay.core.scene import Scene
 
-# Layer -> True (all of it), (N,) bool (these rows; of tiles (H, L)), or (K,) int (these rows are all that is left, where others'
-# places or number would tell something). ``"layer/column"`` -> (N,) bool: of other rows this column is 0.
+# Layer -> True (all of it), (N,) bool (these rows; of tiles (H, L)), or (K,) int (only these rows are left, where the places or number
+# of the other rows are secret). ``"layer/column"`` -> (N,) bool: of other rows this column is 0.
 Visible = Mapping[str, Any]
 EVERYTHING: Visible = MappingProxyType({"*": True})  # of worlds that hide nothing
 UNSEEN = 255  # number of a tile that is hidden
@@ -26,7 +26,7 @@ _TILED = ("tiles", "picture")
 
 
 def hideable(scene: Scene) -> Scene:
-    """The same scene, its layers such that rows can be taken out: `fogged` has the same columns then."""
+    """The same scene with layers from which rows can be removed; `fogged` keeps its columns."""
     return scene._replace(layers=tuple(map(_hideable, scene.layers)))
 
 
@@ -87,14 +87,14 @@ def _seen(layer: Layer, visible: Visible) -> Layer:
 
 
 def _taken(layer: Layer, order: Array) -> Layer:
-    """These rows and no others."""
+    """The layer with these rows only."""
     columns = {name: column[order] for name, column in layer.columns.items()}
     text = tuple(layer.text[row] for row in order) if layer.text else ()
     return layer._replace(rows=len(order), columns=columns, text=text)
 
 
 def _blanked(layer: Layer, mask: Array, visible: Visible) -> Layer:
-    """Rows outside of a mask say nothing but that they are absent, and never did."""
+    """Rows outside a mask are absent and hold no values."""
     columns = {}
     for name, column in layer.columns.items():
         own = visible.get(f"{layer.name}/{name}")

@@ -1,7 +1,7 @@
-"""Compiled functions that other compiled programs call in the middle of their work: handlers of XLA's foreign function interface.
+"""Compiled handlers of XLA's foreign function interface: functions that compiled JAX programs call.
 
-A handler is a plain function of one number, the address of XLA's call frame, whose words and buffers it reads with what stands here. The
-layout of the frame is that of ``xla/ffi/api/c_api.h``, which its authors keep stable.
+A handler takes one number, the address of XLA's call frame, and reads its words and buffers with the functions here. The
+layout of the frame is that of ``xla/ffi/api/c_api.h``, which XLA keeps stable.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
     "words",
 ]
 
-_METADATA = 1  # the extension by which XLA asks a handler for its version
+_METADATA = 1  # the extension with which XLA queries a handler's version
 _keep: list[Any] = []  # compiled handlers live as long as the process
 
 
@@ -54,7 +54,7 @@ def _load_acquire(_context: Any, _address: Any) -> Any:
 
 
 def _store_release(_context: Any, _address: Any, _value: Any) -> Any:
-    """Writes an int64 that another process reads; what was written before is seen by who reads it."""
+    """Writes an int64 for another process; a reader that sees it also sees all earlier writes."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         target = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())

@@ -1,4 +1,4 @@
-"""How people read what an agent observes: names, pictures of crops, rows and who they tell of. Networks read none of it."""
+"""How people read an agent's observation: names, pictures of crops, and the agents that rows describe. Networks do not use it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Guide(NamedTuple):
         kind: ``crop`` a picture with a cell for each number; ``rows`` a table, one thing in each row; ``numbers`` one after another;
             ``rays`` how far the agent sees into each of some directions; ``text`` words.
         title: of the part, where a field has several; parts stand one after another in the flat field.
-        names: of the columns of rows, or of the numbers; of a text the word of each number, empty: the numbers are bytes of UTF-8, up to a 0.
-        rows: how many rows the part has, of a text how many numbers; 0: as the field's shape says, or it has none.
-        palette: of a crop, as for `Canvas.tiles`: ``"terrain"`` or the colour of each number; empty: greys from its lowest to its highest.
-        slots: of the agent whom each row tells of, `NOBODY` where none is meant; empty: nothing is said.
+        names: of the columns of rows, or of the numbers; for text the word of each number (empty: bytes of UTF-8, up to a 0).
+        rows: number of rows of the part, or of numbers of a text; 0: as in the field's shape.
+        palette: of a crop, as for `Canvas.tiles`: ``"terrain"`` or the colour of each number; empty: greys from lowest to highest.
+        slots: the agent that each row describes, `NOBODY` for none; empty: unknown.
         shown: how many of the rows count, the others are padding; None: all.
         angles: of rays, radians from the agent's heading as it is drawn, in the sense of `Canvas.circles`; from the axis of x where it has none.
         unit: of rays, the world's units of a 1.
-        hidden: a field with 1 for each row that the agent does not see; empty: it sees all.
+        hidden: the field with 1 for each row that the agent does not see; empty: it sees all.
     """
 
     kind: Literal["crop", "rows", "numbers", "rays", "text"] = "numbers"

@@ -21,16 +21,16 @@ def mix64(x: np.ndarray) -> np.ndarray:
 
 
 def hash_rows(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Hashes row w of all arrays together.
+    """Hash of row w of all arrays together.
 
-    Each field's bytes are read as 64-bit words; a word is mixed with a key made of the field's name and its place
+    Each field's bytes are read as 64-bit words. A word is mixed with a key made of the field's name and its place
     in the field, and the hash is the mixed sum. So a value that moves to another place or field changes the hash.
 
     Args:
-        arrays: name -> (W, ...) array of numbers; their order in the mapping does not matter.
+        arrays: name -> (W, ...) array of numbers, in any order.
 
     Returns:
-        (W,) uint64. The same row gives the same hash whatever W is and wherever the row stands.
+        (W,) uint64; the hash of a row depends neither on W nor on its position.
     """
     names = sorted(arrays)
     if not names:
@@ -50,7 +50,7 @@ def hash_rows(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def _word_keys(names: tuple[str, ...], widths: tuple[int, ...]) -> np.ndarray:
-    """A key for each 64-bit word of a row: of the field's name and the word's place in the field."""
+    """A key for each 64-bit word of a row, from the field's name and the word's place in the field."""
     keys = [
         mix64(
             mix64(np.array([zlib.crc32(name.encode())], np.uint64) * _GOLDEN)

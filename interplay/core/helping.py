@@ -1,12 +1,12 @@
 """A second process that compiles phases of a kernel while this one compiles the others.
 
-Of a phase that returns nothing its caller needs only the types to go on; the code is needed when the caller's own is made.
-So such a phase is handed to the helper whenever that is free, and what it made of it, and of the phases inside, is asked for
-later. The helper first compares its digest of the whole kernel with ours (`interplay.core.kernel_key`): where they differ,
-where it fails, or where it is gone, everything is compiled here as if there had been none.
+To continue after a phase that returns nothing, its caller needs only the types; the code is needed when the caller's own code is made.
+So such a phase is handed to the helper whenever that is free, and its result, with those of the phases inside, is fetched
+later. The helper first compares its digest of the whole kernel with ours (`interplay.core.kernel_key`). If they differ,
+or the helper fails or ends, everything is compiled here.
 
-The helper is this Python with this search path. It is started where a kernel has to be compiled and there is a second
-processor, is spoken to through a pair of sockets that nobody else has, and ends when they close or when nobody asks.
+The helper is this Python with this search path. It starts when a kernel has to be compiled and there is a second
+processor. It communicates over a private pair of sockets, and ends when they close or after a time without requests.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Helper:
 
     Attributes:
         wanted: whether there may be one.
-        made: what it compiled of the present kernel and nobody has asked for yet.
+        made: its results for the present kernel that were not fetched yet.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Helper:
         self._busy = False
 
     def begin(self, kernel: Name, key: str) -> None:
-        """A kernel of that digest is about to be compiled: starts a helper, unless there is one or no processor for it."""
+        """Starts a helper for a kernel with that digest, unless there is one or no processor for it."""
         if self._kernel != (kernel, key):
             self._kernel, self.made = (kernel, key), {}
         if self._owner != os.getpid():  # a fork has no part in its parent's
@@ -69,13 +69,13 @@ class Helper:
         self._line, self._owner, self._busy = ours, os.getpid(), True  # with starting
 
     def take(self, phase: Name, types: Any) -> bool:
-        """Whether the helper begins to compile a phase of the kernel, which it does where it is free."""
+        """Whether the helper, if it is free, begins to compile a phase of the kernel."""
         if self._line is None or self._owner != os.getpid() or (self._busy and not self._line.poll()):
             return False
         try:
             job = pickle.dumps((self._kernel, phase, types))
         except (pickle.PicklingError, TypeError, AttributeError):
-            return False  # types that only this process knows
+            return False  # types that exist only in this process
         self.wait()
         try:
             if self._line is not None:
@@ -99,7 +99,7 @@ class Helper:
             self.made.update(made)
 
     def end(self) -> None:
-        """Lets the helper go."""
+        """Ends the helper."""
         if self._line is not None and self._process is not None and self._owner == os.getpid():
             self._line.close()
             self._process.kill()
@@ -112,7 +112,7 @@ atexit.register(HELPER.end)
 
 
 def serve(line: Connection, make: Callable[[Any, Name, Any], Made]) -> None:
-    """In the helper: says that it is ready, and compiles what it is asked for until nobody asks."""
+    """In the helper: reports that it is ready and compiles what is requested until requests end."""
     line.send_bytes(pickle.dumps((None, {})))
     while line.poll(PATIENCE):
         try:
@@ -120,7 +120,7 @@ def serve(line: Connection, make: Callable[[Any, Name, Any], Made]) -> None:
         except (OSError, EOFError):
             return
         made: Made = {}
-        with contextlib.suppress(Exception):  # who asked compiles it too, and says what is wrong
+        with contextlib.suppress(Exception):  # the other process compiles it too and raises the error
             made = make(kernel, phase, types)
         line.send_bytes(pickle.dumps((kernel, made)))
 

@@ -1,7 +1,7 @@
-"""The one place that compiles: `kernel` makes a compiled function that is kept on disk, `phase` one that kernels take in.
+"""Compilation: `kernel` makes a compiled function that is cached on disk, `phase` one that is inlined into kernels.
 
-Numba's own cache looks at the file of the function that was compiled, not at the helpers and constants it uses: after
-an edit of another file the caller goes on with the old rule. Ours names an entry by everything that was compiled into
+Numba's own cache looks at the file of the compiled function, not at the helpers and constants that it uses: after
+an edit of another file the old code would run. This cache names an entry by everything that was compiled into
 it (`kernel_cache`, `docs/decisions/0002-kernel-cache.md`).
 
 ``NUMBA_DISABLE_JIT=1`` runs every kernel in plain Python, for the debugger.
@@ -26,7 +26,7 @@ from interplay.core.waiting import WAITING, thing_of
 
 
 class _PauseCollector(event.Listener):
-    """Keeps Python's garbage collector out of compilations, which make millions of objects: a tenth of their time."""
+    """Pauses Python's garbage collector in compilations, which make millions of objects: a tenth of their time."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -44,7 +44,7 @@ class _PauseCollector(event.Listener):
             gc.enable()
 
 
-class _Ask(event.Listener):
+class _StartHelper(event.Listener):
     """A kernel that is compiled, and not for another one, gets a helper."""
 
     def __init__(self) -> None:
@@ -60,15 +60,15 @@ class _Ask(event.Listener):
         self._depth -= 1
 
 
-class _Tell(event.Listener):
-    """People are told of our kernels' compilations that take long."""
+class _Report(event.Listener):
+    """Reports compilations of our kernels that take long."""
 
     def on_start(self, event: Any) -> None:
         compiled = event.data["dispatcher"]
         if isinstance(compiled, FixedDispatcher):
             thing = WAITING.world or thing_of(compiled.py_func.__module__)
             WAITING.begin(thing, shipped.why_unfit(made_with()) or "")
-        else:  # handlers that training hands to XLA; or functions of somebody else, who will tell
+        else:  # handlers that training passes to XLA, or functions of other packages
             WAITING.begin("")
 
     def on_end(self, event: Any) -> None:
@@ -76,8 +76,8 @@ class _Tell(event.Listener):
 
 
 event.register("numba:compile", _PauseCollector())
-event.register("numba:compile", _Tell())
-event.register("numba:compile", _Ask())
+event.register("numba:compile", _Report())
+event.register("numba:compile", _StartHelper())
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -87,8 +87,8 @@ _OPTIONS: dict[str, Any] = {"nopython": True, "boundscheck": None, "error_model"
 def kernel(function: F) -> F:
     """Compiles a function of scalars, records and NamedTuples of arrays; releases the GIL; caches the machine code.
 
-    Kernels allocate nothing, so reference counting is switched off (``_nrt``): binding a row of an array to a name
-    costs nothing then. No fastmath: it would break bit-equality.
+    Kernels allocate nothing, so reference counting is off (``_nrt``): binding a row of an array to a name
+    costs nothing. No fastmath: it would break bit-equality.
     """
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
@@ -101,7 +101,7 @@ def kernel(function: F) -> F:
 def phase(function: F) -> F:
     """Compiles a function that only kernels call: inlined into its caller, without a wrapper for Python.
 
-    Meant for functions that take a whole state: handing its arrays from function to function costs more than most
+    For functions of a whole state: passing its arrays from function to function costs more than most
     phases do (`docs/decisions/0005-records-and-phases.md`).
     """
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -138,14 +138,14 @@ def arrays_of(state: Any) -> dict[str, np.ndarray]:
 
 
 def numbers_of(kind: Any, settings: Any, **own: Any) -> Any:
-    """A NamedTuple `kind` of numbers for kernels: those of `own`, and of the settings those with the same names."""
+    """A NamedTuple `kind` of numbers for kernels: those of `own`, the rest from the settings of the same names."""
     return kind(*[own[name] if name in own else getattr(settings, name) for name in kind._fields])
 
 
 def as_table(numbers: Any) -> np.ndarray:
     """A NamedTuple of numbers, nested ones included, as a table of one record with the same names.
 
-    Kernels get it as a pointer: taking in a tuple of numbers one by one costs more than many a kernel does.
+    A kernel gets a pointer to it: unpacking a tuple number by number costs more than many a kernel.
     """
     table = records(1, _record_type(numbers))
     for name, value in numbers._asdict().items():

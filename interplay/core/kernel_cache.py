@@ -1,12 +1,12 @@
-"""Compiled kernels on disk: a file per kernel and types of arguments, named by what it was compiled from.
+"""Compiled kernels on disk: a file per kernel and types of arguments, named by its sources.
 
-A file's name is a digest of the kernel with everything that it uses (`kernel_key`), the types it was compiled for, the
+A file's name is a digest of the kernel with everything that it uses (`kernel_key`), the argument types, the
 processor and the versions of Python, Numba, llvmlite and NumPy. So an entry can be missing but never stale, working
-trees share what they have in common, and where the package lies does not matter. Its first 32 bytes are a checksum of
-the rest: what a power loss left cut is removed and compiled again.
+trees share entries, and the package's location does not matter. The first 32 bytes are a checksum of
+the rest: a file that a power loss cut is removed and compiled again.
 
-The folder is the user's alone: entries are machine code, and whoever can write there can run programs as the user. A
-wheel brings entries of its own, inside of the package (`interplay.core.shipped`): they are asked for first.
+The folder is private: entries are machine code, and write access to it means running programs as the user. A
+wheel has entries of its own inside the package (`interplay.core.shipped`), which are looked up first.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ def cache_root() -> Path:
 
 @cache
 def private_folder(path: Path) -> Path | None:
-    """Makes a folder that only the user may enter; None, with one line on standard error, if there is none to be had.
+    """Makes a folder that only the user may enter; if that is impossible, prints one line and returns None.
 
-    A folder of somebody else's, or one that others may write to, is not used.
+    A folder of another user, or one that others may write to, is not used.
     """
     reason = _unusable(path)
     if reason is None:
         return path
-    say_once(f"compiled code is not kept in {path}: {reason}; or let INTERPLAY_CACHE name another folder")
+    print_once(f"compiled code is not kept in {path}: {reason}; or let INTERPLAY_CACHE name another folder")
     return None
 
 
 def _unusable(path: Path) -> str | None:
-    """Why a folder, made here if it is not there, cannot be trusted with compiled code."""
+    """Why a folder, created here if it is missing, is not safe for compiled code."""
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -71,13 +71,13 @@ def _unusable(path: Path) -> str | None:
         return error.strerror or str(error)
     if hasattr(os, "geteuid"):
         if found.st_uid != os.geteuid():
-            return "it belongs to somebody else"
+            return "it belongs to another user"
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return f"others may write to it; chmod go-w {path}"
     return None if os.access(path, os.W_OK | os.X_OK) else "it cannot be written to"
 
 
-def say_once(line: str) -> None:
+def print_once(line: str) -> None:
     """One line on standard error, once in the life of the process."""
     if line not in _reported:
         _reported.add(line)
@@ -88,7 +88,6 @@ class KernelCache(_Cache):
     """Numba's cache of one function, with our own files.
 
     Args:
-        function: the Python function.
         options: how it is compiled; part of every entry's name.
     """
 
@@ -98,8 +97,7 @@ class KernelCache(_Cache):
 
     @cached_property
     def key(self) -> str:
-        """The digest of the function, as `kernel_key` makes it; when it is first asked for, as what it uses may be
-        defined after it."""
+        """The digest of the function from `kernel_key`; computed at first use, since its globals may be defined later."""
         return kernel_key(self._function)
 
     @property
@@ -139,7 +137,7 @@ class KernelCache(_Cache):
             os.replace(temporary, file)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            say_once(f"compiled kernels are not kept in {file.parent}: {error.strerror}")
+            print_once(f"compiled kernels are not kept in {file.parent}: {error.strerror}")
 
     def enable(self) -> None:
         """Reads and writes entries again."""
@@ -155,15 +153,17 @@ class KernelCache(_Cache):
             file.unlink(missing_ok=True)
 
     def _give_up(self, file: Path, error: Exception) -> None:
-        """A damaged entry goes, where it is the cache's; the package's own files stay as they were installed."""
+        """Removes a damaged entry of the cache; the package's own files are left as they were installed."""
         if file.is_relative_to(shipped.FOLDER):
-            say_once(f"the package's compiled kernel {file} is damaged ({error}); install the package again")
+            print_once(
+                f"the package's compiled kernel {file} is damaged ({error}); install the package again"
+            )
         else:
             file.unlink(missing_ok=True)
-            say_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
+            print_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
 
     def _is_private(self) -> bool:
-        """Whether nobody else may write into the folders that lead to the entries; those that are not there are made."""
+        """Whether no other user may write into the folders of the entries; missing ones are created."""
         folder = Path(self.cache_path)
         return all(private_folder(path) is not None for path in (folder.parents[1], folder.parent, folder))
 

@@ -1,10 +1,10 @@
-"""What a kernel is made of, as one digest: two kernels with the same digest compile to the same machine code.
+"""The digest of a kernel: kernels with the same digest compile to the same machine code.
 
-A compiler takes in a function's bytecode and whatever its globals and closure hold at that moment: constants, other
-kernels with all of theirs, record types, NamedTuples. That is what is hashed here, as values and not as files, so an
-edited constant three modules away is another digest and an edited comment is not
-(`docs/decisions/0002-kernel-cache.md`). A global of a kind that this module cannot put into bytes is refused, so
-nothing can be used in a kernel and be missing from its digest.
+A compiler reads a function's bytecode and the values of its globals and closure at that moment: constants, other
+kernels with all of theirs, record types, NamedTuples. These values are hashed, not the files: an
+edited constant three modules away changes the digest, an edited comment does not
+(`docs/decisions/0002-kernel-cache.md`). A global of a kind that cannot be hashed is refused, so
+no value can be used in a kernel and be missing from its digest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-# Their functions are told apart by their names; their versions are part of every digest (`kernel_cache`).
+# Their functions are identified by their names; their versions are part of every digest (`kernel_cache`).
 _FOREIGN = ("numpy", "math", "numba", "builtins", "operator", "typing", "cmath")
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
@@ -59,7 +59,7 @@ def kernel_key(function: Any) -> str:
 
 
 def returns_nothing(code: CodeType) -> bool:
-    """Whether every way out of a function returns None, as far as its bytecode shows; no generator does.
+    """Whether every path through a function returns None, as far as its bytecode shows; no generator does.
 
     Example:
         >>> def act(x):
@@ -103,8 +103,9 @@ def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _globals(code: CodeType) -> dict[str, set[str]]:
-    """The globals that a code object and those inside it (comprehensions, inner functions) look up, each with the
-    attributes that are read off it."""
+    """The globals that a code object and the code inside it (comprehensions, inner functions) look up, with the
+    attributes read from each.
+    """
     found: dict[str, set[str]] = {}
     loaded = None
     for instruction in dis.get_instructions(code):
@@ -123,7 +124,7 @@ def _globals(code: CodeType) -> dict[str, set[str]]:
 
 
 def _bytes(value: Any, what: str, waiting: list[FunctionType]) -> bytes:
-    """A value as bytes; functions are put on the list of those that wait, and stand for their names here."""
+    """A value as bytes; functions are appended to the list of pending ones, and represented by their names."""
     if isinstance(value, _SCALARS):
         return f"{type(value).__name__} {value!r};".encode()
     if isinstance(value, np.generic | np.ndarray):

@@ -17,11 +17,11 @@ class UnknownKeyword(UserError, TypeError):
     """No such keyword argument; a `TypeError` too, as Python raises it."""
 
 
-def says_near_miss(function: F) -> F:
-    """The function, which refuses an unknown keyword argument in one line that names the one that was meant.
+def suggest_keyword(function: F) -> F:
+    """Decorates a function so that an unknown keyword argument is refused with the name of a similar one.
 
     Example:
-        >>> @says_near_miss
+        >>> @suggest_keyword
         ... def wait(*, seconds=1.0): ...
         >>> wait(secnds=2.0)
         Traceback (most recent call last):

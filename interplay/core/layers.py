@@ -38,7 +38,7 @@ class Layer(NamedTuple):
     text: tuple[Any, ...] = ()
 
     def value(self, key: str, default: Any = None) -> Any:
-        """A column, or the constant spread over (N,) rows, or `default` spread likewise; None stays None."""
+        """A column, or the constant or `default` broadcast to (N,) rows; None remains None."""
         if key in self.columns:
             return self.columns[key]
         constant = self.options.get(key, default)
@@ -56,7 +56,9 @@ class Layer(NamedTuple):
                 f'canvas layer "{self.name}": {odd} changed between a constant and an array; pass the same kind of value in every frame'
             )
         for key, was in first.options.items():
-            if not key.startswith("legend") and self.options.get(key) != was:  # the first frame's is told
+            if (
+                not key.startswith("legend") and self.options.get(key) != was
+            ):  # the first frame's legend counts
                 raise UserError(
                     f'canvas layer "{self.name}": the constant {key} changed from {was!r} to {self.options.get(key)!r}; pass it as an array'
                 )
@@ -158,7 +160,7 @@ class LayerBuilder:
             self._column("colour", np.atleast_1d(array).astype(np.uint8))
 
     def bars(self, bars: Mapping[str, tuple[Any, Any]], shown: bool = True) -> None:
-        """Bars: columns ``bar.NAME`` and, as constant or column, ``bar.NAME.full``; a constant says so if they are not drawn."""
+        """Bars: columns ``bar.NAME`` and, as constant or column, ``bar.NAME.full``; a constant marks bars that are not drawn."""
         for key, (value, full) in bars.items():
             self._column(f"bar.{key}", np.atleast_1d(self._numbers(key, value)))
             self.number(f"bar.{key}.full", full, minimum=0.0)
@@ -195,7 +197,7 @@ class LayerBuilder:
             self.options["sight.blockers"] = tuple(names)
 
     def legend(self, words: str | Sequence[str] | Mapping[str, str]) -> None:
-        """What the layer's things are: one text, one for each number, or text -> colour; empty = no such constant."""
+        """Names of the layer's things: one text, one for each number, or text -> colour; empty = no such constant."""
         if words:
             several = (words,) if isinstance(words, str) else tuple(words)
             if isinstance(words, Mapping):
@@ -217,6 +219,16 @@ class LayerBuilder:
         if any(isinstance(part, float) and not np.isfinite(part) for part in parts):
             raise self.wrong(f"{key} = {value}; pass finite numbers")
         self.options[key] = value
+
+    def constants(self, **values: Any) -> None:
+        """Several constants."""
+        for key, value in values.items():
+            self.constant(key, value)
+
+    def flags(self, **values: Any) -> None:
+        """Several columns of booleans."""
+        for key, value in values.items():
+            self.flag(key, value)
 
     def wrong(self, what: str) -> UserError:
         """The error of a wrong argument of this layer."""
@@ -251,7 +263,7 @@ def strings(name: str, texts: Sequence[str], rows: int) -> tuple[str, ...]:
 
 
 def _length(texts: Sequence[str]) -> int:
-    """Characters of all; -1 where one is no text. Told in one go, since most of thousands of labels are empty."""
+    """Total number of characters; -1 if one is no text. Joined first, since most of thousands of labels are empty."""
     try:
         return len("".join(texts))
     except TypeError:

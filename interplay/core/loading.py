@@ -23,9 +23,6 @@ def load(path: str, users: bool = False) -> Any:
         path: what to import.
         users: True for a path that a user typed: modules of the working folder are found too, and what goes
             wrong is one line.
-
-    Raises:
-        UserError: if the module or the attribute does not exist.
     """
     module_name, _, attribute = path.partition(":")
     if module_name.endswith(".py") or "/" in module_name or not attribute:
@@ -97,7 +94,7 @@ def origin(path: str) -> str:
 
 
 def _find(name: str) -> ModuleSpec | None:
-    """The spec of a module that is in no package, as an import finds it that was not done yet; the working folder is looked at last."""
+    """The spec of a top-level module, as an import that was not done yet would find it; the working folder comes last."""
     for finder in sys.meta_path:
         find = getattr(finder, "find_spec", None)
         if find is not None and (spec := find(name, None)) is not None:
@@ -115,12 +112,12 @@ def is_installed(place: str) -> bool:
 
 
 def is_code(name: str) -> bool:
-    """Whether a player's name is that of a program, ``module:attribute``, and not that of a folder."""
+    """Whether a player's name is a program, ``module:attribute``, and not a folder."""
     return ":" in name and not is_folder(name)
 
 
 def is_folder(name: str) -> bool:
-    """Whether a name is that of a folder, or of a player in one (RUN@PLAYER); no name that no file could have."""
+    """Whether a name is a folder, or a player in one (RUN@PLAYER); False for names that no file could have."""
     try:
         return Path(split_player(name)[0]).is_dir()
     except (OSError, ValueError):
@@ -128,7 +125,7 @@ def is_folder(name: str) -> bool:
 
 
 def split_player(name: str) -> tuple[str, str | None]:
-    """A folder and the player of its league that is meant: of ``RUN@PLAYER``; of ``RUN`` nobody in particular.
+    """The folder and the league player of ``RUN@PLAYER``; a folder without player gives None.
 
     Example:
         >>> split_player("hunter@8")

@@ -1,8 +1,8 @@
-"""Action masks between our form and gymnasium's.
+"""Conversion of action masks between our form and gymnasium's.
 
-Ours: one row of bools per agent, the choices of all heads one after another; of a Dict those of its parts, in their order.
+Ours: one row of bools per agent, the choices of all heads concatenated; for a Dict those of its parts, in order.
 Gymnasium's ``sample(mask)`` takes int8: Discrete an (n,) array, MultiDiscrete a tuple with one array per head, MultiBinary an
-array in which 0 and 1 are forced and 2 is free, Dict a dictionary with None for what is not masked.
+array in which 0 and 1 are forced and 2 is free, Dict a dictionary with None for parts without a mask.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def length(space: spaces.Space[Any]) -> int:
-    """How many choices an action space has, all heads together: what a row is long. A Box has none.
+    """Number of choices of all heads of an action space, the length of a mask's row. A Box has none.
 
     Example:
         >>> length(spaces.Dict(move=spaces.MultiDiscrete([3, 3]), push=spaces.Box(-1, 1), wait=spaces.Discrete(2)))
@@ -48,13 +48,7 @@ def masked_heads(world: World, timestep: TimeStep) -> str:
 
 
 def rows_of(space: spaces.Space[Any], mask: Mapping[str, Any], agents: int) -> np.ndarray:
-    """The masks of world 0, (A, choices) bool: a copy. Parts without a mask are all legal.
-
-    Args:
-        space: of one agent.
-        mask: as in `TimeStep.action_mask`, name -> (1, A, choices) bool.
-        agents: A.
-    """
+    """The masks of world 0, (A, choices) bool: a copy. Parts without a mask are all legal."""
     if not isinstance(space, spaces.Dict):
         return np.array(mask["action"][0]) if "action" in mask else np.ones((agents, length(space)), bool)
     parts = [
@@ -126,7 +120,7 @@ def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
 
 
 def heads(mask: Any) -> list[np.ndarray]:
-    """The flat arrays of a mask: one of numbers or an array, one of each head of (nested) tuples and lists of these.
+    """The flat arrays of a mask: one for numbers or an array, one for each head of (nested) tuples and lists of these.
 
     Example:
         >>> [head.tolist() for head in heads((np.array([1, 0]), [1, 1, 0]))]
@@ -148,7 +142,7 @@ def _check_flags(flags: np.ndarray, most: int) -> None:
 
 
 def drawable(space: spaces.Space[Any], mask: Any) -> Any:
-    """A mask as ``space.sample(mask)`` takes it: without parts for Boxes, which gymnasium refuses; None if nothing is left.
+    """A mask for ``space.sample(mask)``: without Boxes, which gymnasium refuses; None if nothing is left.
 
     Example:
         >>> space = spaces.Dict(move=spaces.Box(-1, 1, (2,), int), attack=spaces.Discrete(2))
@@ -158,8 +152,8 @@ def drawable(space: spaces.Space[Any], mask: Any) -> Any:
     if mask is None or isinstance(space, spaces.Box):
         return None
     if isinstance(space, spaces.Dict):
-        told = {key: drawable(part, mask.get(key)) for key, part in space.spaces.items()}
-        return told if any(part is not None for part in told.values()) else None
+        named = {key: drawable(part, mask.get(key)) for key, part in space.spaces.items()}
+        return named if any(part is not None for part in named.values()) else None
     if isinstance(space, spaces.Tuple):
         parts = tuple(drawable(part, own) for part, own in zip(space.spaces, mask, strict=True))
         return parts if any(part is not None for part in parts) else None
@@ -167,7 +161,7 @@ def drawable(space: spaces.Space[Any], mask: Any) -> Any:
 
 
 def is_legal(space: spaces.Space[Any], mask: Any, action: Any) -> bool:
-    """Whether gymnasium's mask allows an action; numbers out of range and parts without a mask are left to others.
+    """Whether gymnasium's mask allows an action; range and parts without a mask are not checked.
 
     Example:
         >>> is_legal(spaces.Discrete(3), np.array([1, 0, 1], np.int8), 1)

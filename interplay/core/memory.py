@@ -1,8 +1,8 @@
-"""What an object remembers, read off its attributes as arrays: enough to go on with it later, bit for bit.
+"""An object's memory, read from its attributes as arrays: enough to continue later, bit for bit.
 
-Arrays that can be written, numbers and NumPy's random generators count, also inside tuples, lists, mappings with texts as
-keys and objects that it made for itself. Worlds, settings, spaces, functions and whatever else there is are taken for what they
-were when the object was prepared.
+Memory is writable arrays, numbers and NumPy's random generators, also inside tuples, lists, mappings with text
+keys and objects of the object's own. Worlds, settings, spaces, functions and all other values are assumed to be as they
+were after construction.
 """
 
 from __future__ import annotations
@@ -32,15 +32,11 @@ _FOREIGN = (
     "torch",
 )  # their objects are no memory
 
-Visit = Callable[[str, Any], Any]  # path and value of a leaf -> what stands there from now on
+Visit = Callable[[str, Any], Any]  # path and value of a leaf -> its new value
 
 
 def remember(owner: object, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-    """Copies what an object remembers: ``attribute`` or ``attribute/part`` -> array.
-
-    Args:
-        owner: any object with attributes.
-        but: attributes that are no memory, wherever they stand.
+    """Copies an object's memory: ``attribute`` or ``attribute/part`` -> array.
 
     Example:
         >>> class Tally:
@@ -51,20 +47,16 @@ def remember(owner: object, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
     """
     found: dict[str, np.ndarray] = {}
 
-    def note(path: str, value: Any) -> Any:
+    def copy_leaf(path: str, value: Any) -> Any:
         found[path] = np.array(_frozen(value))
         return value
 
-    _walk(owner, "", but, note, set())
+    _walk(owner, "", but, copy_leaf, set())
     return found
 
 
 def recall(owner: object, arrays: Mapping[str, np.ndarray], but: tuple[str, ...] = ()) -> None:
-    """Restores what `remember` gave to an object prepared in the same way; arrays of the same shape are filled in place.
-
-    Raises:
-        UserError: if it remembers other things now.
-    """
+    """Restores the result of `remember` in an object constructed alike; arrays of the same shape are filled in place."""
     odd = sorted(set(arrays) ^ set(remember(owner, but)))
     # What was None, or not there, when the object was prepared comes into being when it is first needed.
     late = [path for path in odd if path in arrays and "/" not in path and getattr(owner, path, None) is None]
@@ -88,13 +80,13 @@ def recall(owner: object, arrays: Mapping[str, np.ndarray], but: tuple[str, ...]
 
 
 def check_memory(owner: object, mine: Arrays, given: Arrays, ranges: Mapping[str, Range]) -> None:
-    """Holds arrays that kernels read against what they may be.
+    """Checks arrays that kernels read against their ranges.
 
     Args:
-        owner: whose memory it is.
-        mine: what it remembers now.
-        given: what it is to remember.
-        ranges: path -> what the array there may hold; it keeps its shape and dtype too.
+        owner: the object, for the error.
+        mine: its memory now.
+        given: the memory to restore.
+        ranges: path -> range of the array there; shape and dtype have to match too.
 
     Raises:
         UserError: naming the array, in one line.
@@ -127,7 +119,7 @@ def _walk(owner: Any, prefix: str, but: tuple[str, ...], visit: Visit, met: set[
 
 
 def _visited(value: Any, path: str, but: tuple[str, ...], visit: Visit, met: set[int]) -> Any:
-    """The value, or what takes its place; a container only if one of its parts does."""
+    """The value, or its replacement; a container is replaced only if one of its parts is."""
     if _is_leaf(value):
         return visit(path, value)
     if _is_own(value):

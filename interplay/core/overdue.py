@@ -1,7 +1,7 @@
-"""Calls of users' code that do not come back: a line after ten seconds that names the place, and an end after a limit.
+"""Calls of users' code that do not return: a line after ten seconds with the place, and an end after a limit.
 
-A thread looks twice a second at what is being stepped; stepping itself only counts its calls. While a call is overdue the first Ctrl-C
-ends it, instead of waiting for the end of an update (`interplay.core.stopping`).
+A thread looks at the calls twice a second; a step itself only counts its calls. While a call is overdue, the first Ctrl-C
+interrupts it instead of waiting for the end of an update (`interplay.core.stopping`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Clock:
         self._calls, self._since, self._longest = -1, 0.0, 0.0
 
     def look(self, stepping: Stepping) -> float:
-        """Seconds since the call began, as far as the looks tell."""
+        """Seconds since the call began, to the precision of the looks."""
         now, busy = time.monotonic(), stepping.busy()
         if not busy or stepping.calls != self._calls:
             if self._calls >= 0:
@@ -72,13 +72,13 @@ class _Clock:
 
 
 class Overdue:
-    """Watches what is stepped in this process.
+    """Watches the steps of this process.
 
     Attributes:
         limit: seconds after which a call is given up.
         give_up: called with a line then, in the watching thread; by default the main thread is interrupted.
         error: the line of a call that was given up.
-        hurried: a signal asked to stop, so a call that is overdue is interrupted.
+        hurried: a signal to stop has come, so a call that is overdue is interrupted.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""Compiled functions that only ever stand inside of kernels, and the process that helps to compile them.
+"""Compiled functions that are only inlined into kernels, and the process that helps to compile them.
 
-A phase that returns nothing may be compiled by another process until its code is needed (`interplay.core.helping`); how
-that process lives, and what it answers, is the second half of this file.
+A phase that returns nothing may be compiled by another process until its code is needed (`interplay.core.helping`). The second half
+of this file is that process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from interplay.core.kernel_key import kernel_key, returns_nothing
 from interplay.core.processor import InlinedDispatcher
 from interplay.core.waiting import WAITING
 
-_THEIRS = 1 << 41  # from here on helpers number what they compile
+_HELPER_IDS = 1 << 41  # from here on helpers number what they compile
 
 
 class PhaseDispatcher(InlinedDispatcher):
@@ -40,7 +40,7 @@ class PhaseDispatcher(InlinedDispatcher):
         return self.py_func.__module__, self.py_func.__qualname__
 
     @cached_property
-    def _handed_over(self) -> set[Any]:
+    def _delegated(self) -> set[Any]:
         return set()
 
     @cached_property
@@ -48,7 +48,7 @@ class PhaseDispatcher(InlinedDispatcher):
         return returns_nothing(self.py_func.__code__)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """As Numba asks for it where a caller's types are inferred: the signature, and code for it now or later."""
+        """Called by Numba where a caller's types are inferred: the signature, and code now or later."""
         signature, folded = self.fold_argument_types(args, kws)
         types = tuple(folded)
         if not self._is_elsewhere(types):
@@ -58,20 +58,20 @@ class PhaseDispatcher(InlinedDispatcher):
         return make_concrete_template(f"CallTemplate({key})", key, [returned]), signature, types, {}
 
     def _is_elsewhere(self, types: Any) -> bool:
-        """Whether the helper compiles this, from now on if it is free and nobody has yet."""
-        if types in self._handed_over:
+        """Whether the helper compiles this; hands it over if the helper is free and it is not compiled yet."""
+        if types in self._delegated:
             return True
         made = types in self.overloads or (self.name, types) in HELPER.made
         if made or not self._acts or not HELPER.take(self.name, types):
             return False
-        self._handed_over.add(types)
+        self._delegated.add(types)
         return True
 
     def get_overload(self, sig: Any) -> Any:
-        """As Numba asks for it where a caller's code is made."""
+        """Called by Numba where a caller's code is made."""
         types, _ = normalize_signature(sig)
-        if types in self._handed_over:
-            self._handed_over.discard(types)
+        if types in self._delegated:
+            self._delegated.discard(types)
             if (self.name, types) not in HELPER.made:
                 HELPER.wait()
             self.compile(types)
@@ -94,19 +94,19 @@ class PhaseDispatcher(InlinedDispatcher):
 
 
 def help_out(descriptor: int, module: str) -> None:
-    """The helper's life: it imports a module, and compiles phases for the process at the other end of a pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who is interrupted at a terminal lets the helper go
+    """The helper's main function: imports a module, and compiles phases for the process at the other end of a pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted main process ends the helper
     HELPER.wanted = False
-    WAITING.hushed = True
+    WAITING.quiet = True
     gc.disable()
     # Numba numbers what it compiles, and takes two functions with one name and number for the same when it links them.
-    FunctionIdentity._unique_ids = itertools.count(_THEIRS + secrets.randbits(40))
+    FunctionIdentity._unique_ids = itertools.count(_HELPER_IDS + secrets.randbits(40))
     import_module(module)
-    event.register("numba:compile", _Note())
+    event.register("numba:compile", _CompiledPhases())
     serve(Connection(descriptor), _make)
 
 
-class _Note(event.Listener):
+class _CompiledPhases(event.Listener):
     """In the helper: notes which phases are compiled."""
 
     met: ClassVar[list[tuple[PhaseDispatcher, Any]]] = []
@@ -120,18 +120,18 @@ class _Note(event.Listener):
 
 
 def _make(kernel: tuple[Name, str], phase: Name, types: Any) -> Made:
-    """A phase and those inside of it, compiled; nothing if the kernel is another one in this process."""
+    """A compiled phase with those inside it; nothing if the kernel's digest is another one in this process."""
     name, key = kernel
     if _key(name) != key:
         return {}
-    asked = _named(phase)
-    _Note.met[:] = [(asked, types)]  # it may have been compiled for another kernel before
-    asked.compile(types)
-    made: dict[Any, Any] = {(met.name, types): met.overloads[types] for met, types in _Note.met}
+    wanted = _named(phase)
+    _CompiledPhases.met[:] = [(wanted, types)]  # it may have been compiled for another kernel before
+    wanted.compile(types)
+    made: dict[Any, Any] = {(met.name, types): met.overloads[types] for met, types in _CompiledPhases.met}
     return {
         named: result._reduce()
         for named, result in made.items()
-        if can_travel(result) and result.fndesc.uid >= _THEIRS
+        if can_travel(result) and result.fndesc.uid >= _HELPER_IDS
     }
 
 

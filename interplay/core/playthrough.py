@@ -1,13 +1,13 @@
 """Playthroughs: one episode as readable text that is re-played line by line (after OpenSpiel, Lanctot et al. 2019).
 
-A playthrough is kept beside the tests. Whoever changes the rules sees in its difference what changed, step by step.
+A playthrough is kept beside the tests. After a change of the rules its difference shows what changed, step by step.
 
 The text has a head (world, version, seed, options), then for every step one line with the actions, as JSON, and
-the rewards. Moments worth reading (the first, every so many steps, ends of lives, moved counters) follow in full,
-indented: who acts, the metrics, each agent's observation, and at a few of them the scene drawn in characters.
+the rewards. Some moments (the first, every so many steps, ends of lives, changed counters) follow in full,
+indented: acting agents, metrics, each agent's observation, and at a few of them the scene drawn in characters.
 
 Numbers are rounded to four decimals and compared with a tolerance, because the last bits of floating-point numbers
-may differ between processors; exactness on one machine is what `World.hash` and the checker are for.
+may differ between processors. `World.hash` and the checker test exactness on one machine.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _TOLERANCE = 5e-4  # absolute, of printed numbers
 
 
 class Head(NamedTuple):
-    """What a playthrough says first.
+    """The head of a playthrough.
 
     Attributes:
         world: registry id or class name.
         version: the world's version.
         seed: of the first reset.
         every: moments in full, at least every so many steps.
-        options: what the world was made with, besides its id.
+        options: of the world.
     """
 
     world: str
@@ -52,12 +52,12 @@ class Head(NamedTuple):
 
 
 class Mismatch(NamedTuple):
-    """The first line that a re-play tells otherwise.
+    """The first line in which a re-play differs.
 
     Attributes:
         line: its number, from 1.
-        written: what the playthrough says; "" where it has ended.
-        seen: what the world says now; "" where it has ended.
+        written: the line of the playthrough; "" after its end.
+        seen: the line of the re-play; "" after its end.
     """
 
     line: int
@@ -77,21 +77,16 @@ def record_playthrough(
     every: int = 25,
     options: Mapping[str, Any] | None = None,
 ) -> str:
-    """Plays one world and writes down what happens.
+    """Plays one world and returns its playthrough.
 
     Args:
         world: a batch of one.
         policy: plays every agent; it is started with `seed`.
-        steps: at most so many; the playthrough ends earlier when the world is over.
-        seed: of the world.
+        steps: the maximum; the playthrough ends earlier when the world is over.
         every: moments in full, at least every so many steps.
-        options: what the world was made with; written into the head for whoever makes it again.
 
     Returns:
         The text, ending with a newline.
-
-    Raises:
-        UserError: for a batch of more than one world.
     """
     if world.num_worlds != 1:
         raise UserError(
@@ -99,29 +94,25 @@ def record_playthrough(
         )
     head = Head(world.id, world.version, seed, every, dict(options or {}))
     policy.start(world, seed)
-    return "\n".join(_tell(world, head, lambda t: policy.act(world.timestep) if t <= steps else None)) + "\n"
+    return "\n".join(_lines(world, head, lambda t: policy.act(world.timestep) if t <= steps else None)) + "\n"
 
 
 def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | None:
-    """Plays the actions of a playthrough again and compares what happens, line by line.
+    """Plays the actions of a playthrough again and compares the results, line by line.
 
     Args:
-        text: what `record_playthrough` gave.
-        make: builds the world (a batch of one) that the head names.
+        make: builds the world (a batch of one) of the head.
 
     Returns:
         None if every line is as written; otherwise the first that is not.
-
-    Raises:
-        UserError: for a text that is no playthrough, or whose actions are none of this world.
     """
     written = text.splitlines()
     head = read_head(text)
     world = make(head)
     actions = [_decode(line.split(" -> ")[0].split(" ", 1)[1]) for line in written if re.match(r"\d+ ", line)]
-    told = _tell(world, head, lambda t: actions[t - 1] if t <= len(actions) else None)
+    lines = _lines(world, head, lambda t: actions[t - 1] if t <= len(actions) else None)
     count = 0
-    for count, seen in enumerate(_refusing(told), start=1):
+    for count, seen in enumerate(_refusing(lines), start=1):
         line = written[count - 1] if count <= len(written) else ""
         if not _agree(line, seen):
             return Mismatch(count, line, seen)
@@ -129,11 +120,7 @@ def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | N
 
 
 def read_head(text: str) -> Head:
-    """The head of a playthrough.
-
-    Raises:
-        UserError: if the text does not begin with one.
-    """
+    """The head of a playthrough."""
     lines = text.splitlines()
     try:
         if lines[0] != _TITLE:
@@ -150,8 +137,8 @@ def read_head(text: str) -> Head:
         ) from None
 
 
-def _tell(world: World, head: Head, act: Callable[[int], Any]) -> Iterator[str]:
-    """The lines of a playthrough; `act` gives the actions of step t, or None when it is to end."""
+def _lines(world: World, head: Head, act: Callable[[int], Any]) -> Iterator[str]:
+    """The lines of a playthrough; `act` returns the actions of step t, or None to end."""
     yield _TITLE
     yield f"world: {head.world}"
     yield f"version: {world.version}"
@@ -177,7 +164,7 @@ def _tell(world: World, head: Head, act: Callable[[int], Any]) -> Iterator[str]:
 
 
 class _Watch:
-    """Says which moments are worth reading: an end, a change of how many act, a counter that stood and now moves."""
+    """Selects moments to write in full: an end, another number of acting agents, a counter that begins to change."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -191,7 +178,9 @@ class _Watch:
         moved = {name for name in both if not np.array_equal(counters[name], self.metrics[name])}
         fresh = moved - self.moved
         acting = int(step.acting.sum())
-        changed = acting != self.acting  # not who: in a world of turns that is every step
+        changed = (
+            acting != self.acting
+        )  # the number only: in a world of turns the agents change in every step
         self.acting, self.metrics, self.moved = acting, counters, moved
         return changed or bool(fresh) or self.ended(step)
 
@@ -273,10 +262,10 @@ def _batched(tree: Any) -> Any:
     return array
 
 
-def _refusing(told: Iterator[str]) -> Iterator[str]:
-    """The lines of a re-play; a world that does not take an action ends it in one line."""
+def _refusing(lines: Iterator[str]) -> Iterator[str]:
+    """The lines of a re-play; an action that the world refuses ends it with one line."""
     try:
-        yield from told
+        yield from lines
     except UserError:
         raise
     except (ValueError, TypeError, LookupError, OverflowError, AssertionError) as error:

@@ -1,4 +1,4 @@
-"""Actions that name rows of a table which the agent sees: "strike the agent in row 3"."""
+"""Actions that name rows of a table in the observation: "strike the agent in row 3"."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from interplay.core.errors import UserError
 
 
 class Pointing(spaces.MultiDiscrete):
-    """Several choices at once, some of which are rows of a table in the observation.
+    """Several choices, some of which are rows of a table in the observation.
 
-    Everybody may take it for the MultiDiscrete that it is. A network that can point compares what it knows with each row, instead
-    of learning anew for every number of a row what stands in it.
+    It works as the MultiDiscrete that it is. A network that can point compares its state with each row, instead
+    of learning the content of every row number.
 
     Args:
         nvec: choices of each head; one that points has as many as its table has rows.
         tables: number of a head -> key of its table, (R, F) in the observation.
-        nobody: the row by which a head that points names none of them; None where every row may be meant.
+        nobody: the row by which a pointing head names none of them; None if every row may be meant.
 
     Example:
         >>> space = Pointing([5, 8], {1: "entities"}, nobody=0)
@@ -33,15 +33,7 @@ class Pointing(spaces.MultiDiscrete):
 
 
 def tables_of(observation_space: spaces.Dict, action_space: spaces.Space[Any]) -> dict[int, str]:
-    """Number of each head that points -> key of the table whose rows it names.
-
-    Args:
-        observation_space: of one agent.
-        action_space: of the same; of any sort.
-
-    Raises:
-        UserError: if there is no such table, or its rows are not the head's choices.
-    """
+    """Number of each head that points -> key of its table."""
     if not isinstance(action_space, Pointing):
         return {}
     for head, key in action_space.tables.items():

@@ -36,28 +36,24 @@ class Policy(ABC):
         self.rng = seeding.generator(seed, 0x9001)
 
     def forget(self, which: np.ndarray) -> None:  # noqa: B027 - most policies remember nothing
-        """The worlds in the (W,) bool mask `which` were restarted: what was remembered of them is past."""
+        """Forgets the memory of the worlds in the (W,) bool mask `which`, which were restarted."""
 
     def save(self) -> dict[str, np.ndarray]:
         """Copies what was remembered since `start`, random streams included: name -> array."""
         return remember(self, self.no_memory)
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores what `save` gave, after a `start` with the same world; from there on it acts the same, bit for bit.
-
-        Raises:
-            UserError: if it is the memory of another policy, or holds what `memory_ranges` does not allow.
-        """
+        """Restores the result of `save`, after a `start` with the same world; from then on it acts the same, bit for bit."""
         check_memory(self, self.save(), arrays, self.memory_ranges())
         recall(self, arrays, self.no_memory)
 
     def memory_ranges(self) -> Mapping[str, Range]:
-        """What the arrays that kernels read may hold: path in `save` -> range; asked after `start`."""
+        """Ranges of the arrays that kernels read: path in `save` -> range; read after `start`."""
         return {}
 
     @abstractmethod
     def act(self, timestep: TimeStep) -> Any:
-        """Actions for every slot, in the form `World.step` takes; rows of agents not acting are ignored."""
+        """Actions for every slot, in the form of `World.step`; rows of agents that do not act are ignored."""
 
 
 class RandomPolicy(Policy):
@@ -86,8 +82,6 @@ def sample_legal(
     Args:
         space: of one agent; Dict spaces are sampled key by key.
         mask: mapping as in `TimeStep.action_mask`; keys that are absent are unmasked.
-        rng: where the draws come from.
-        shape: (W, A).
         key: the mask's key of this (sub)space.
     """
     from gymnasium import spaces

@@ -1,8 +1,8 @@
-"""What kernels are compiled for: one fixed instruction set, so that neither bits nor compiled code depend on the machine.
+"""The instruction set of kernels: a fixed one, so that neither bits nor compiled code depend on the machine.
 
-On x86-64 that is the level v3 (AVX2, FMA; every server and most desktops since 2013), and the oldest level where the
-machine lacks it; elsewhere the platform's own baseline. Only our kernels are compiled so: other people's functions of
-Numba in the same process keep the machine's own. Who sets ``NUMBA_CPU_NAME`` gets what they say.
+On x86-64 it is the level v3 (AVX2, FMA; every server and most desktops since 2013), or the oldest level on a
+machine without v3; elsewhere the platform's own baseline. Only our kernels use it: other functions of
+Numba in the same process keep the machine's own. ``NUMBA_CPU_NAME`` overrides it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Codegen(codegen.JITCPUCodegen):
 
 
 class _Whole(codegen.JITCodeLibrary):
-    """A kernel's code; the environments of the phases inside, which have no place of their own, are put into it."""
+    """A kernel's code, with the environments of the phases inlined into it."""
 
     def _finalize_specific(self) -> None:
         super()._finalize_specific()
@@ -70,7 +70,7 @@ class _Whole(codegen.JITCodeLibrary):
 
 
 class _Inside(codegen.JITCodeLibrary):
-    """Code that only ever stands inside of a kernel's: no machine code is made of it, a tenth of all compilation."""
+    """Code that is only inlined into kernels: no machine code is made of it, which saves a tenth of all compilation."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()

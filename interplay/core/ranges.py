@@ -1,7 +1,7 @@
-"""What a world's state may hold, declared next to its arrays: ranges of single numbers, and laws between them.
+"""Valid values of a world's state, declared next to its arrays: ranges of numbers, and invariants between fields.
 
-Kernels do not check bounds, so a number that is read as an index, a count or a link has to be sound before it becomes state.
-A world declares a `Range` for every field and a `Law` for what fields owe each other; `check_state` holds a snapshot against both
+Kernels do not check bounds, so a number that is used as an index, a count or a link has to be valid before it becomes state.
+A world declares a `Range` for every field and a `Invariant` for each invariant between fields. `check_state` checks a snapshot against both
 (`docs/decisions/0009-declared-state.md`).
 """
 
@@ -17,17 +17,17 @@ from interplay.core.errors import UserError
 Array = np.ndarray
 Arrays = Mapping[str, Array]
 
-MOST_32 = 2**31 - 2**20  # most that an int32 counter may stand at: a million steps are left to it
+MOST_32 = 2**31 - 2**20  # the highest valid int32 counter: it has room for a million further steps
 MOST_64 = 2**62
 MOST_REAL = 1e12  # most of a float64 that rules compute with: its fourth power is finite, also as float32 once it is rounded
 
 
 class Range(NamedTuple):
-    """What a field's numbers may be: low <= number <= high, or one of `also`. NaN is nowhere but in `also`.
+    """Valid numbers of a field: low <= number <= high, or one of `also`. NaN is valid only in `also`.
 
     Attributes:
-        low, high: both inclusive; numbers, or arrays that go with the field without its world axis; None = no bound.
-        also: further numbers that are allowed.
+        low, high: inclusive; numbers, or arrays of the field's shape without its world axis; None = no bound.
+        also: further valid numbers.
     """
 
     low: Any = None
@@ -40,7 +40,7 @@ class Range(NamedTuple):
 
 
 ANYTHING = Range()  # every bit pattern is sound: random streams
-FLAG = Range(0, 1)  # a bool, whose byte a file may have set to anything
+FLAG = Range(0, 1)  # a bool; its byte in a file may be anything
 REAL = Range(-MOST_REAL, MOST_REAL)  # rewards, sums, places that are no index
 
 
@@ -60,13 +60,13 @@ def one_of(*values: float) -> Range:
 
 
 def exactly(values: Any) -> Range:
-    """These numbers and no others: settings in array form. NaN stands for itself."""
+    """These numbers only: settings in array form. NaN equals itself."""
     nan = np.asarray(values).dtype.kind == "f" and bool(np.isnan(values).any())
     return Range(values, values, (np.nan,) if nan else ())
 
 
 def of_space(space: Any) -> Range:
-    """What a gymnasium leaf space declares; 0 besides, which stands where nobody looks."""
+    """The range of a gymnasium leaf space, and 0, which unused entries hold."""
     if hasattr(space, "low"):
         dtype = np.dtype(space.dtype)
         most = float(np.finfo(dtype).max) if dtype.kind == "f" else None
@@ -77,31 +77,33 @@ def of_space(space: Any) -> Range:
     return Range(start, start + int(getattr(space, "n", 2) if space.shape == () else 2) - 1, (0,))
 
 
-class Law(NamedTuple):
-    """What fields owe each other.
+class Invariant(NamedTuple):
+    """An invariant between fields.
 
     Attributes:
-        field: which of them an error names.
-        says: what is wrong where it is broken, in words that follow the value: ``"is not the number of the living"``.
-        broken: arrays -> (W, ...) bool, true where it is broken; laws are asked in order, each may rely on those before it.
+        field: the one that an error names.
+        problem: in words that follow the value: ``"is not the number of the living"``.
+        broken: arrays -> (W, ...) bool, true where it is violated; invariants are checked in order, each may rely on those before it.
     """
 
     field: str
-    says: str
+    problem: str
     broken: Callable[[Arrays], Array]
 
 
-def check_state(owner: str, given: Arrays, ranges: Mapping[str, Range], laws: Iterable[Law] = ()) -> None:
-    """Holds a snapshot's arrays, whose names, shapes and dtypes fit, against ranges and laws.
+def check_state(
+    owner: str, given: Arrays, ranges: Mapping[str, Range], laws: Iterable[Invariant] = ()
+) -> None:
+    """Checks a snapshot's arrays, whose names, shapes and dtypes fit, against ranges and invariants.
 
     Args:
         owner: the world's id, for the error.
         given: name -> array with the world axis first.
-        ranges: name -> what it may hold; bool fields hold 0 or 1 and need none, fields without one may hold anything.
-        laws: asked when all ranges hold.
+        ranges: name -> range; bool fields hold 0 or 1 and need none, other fields without one may hold anything.
+        laws: invariants, checked if all ranges hold.
 
     Raises:
-        UserError: naming the field, the world, the value and what is allowed, in one line.
+        UserError: naming the field, the world, the value and the valid ones, in one line.
     """
     for name, array in given.items():
         allowed = ranges.get(name, FLAG if array.dtype == bool else ANYTHING)
@@ -111,11 +113,11 @@ def check_state(owner: str, given: Arrays, ranges: Mapping[str, Range], laws: It
     for law in laws:
         broken = np.asarray(law.broken(given))
         if broken.any():
-            raise UserError(_complaint(owner, law.field, given[law.field], broken, law.says))
+            raise UserError(_complaint(owner, law.field, given[law.field], broken, law.problem))
 
 
 def outside(array: Array, allowed: Range) -> Array | None:
-    """Which numbers are not allowed, as an array of bools of the same shape; None if all are."""
+    """Which numbers are invalid, as an array of bools of the same shape; None if all are valid."""
     array = _raw(array)
     if not array.size or array.dtype.kind not in "iuf":
         return None
@@ -158,13 +160,13 @@ def _complaint(owner: str, name: str, array: Array, wrong: Array, says: str) -> 
 
 
 def _raw(array: Array) -> Array:
-    """The plain array; bools, whose bytes a file may have set to anything, as bytes."""
+    """The plain array; bools as bytes, since a file may have set these to anything."""
     plain = np.asarray(array).view(np.ndarray)
     return plain.view(np.uint8) if plain.dtype == bool else plain
 
 
 def _bound(bound: Array, most: float | None) -> Any:
-    """A Box's bound, as one number where it is one; infinite sides reach to the dtype's end."""
+    """A Box's bound, as one number if all are equal; infinite sides become the dtype's end."""
     if most is not None:
         bound = np.clip(bound, -abs(most), abs(most))
     values = np.unique(bound)

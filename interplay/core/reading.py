@@ -1,8 +1,8 @@
-"""The one reader of files that came from outside: what is no file, too large, or not what it says is refused in one line.
+"""The reader of files from outside: everything but a small, strict, ordinary file is refused in one line.
 
-A run, a tournament, a recording, a map may have been made by anybody and damaged by anything. Nothing here waits for a FIFO,
-reads a device, or takes in more than it was told to; texts are UTF-8, JSON and TOML say every key once, numbers are finite where
-the format has no other word for them, and nesting is bounded. Reading runs nothing: there is no pickle and no eval.
+A run, a tournament, a recording or a map may come from anywhere and be damaged. The reader never waits for a pipe or
+reads a device, and reads at most `limit` bytes. Texts are UTF-8, keys of JSON and TOML are unique, numbers are finite unless
+the format has another word for them, and nesting is bounded. Reading runs nothing: there is no pickle and no eval.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 
 T = TypeVar("T")
 
@@ -34,23 +34,10 @@ DIGITS = 40  # of a whole number; a generator's 128 bits have 39
 # tomllib takes a time that grows with the square of a dotted key's length, so long ones are found before.
 _DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEPTH}}}""")
 _LONE = re.compile(r"\\u[dD][89a-fA-F]")  # escapes of half a character; two may make a whole one
-_KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISLNK, "a link"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
-
-
-def kind_of_file(mode: int) -> str:
-    """What a file of this mode is, in words; empty for an ordinary file."""
-    return next((word for is_kind, word in _KINDS if is_kind(mode)), "")
 
 
 def memory_limit() -> int:
-    """Bytes that a single file may have at most, where its reader knows no better: half of the machine's memory."""
+    """Default limit of a file's size in bytes: half of the machine's memory."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):
@@ -59,17 +46,16 @@ def memory_limit() -> int:
 
 @contextmanager
 def opened(path: Path | str, limit: int | None = None, links: bool = True) -> Iterator[io.BufferedReader]:
-    """Opens an ordinary file for reading, without waiting for anybody.
+    """Opens an ordinary file for reading, without blocking.
 
     Args:
-        path: of the file.
-        limit: bytes that it may have; None: half of the machine's memory.
-        links: whether `path` may be a symbolic link: True for names that a user typed, False for the insides of a folder that
+        limit: the largest size in bytes; None: half of the machine's memory.
+        links: whether `path` may be a symbolic link: True for names that a user typed, False inside a folder that
             came from elsewhere.
 
     Raises:
-        OSError: as the system says it.
-        UserError: for a link, folder, pipe, socket or device, or too large a file.
+        OSError: from the system.
+        UserError: for a link, pipe or device, or too large a file.
     """
     most = memory_limit() if limit is None else limit
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -96,36 +82,25 @@ def read_bytes(path: Path | str, limit: int | None = None, links: bool = True) -
 
 
 def read_text(path: Path | str, limit: int = SMALL, links: bool = True) -> str:
-    """A UTF-8 text.
-
-    Raises:
-        UserError: if it cannot be read or is none.
-    """
-    with told_plainly("reading", Path(path)):
+    """A UTF-8 text."""
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, limit, links)
     return _refused(lambda: decode(data), f"{path} is no text in UTF-8")
 
 
 def read_json(path: Path | str, limit: int = LINE, links: bool = True) -> Any:
-    """A JSON document, see `parse_json`.
-
-    Raises:
-        UserError: if it cannot be read, or is not one.
-    """
-    with told_plainly("reading", Path(path)):
+    """A JSON document, see `parse_json`."""
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, limit, links)
     return _refused(lambda: parse_json(data), f"{path} is not JSON")
 
 
 def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int, Any]]:
-    """The lines of a log with their numbers from 1; what follows the last line's end is torn and left out, blank lines too.
+    """The lines of a log with their numbers from 1, without blank lines and a torn last line.
 
     The log may be of any size: one line is held at a time.
-
-    Raises:
-        UserError: if it cannot be read or a line is no JSON object.
     """
-    with told_plainly("reading", Path(path)), opened(path, 2**63, links) as file:
+    with os_errors_as_user_errors("reading", Path(path)), opened(path, 2**63, links) as file:
         number = 0
         while line := file.readline(LINE + 1):
             number += 1
@@ -140,12 +115,8 @@ def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int,
 
 
 def read_toml(path: Path | str, links: bool = True) -> dict[str, Any]:
-    """A TOML document, see `parse_toml`.
-
-    Raises:
-        UserError: if it cannot be read, or is not one.
-    """
-    with told_plainly("reading", Path(path)):
+    """A TOML document, see `parse_toml`."""
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, SMALL, links)
     try:
         return parse_toml(data)
@@ -168,7 +139,7 @@ def parse_json(data: bytes | str) -> Any:
     """One JSON document, strictly.
 
     Raises:
-        ValueError: in one line: for other text, a key that stands twice, a number that is not finite or has too many digits, half
+        ValueError: in one line: for other text, a repeated key, a number that is not finite or has too many digits, half
             a character, or too deep nesting.
 
     Example:
@@ -212,11 +183,7 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
 
 
 def check_depth(value: Any) -> None:
-    """Refuses lists and groups inside each other deeper than `DEPTH`, and whole numbers of more than `DIGITS` digits.
-
-    Raises:
-        ValueError: for such a value.
-    """
+    """Refuses lists and groups nested deeper than `DEPTH`, and whole numbers of more than `DIGITS` digits."""
     level = [value]
     for _ in range(DEPTH + 1):
         if any(type(one) is int and abs(one) >= 10**DIGITS for one in level):
@@ -252,11 +219,10 @@ def _refused(parse: Callable[[], T], what: str) -> T:
 
 
 def _check_kind(path: Path | str, found: os.stat_result, limit: int) -> None:
-    kind = kind_of_file(found.st_mode)
-    if kind == "a folder":
+    if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if kind:
-        raise UserError(f"{path} is {kind}, not a file; put the file itself there")
+    if not stat.S_ISREG(found.st_mode):
+        raise UserError(f"{path} is a link, pipe or device, not a file; put the file itself there")
     _check_size(path, found.st_size, limit)
 
 

@@ -1,4 +1,4 @@
-"""Archives of arrays (``.npz``) from outside, through the one reader: no pickle, nothing unpacked beyond what it says and fits."""
+"""Archives of arrays (``.npz``) from outside, through the strict reader: no pickle, and no member larger than its header."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.reading import MIB, read_bytes
 
 UNPACKED = 1024 * MIB  # bytes of all arrays of an archive together
@@ -30,12 +30,8 @@ _ODD = (
 
 
 def read_npz(path: Path | str, links: bool = True) -> dict[str, np.ndarray]:
-    """The arrays of an archive by their names.
-
-    Raises:
-        UserError: if it cannot be read, is no archive of plain arrays, or too large.
-    """
-    with told_plainly("reading", Path(path)):
+    """The arrays of an archive by their names."""
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, UNPACKED, links)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -62,7 +58,7 @@ def _covered(data: bytes, members: list[zipfile.ZipInfo]) -> int:
 
 
 def _array(data: bytes, name: str) -> np.ndarray:
-    """One member: header, then exactly the bytes that the header says."""
+    """One member: the header, then exactly as many bytes as it declares."""
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
     if version != (1, 0):

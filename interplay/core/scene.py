@@ -1,13 +1,12 @@
-"""One description of what a world looks like, for every renderer: pictures, videos, recordings, the page.
+"""A world's appearance, described once for every renderer: pictures, videos, recordings, the page.
 
-A world's ``draw(canvas, world)`` calls the `Canvas`; the `Scene` it leaves behind is plain data: layers in the
+A world's ``draw(canvas, world)`` calls the `Canvas`. The resulting `Scene` is plain data: layers in the
 order in which they were declared (the order in which they are painted), each with named columns of equal
 length. Row i of a layer means the same thing from frame to frame (for agents: the slot), so that a viewer can
 glide between frames and a recording can store differences.
 
-What is constant and what may change: a Python number, string or bool handed to a canvas method is a constant of
-the layer and is told once; an array, a list or a NumPy scalar is a column and may differ in every frame.
-Constants that do change are refused by `Scene.check_follows`.
+A Python number, string or bool passed to a canvas method is a constant of the layer and is written once. An array, a list or a
+NumPy scalar is a column and may differ in every frame. `Scene.check_follows` refuses constants that change.
 
 Units are the world's own; x runs to the right, y down, or up with ``up="north"``. Angles are radians from +x
 towards +y.
@@ -40,11 +39,10 @@ class Scene(NamedTuple):
     """One frame.
 
     Attributes:
-        bounds: (x0, y0, x1, y1), the part of the world to show, in the world's units; None where nothing has
-            a place (a scene of tables).
+        bounds: (x0, y0, x1, y1), the part of the world to show, in the world's units; None for a scene of tables.
         up: ``"south"``: y grows down the screen; ``"north"``: y grows up.
         layers: in painting order.
-        picture: (height, width, 3) uint8 that is shown instead of the layers, of worlds that somebody else draws; None of others.
+        picture: (height, width, 3) uint8 that is shown instead of the layers, for worlds with a renderer of their own; otherwise None.
     """
 
     bounds: Bounds | None
@@ -60,11 +58,7 @@ class Scene(NamedTuple):
         raise KeyError(name)
 
     def check_follows(self, first: Scene) -> None:
-        """Refuses this frame after `first` unless it has the same layers with the same columns and constants.
-
-        Raises:
-            UserError: naming the layer and what changed.
-        """
+        """Refuses this frame after `first` unless it has the same layers with the same columns and constants."""
         was = [(layer.name, layer.kind) for layer in first.layers]
         now = [(layer.name, layer.kind) for layer in self.layers]
         if was != now:
@@ -81,17 +75,17 @@ class Canvas:
     """Records one scene, one method call per layer.
 
     Args:
-        bounds: (x0, y0, x1, y1) with x0 < x1 and y0 < y1; None = the world's draw says it with `show`.
+        bounds: (x0, y0, x1, y1) with x0 < x1 and y0 < y1; None = the world's draw sets it with `show`.
         up: ``"south"`` (y down, tiles) or ``"north"`` (y up, planar worlds).
 
     Arguments that all geometric layers take (N rows):
         colour: a palette number, a ``"#rrggbb"`` string, (N,) palette numbers or (N, 3) uint8 red, green, blue.
         absent: (N,) bool, rows that are not drawn; their other values may be anything, NaN included.
-        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns, rows that are another thing now).
+        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns, rows of another thing).
         dimmed: (N,) bool, drawn faintly (dead but present).
         opacity: 0..1, a constant.
-        legend: what the things are, for the legend of pictures and of the page; empty = they are not in it. Of circles one text for
-            each palette number that they may have, or one for all; of what has several colours by row also text -> ``"#rrggbb"``. Bars
+        legend: names of the things in the legend of pictures and of the page; empty = none. For circles one text for
+            each palette number, or one for all; for layers with a colour per row also text -> ``"#rrggbb"``. Bars
             and marks have their own. Labels have none.
 
     Raises:
@@ -118,7 +112,7 @@ class Canvas:
             self.up = _direction(up)
 
     def show(self, x0: float, y0: float, x1: float, y1: float, up: str = "south") -> None:
-        """Says which part of the world the scene shows and where y grows."""
+        """Sets the part of the world that the scene shows and the direction of y."""
         bounds = (float(x0), float(y0), float(x1), float(y1))
         if not (np.isfinite(bounds).all() and x0 < x1 and y0 < y1):
             raise UserError(
@@ -127,11 +121,7 @@ class Canvas:
         self.bounds, self.up = bounds, _direction(up)
 
     def picture(self, pixels: np.ndarray) -> None:
-        """Shows a finished picture instead of what is drawn otherwise, which transcripts go on telling.
-
-        Args:
-            pixels: (height, width, 3) uint8.
-        """
+        """Shows a finished picture instead of what is drawn otherwise, which transcripts go on telling."""
         if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or not pixels.size:
             raise UserError(
                 f"canvas: a picture of {pixels.dtype}{pixels.shape}; pass (height, width, 3) uint8"
@@ -150,11 +140,9 @@ class Canvas:
         """A ground of square tiles.
 
         Args:
-            name: of the layer.
             ids: (H, L) integers 0..255, row 0 at the smallest y.
             palette: ``"terrain"`` or the colour of each id, as ``"#rrggbb"``.
             origin: x and y of the corner of ids[0, 0].
-            cell: side of a tile.
             legend: what each colour of the palette is, for the legend of pictures; empty = nothing.
         """
         build = LayerBuilder(name, "tiles")
@@ -196,8 +184,6 @@ class Canvas:
         """Discs, or outlines with ``fill=False``.
 
         Args:
-            name: of the layer; the one called ``"agents"`` can be selected and followed.
-            x, y: (N,) centres.
             radius: constant or (N,).
             angle: heading, constant or (N,); None = no heading line.
             colour, absent, jump, dimmed, opacity: see the class.
@@ -208,26 +194,20 @@ class Canvas:
             glyph: a second sign besides colour, drawn inside: ``"team"`` (the shape that belongs to the colour),
                 ``"plus"``, or a shape of the palette (``"square"``, ``"triangle"``, ...); empty = none.
             bars: name -> (value, full value), drawn above the disc; values may exceed the full value.
-            show_bars: False where the world draws them its own way: they are numbers in the page's table and panel then, no more.
+            show_bars: False if the world draws them itself: then they are only numbers in the page's table and panel.
             marks: name -> (N,) bool, states worth a sign (frozen, immune), at most 5.
             sight: (depth, angle), (depth, angle, chords) or (depth, angle, chords, blockers): a cone around the heading,
-                `angle` rad from edge to edge, its arc drawn with that many chords (default 16), which ends where
-                something stands in the way: the discs and boxes of the layers that `blockers` names, outlines of
-                boxes from inside. Rows that are absent or dimmed, and what holds the eye, block nothing.
-            labels: one short text per row, beside the disc.
+                `angle` rad from edge to edge, its arc drawn with that many chords (default 16). It ends at
+                obstacles: the discs and boxes of the layers in `blockers`, outlines of
+                boxes from inside. Rows that are absent or dimmed, or contain the eye, block nothing.
         """
         build = LayerBuilder(name, "circles")
         build.places(x=x, y=y)
         build.number("radius", radius, minimum=0.0)
         if angle is not None:
             build.number("angle", angle)
-        self._finish(
-            build,
-            colour,
-            absent,
-            jump,
-            dimmed,
-            opacity,
+        self._style(build, colour, absent, jump, dimmed, opacity)
+        build.constants(
             fill=bool(fill),
             outline=bool(outline),
             dashed=bool(dashed),
@@ -265,8 +245,6 @@ class Canvas:
         """Oriented rectangles.
 
         Args:
-            name: of the layer.
-            x, y: (N,) centres.
             half_x, half_y: half extents in the box's own frame, constant or (N,).
             angle: of the box's x axis, constant or (N,).
             colour, absent, jump, dimmed, opacity: see the class.
@@ -278,17 +256,8 @@ class Canvas:
         build.number("half_x", half_x, minimum=0.0)
         build.number("half_y", half_y, minimum=0.0)
         build.number("angle", angle)
-        self._finish(
-            build,
-            colour,
-            absent,
-            jump,
-            dimmed,
-            opacity,
-            fill=bool(fill),
-            width=float(width),
-            glyph=str(glyph),
-        )
+        self._style(build, colour, absent, jump, dimmed, opacity)
+        build.constants(fill=bool(fill), width=float(width), glyph=str(glyph))
         build.legend(legend)
         self._add(build)
 
@@ -312,10 +281,9 @@ class Canvas:
         """Straight lines from (x0, y0) to (x1, y1), (N,) each.
 
         Args:
-            name: of the layer.
             x0, y0, x1, y1: (N,) the ends.
             colour, absent, jump, dimmed, opacity, legend: see the class.
-            dashed: True draws dashes, ``"dots"`` dots, so that lines can be told apart without their colours.
+            dashed: True draws dashes, ``"dots"`` dots, which differ without colour.
             width: in the world's units; 0 = a thin line.
         """
         build = LayerBuilder(name, "segments")
@@ -323,7 +291,8 @@ class Canvas:
         if isinstance(dashed, str) and dashed != DOTS:
             raise build.wrong(f'dashed = {dashed!r:.60}; pass True for dashes, "{DOTS}", or False')
         broken = dashed if isinstance(dashed, str) else bool(dashed)
-        self._finish(build, colour, absent, jump, dimmed, opacity, dashed=broken, width=float(width))
+        self._style(build, colour, absent, jump, dimmed, opacity)
+        build.constants(dashed=broken, width=float(width))
         build.legend(legend)
         self._add(build)
 
@@ -345,7 +314,8 @@ class Canvas:
         """Polygons with V corners each: x and y are (N, V), or (V,) for one polygon."""
         build = LayerBuilder(name, "polygons")
         build.corners(x, y)
-        self._finish(build, colour, absent, jump, dimmed, opacity, fill=bool(fill), width=float(width))
+        self._style(build, colour, absent, jump, dimmed, opacity)
+        build.constants(fill=bool(fill), width=float(width))
         build.legend(legend)
         self._add(build)
 
@@ -366,9 +336,7 @@ class Canvas:
         """Short texts at (x, y), (N,) each. Text is never interpreted.
 
         Args:
-            name: of the layer.
-            x, y: (N,) where the texts stand, in the middle of their height.
-            texts: one per row.
+            x, y: (N,) places of the texts, at the middle of their height.
             colour, absent, jump: see the class.
             size: height of a line in the world's units, constant or (N,).
             align: whether (x, y) is the text's ``"left"`` end, its ``"centre"`` or its ``"right"`` end.
@@ -379,11 +347,9 @@ class Canvas:
         build = LayerBuilder(name, "labels")
         build.places(x=x, y=y)
         build.number("size", size, minimum=0.0)
-        build.constant("align", align)
-        build.constant("halo", bool(halo))
+        build.constants(align=align, halo=bool(halo))
         build.colour(colour)
-        build.flag("absent", absent)
-        build.flag("jump", jump)
+        build.flags(absent=absent, jump=jump)
         build.text = strings(name, texts, build.rows)
         self._add(build)
 
@@ -399,19 +365,15 @@ class Canvas:
         """A table of numbers and texts.
 
         Args:
-            name: of the layer.
-            columns: the titles.
             rows: cells (str, int, float, bool or None), one per title. Text is never interpreted.
-            caption: its first row is worth a line below the picture (step, phase, counts).
-            history: titles of columns whose cells of the episode's earlier steps the page shows beside each other, a row for each row of the table.
-            heads: the table whose first cell says which step that was.
+            caption: its first row is a line below the picture (step, phase, counts).
+            history: titles of columns for which the page shows the cells of earlier steps side by side, one line per row of the table.
+            heads: the table whose first cell is the step of these cells.
         """
         build = LayerBuilder(name, "table")
-        build.constant("titles", strings(name, columns, len(columns)))
-        build.constant("caption", bool(caption))
+        build.constants(titles=strings(name, columns, len(columns)), caption=bool(caption))
         if history:
-            build.constant("history", _columns_among(name, history, columns))
-            build.constant("heads", str(heads))
+            build.constants(history=_columns_among(name, history, columns), heads=str(heads))
         elif heads:
             raise UserError(
                 f'canvas layer "{name}": heads = {heads!r:.60} without history; name columns, or leave it out'
@@ -421,11 +383,7 @@ class Canvas:
         self._add(build)
 
     def scene(self) -> Scene:
-        """What was drawn so far.
-
-        Raises:
-            UserError: if something has a place but nobody said which part of the world to show.
-        """
+        """The scene drawn so far."""
         placed = [layer.name for layer in self._layers.values() if layer.kind != "table"]
         if placed and self.bounds is None:
             raise UserError(
@@ -440,23 +398,14 @@ class Canvas:
                 )
         return Scene(self.bounds, self.up, tuple(self._layers.values()), self._picture)
 
-    def _finish(
-        self,
-        build: LayerBuilder,
-        colour: Any,
-        absent: Any,
-        jump: Any,
-        dimmed: Any,
-        opacity: float,
-        **constants: Any,
+    def _style(
+        self, build: LayerBuilder, colour: Any, absent: Any, jump: Any, dimmed: Any, opacity: float
     ) -> None:
+        if not 0.0 <= opacity <= 1.0:
+            raise build.wrong(f"opacity = {opacity}; pass a number from 0 (clear) to 1")
         build.colour(colour)
-        build.flag("absent", absent)
-        build.flag("jump", jump)
-        build.flag("dimmed", dimmed)
-        build.constant("opacity", _unit(build.name, opacity))
-        for key, value in constants.items():
-            build.constant(key, value)
+        build.flags(absent=absent, jump=jump, dimmed=dimmed)
+        build.constant("opacity", float(opacity))
 
     def _add(self, build: LayerBuilder) -> None:
         layer = build.layer()
@@ -489,12 +438,6 @@ def _direction(up: str) -> Literal["north", "south"]:
     if up not in ("north", "south"):
         raise UserError(f'canvas: up = {up!r}; choose "north" (y grows up the screen) or "south"')
     return "north" if up == "north" else "south"
-
-
-def _unit(name: str, opacity: float) -> float:
-    if not 0.0 <= opacity <= 1.0:
-        raise UserError(f'canvas layer "{name}": opacity = {opacity}; pass a number from 0 (clear) to 1')
-    return float(opacity)
 
 
 def _columns_among(name: str, chosen: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A scene in characters: good enough to see who stands where in a terminal, a log or a playthrough."""
+"""A scene in characters, for a terminal, a log or a playthrough."""
 
 from __future__ import annotations
 
@@ -17,21 +17,16 @@ def scene_lines(scene: Scene, columns: int = 50, rows: int = 25) -> list[str]:
     A scene on tiles, up to 100 x 50 of them, is drawn with one character for each, its polygons too.
 
     Rows of a layer called ``agents`` are their numbers 0-9, a, b, ...; rows of other layers the layer's first letter;
-    later layers stand on top. Floors, zones and whatever else is larger than a sixth of the scene are left out.
-
-    Args:
-        scene: one frame.
-        columns: width of the drawing in characters.
-        rows: height in lines.
+    later layers cover earlier ones. Floors, zones and everything else larger than a sixth of the scene are left out.
 
     Returns:
-        Lines without trailing blanks; only the tables where the scene has no bounds.
+        Lines without trailing blanks; only the tables if the scene has no bounds.
 
     Example:
         >>> from interplay.core.scene import Canvas
         >>> canvas = Canvas(bounds=(0, 0, 4, 2))
         >>> canvas.circles("agents", [0.5, 3.5], [0.5, 1.5], radius=0.2)
-        >>> print("\\n".join(scene_lines(canvas.scene(), columns=4, rows=2)))
+        >>> print("\n".join(scene_lines(canvas.scene(), columns=4, rows=2)))
         +----+
         |0   |
         |   1|
@@ -69,7 +64,7 @@ def _drawing(scene: Scene, columns: int, rows: int) -> list[str]:
 
 
 def _middles(places: np.ndarray) -> np.ndarray:
-    """(N,) of (N,) places, or of the (N, V) corners of polygons; there may be none of them."""
+    """Places (N,): the input itself, or the middles of the (N, V) corners of polygons, possibly none."""
     return places if places.ndim == 1 else np.asarray(places.mean(axis=1))
 
 

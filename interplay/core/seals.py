@@ -1,8 +1,8 @@
-"""Settings files that notice when they were changed: the first line is a checksum over every value below it.
+"""Settings files that notice an edit: the first line is a checksum over every value below it.
 
-The seal is a comment, so the file stays TOML that a person can read and use for a new run. It covers what the file says, not how:
-blanks, comments and the order of keys may change. It is no signature: who edits a file can make it anew. It tells an accident, or
-an edit that was forgotten, from what was meant.
+The checksum is a comment, so the file remains TOML that can be edited and used for a new run. It covers values:
+blanks, comments and the order of keys may change. It is no signature, since it can be made anew. It separates accidents and
+forgotten edits from intended ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from interplay.core import settings_reading
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.reading import SMALL, parse_toml, read_bytes
 from interplay.core.settings import Settings, to_toml
 
@@ -26,11 +26,11 @@ State = Literal["whole", "broken", "none"]
 
 
 class Sealed(NamedTuple):
-    """What a settings file says.
+    """The contents of a settings file.
 
     Attributes:
         values: nested mapping, unchecked.
-        seal: whether the values are those that were sealed; "none" for a file without a seal, e.g. of an older version.
+        seal: whether the values match the checksum; "none" for a file without one, e.g. of an older version.
         departs: digests of settings that these deliberately differ from.
     """
 
@@ -43,7 +43,6 @@ def sealed_toml(settings: Settings, departs: Sequence[str] = ()) -> str:
     """The settings as TOML behind their seal.
 
     Args:
-        settings: to be written.
         departs: digests (64 hexadecimal digits each) that are kept in the seal.
     """
     text = to_toml(settings)
@@ -52,24 +51,15 @@ def sealed_toml(settings: Settings, departs: Sequence[str] = ()) -> str:
 
 
 def read_sealed(path: Path | str) -> Sealed:
-    """Reads a settings file inside a folder of ours; links are not followed.
-
-    Raises:
-        UserError: if it cannot be read or is no TOML.
-    """
-    with told_plainly("reading", Path(path)):
+    """Reads a settings file inside a folder of ours; links are not followed."""
+    with os_errors_as_user_errors("reading", Path(path)):
         data = read_bytes(path, SMALL, links=False)
     values = settings_reading.parse_toml(data, str(path))
-    return Sealed(values, *look_at_seal(data, values))
+    return Sealed(values, *check_seal(data, values))
 
 
-def look_at_seal(data: bytes, values: Mapping[str, Any]) -> tuple[State, tuple[str, ...]]:
-    """The state of a settings file's seal, and the digests that it keeps.
-
-    Args:
-        data: of the file.
-        values: that it holds.
-    """
+def check_seal(data: bytes, values: Mapping[str, Any]) -> tuple[State, tuple[str, ...]]:
+    """The state of a settings file's seal, and the digests that it keeps."""
     line = _LINE.fullmatch(data.partition(b"\n")[0])
     if line is None:
         return "none", ()
@@ -105,7 +95,7 @@ def digest(values: Mapping[str, Any]) -> str:
 
 
 def differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Key -> what it was and what it is, of keys whose values differ in kind or number; None where a key is missing.
+    """Keys whose values differ in kind or number -> old and new value; None for a missing key.
 
     Groups of free keys are compared one by one.
 
@@ -134,7 +124,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value of a setting as JSON has it; what settings files lack as they write it."""
+    """A value of a setting as JSON; values that TOML lacks as settings files write them."""
     if value is None:
         return "off"
     if isinstance(value, Mapping):

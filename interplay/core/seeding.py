@@ -22,9 +22,6 @@ def world_seeds(seed: int, num_worlds: int, first: int = 0) -> np.ndarray:
     """The seeds of worlds first .. first + num_worlds - 1 of a batch seeded with `seed`: (W,) uint64.
 
     World w's seed depends on (seed, w) alone, so a batch of 64 begins like a batch of 7.
-
-    Raises:
-        UserError: for a seed outside 0..2**64 - 1, or worlds that do not all have an index there.
     """
     if not isinstance(seed, int | np.integer):
         raise UserError(f"seed = {seed!r} is not allowed; pass a whole number from 0 to 2**64 - 1")
@@ -50,8 +47,6 @@ def begin_episode(stream: np.ndarray, which: np.ndarray, seeds: np.ndarray | Non
 
     Args:
         stream: (W, 3) uint64, changed in place.
-        which: (W,) bool.
-        seeds: (W,) uint64 or None.
     """
     if seeds is None:
         stream[which, EPISODE] += np.uint64(1)

@@ -1,6 +1,6 @@
-"""Settings: strict, frozen pydantic models, read from TOML and the command line, wrong values in one clear line.
+"""Settings: strict, frozen pydantic models, read from TOML and the command line; errors are one line.
 
-TOML has no null: a value that is switched off is written ``"off"``, and a field that may be None reads it so.
+TOML has no null: a value that is switched off is written ``"off"``, which a field that may be None reads as None.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ M = TypeVar("M", bound="Settings")
 
 
 class Settings(pydantic.BaseModel):
-    """The base of every settings model: unknown keys, wrong types and NaN are refused, values never change.
+    """The base of every settings model: unknown keys, wrong types and NaN are refused; instances are frozen.
 
-    Whole numbers are taken where a number is asked for, lists where a tuple is, and ``"off"`` where None is.
+    A float field accepts whole numbers, a tuple field lists, and an optional field ``"off"``.
 
     Example:
         >>> class Clock(Settings):
@@ -49,8 +49,8 @@ class Settings(pydantic.BaseModel):
         interplay.core.errors.UserError: clock: unknown key second; did you mean seconds?
 
     Attributes:
-        renamed: paths of keys in earlier versions -> paths of today, for the answer to who writes an old one.
-        also_called: what other packages call a key -> its name here, in whatever group, for the answer to who writes that.
+        renamed: paths of keys in earlier versions -> their paths today, for the error of an old key.
+        also_called: a key's name in other packages -> its name here, in any group, for the error of such a name.
     """
 
     renamed: ClassVar[Mapping[str, str]] = {}
@@ -58,7 +58,7 @@ class Settings(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
-        """Key and value of all that names a program, ``module:attribute``, and of what it is called with, a name first.
+        """Key and value of each program name, ``module:attribute``, and of its options; a name comes before its options.
 
         See `interplay.core.trust`.
         """
@@ -80,7 +80,6 @@ def build(model: type[M], values: Mapping[str, Any], owner: str) -> M:
     """Checks values against a settings model.
 
     Args:
-        model: the settings class.
         values: nested mapping; groups that are left out take their defaults.
         owner: where the values come from, named first in an error, e.g. ``"runs/a/settings.toml"``.
 
@@ -104,9 +103,6 @@ def changed(settings: M, overrides: Mapping[str, Any], owner: str) -> M:
         ...     seconds: float = pydantic.Field(1.0, gt=0)
         >>> changed(Clock(), {"seconds": 3}, "clock").seconds
         3.0
-
-    Raises:
-        UserError: as `build` does.
     """
     return build(type(settings), merge(settings.model_dump(), overrides), owner)
 
@@ -125,14 +121,11 @@ TWICE = "option {} is given twice, by its group and with dots; leave one out"
 
 
 def nest(options: Mapping[str, Any], twice: str = TWICE) -> dict[str, Any]:
-    """Options whose names may have dots, as groups.
+    """Groups options whose names may have dots.
 
     Args:
         options: name -> value, or a group of values.
-        twice: what is said of a name that is given twice, ``{}`` in its place.
-
-    Raises:
-        UserError: for what is given twice.
+        twice: the error for a repeated name, with ``{}`` for the name.
 
     Example:
         >>> nest({"obs.role": False, "obs": {"history": 2}, "wolves": 3})
@@ -157,7 +150,7 @@ def _join(one: Mapping[str, Any], other: Mapping[str, Any], twice: str) -> dict[
 
 
 def lay_over(model: type[Settings], below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Values on top of others, both nested: groups of the model are joined key by key, all else is replaced whole.
+    """Merges two nested mappings: groups of the model key by key, all other values are replaced whole.
 
     A mapping of free keys, such as a line-up, is one value.
     """
@@ -183,11 +176,7 @@ def to_toml(settings: Settings) -> str:
 
 
 def from_toml(path: Path | str, model: type[M]) -> M:
-    """Reads a settings file to look at it; whoever acts upon one reads it with `interplay.core.trust.read_settings`.
-
-    Raises:
-        UserError: if the file cannot be read, is no TOML, or `build` refuses its values.
-    """
+    """Reads a settings file for inspection; to act on it, use `interplay.core.trust.read_settings`."""
     return build(model, read_toml(path), str(path))
 
 
@@ -224,7 +213,7 @@ def _describe(model: type[Settings], problem: Any) -> str:
 
 
 def _choices(model: type[Settings], parts: Sequence[str]) -> tuple[str, ...]:
-    """What may stand where a problem's path leads, in a field or in a list of it; empty where that is more than names."""
+    """The valid names at a problem's path, in a field or in a list of it; empty if other values are valid too."""
     field, known = _field(model, parts)
     kinds = list(union_members(field.annotation)) if field is not None else []
     for _ in parts[known:]:
@@ -235,7 +224,7 @@ def _choices(model: type[Settings], parts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:
-    """What an unknown key may have been meant to be: its name of today, or a key spelt alike, here or in another group."""
+    """The likely meaning of an unknown key: its name of today, or a similar key here or in another group."""
     if today := model.renamed.get(".".join(parts)):
         return f"did you mean {today}?"
     keys = [key for key, _ in _keys(model)]
@@ -249,11 +238,9 @@ def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:
 
 
 def key_called(model: type[Settings], name: str, group: str = "") -> str:
-    """The key of a model that has this name, or that others call so, with its groups; "" if there is none.
+    """The path of the key that this model, or another package, calls so; "" if there is none.
 
     Args:
-        model: the settings class.
-        name: without groups.
         group: with a dot behind it; the key there comes first, then those at the top, then those of groups as they are declared.
 
     Example:
@@ -281,7 +268,7 @@ def _keys(model: type[Settings], prefix: str = "") -> Iterator[tuple[str, pydant
 
 
 def _field(model: type[Settings], parts: Sequence[str]) -> tuple[pydantic.fields.FieldInfo | None, int]:
-    """The last field that a problem's path leads to, and how many of its parts lead there; the rest may go on into the field's elements."""
+    """The last field on a problem's path, and the number of parts that lead to it; further parts lead into its elements."""
     found, known, inside = None, 0, [model]
     for length, part in enumerate(parts, 1):
         groups = [one for one in inside if isinstance(one, type) and issubclass(one, Settings)]
@@ -294,7 +281,7 @@ def _field(model: type[Settings], parts: Sequence[str]) -> tuple[pydantic.fields
 
 
 def _elements(kind: Any) -> list[Any]:
-    """What may stand in a mapping or a list of this type."""
+    """The type of the elements of a mapping or a list type."""
     origin, types = typing.get_origin(kind), typing.get_args(kind)
     if origin is dict:
         return list(union_members(types[1]))

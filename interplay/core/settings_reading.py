@@ -1,6 +1,6 @@
-"""Settings as users write them, TOML files and ``a.b=3`` pairs, read into nested mappings; a model checks them afterwards.
+"""Settings as users write them, TOML files and ``a.b=3`` pairs, read into nested mappings that a model checks afterwards.
 
-Whatever a file holds, reading it ends in values that everything behind can handle, or in one line.
+Reading any file ends in values that later code can handle, or in one line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from interplay.core import reading
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 
 MOST_DEPTH = 32  # groups of an override; a real one has three
 MOST_NUMBER = 1 << 64  # whole numbers are smaller, and larger than its negative
@@ -26,10 +26,6 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
     Example:
         >>> parse_overrides(["ppo.clip=0.1", "world.id=survival/1v1-heals-low", "network.hidden=[64, 64]"])
         {'ppo': {'clip': 0.1}, 'world': {'id': 'survival/1v1-heals-low'}, 'network': {'hidden': [64, 64]}}
-
-    Raises:
-        UserError: for a pair without ``=``, an empty key or value, keys that contradict each other, or a value that is too
-            deep or too large for any setting.
     """
     nested: dict[str, Any] = {}
     for pair in pairs:
@@ -57,21 +53,13 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def read_toml(path: Path | str) -> dict[str, Any]:
-    """Reads a settings file that a user named, as a nested mapping, unchecked.
-
-    Raises:
-        UserError: if the file cannot be read or is no TOML.
-    """
+    """Reads a settings file that a user named, as a nested mapping, unchecked."""
     return parse_toml(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """Reads a small file.
-
-    Raises:
-        UserError: if it cannot be read or is too large.
-    """
-    with told_plainly("reading", Path(path)):
+    """Reads a small file."""
+    with os_errors_as_user_errors("reading", Path(path)):
         return reading.read_bytes(path, reading.SMALL)
 
 
@@ -81,9 +69,6 @@ def parse_toml(data: bytes, owner: str) -> dict[str, Any]:
     Args:
         data: the text, UTF-8.
         owner: where it comes from, named first in an error.
-
-    Raises:
-        UserError: if it is no TOML, nested too deeply, or has numbers beyond 64 bits.
     """
     try:
         values = reading.parse_toml(data)
@@ -109,7 +94,7 @@ def _parse_value(text: str, owner: str) -> Any:
 
 
 def _check_size(value: Any, owner: str) -> None:
-    """Refuses what nothing behind can handle: whole numbers beyond 64 bits, texts with a NUL, which end names of files."""
+    """Refuses whole numbers beyond 64 bits, and texts with a NUL, which ends file names."""
     if isinstance(value, str) and "\0" in value:
         raise UserError(f"{owner}: the text {_cut(value)!r} holds a NUL; leave it out")
     if isinstance(value, int) and not -MOST_NUMBER < value < MOST_NUMBER:

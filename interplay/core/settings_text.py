@@ -20,11 +20,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_toml(settings: pydantic.BaseModel) -> str:
-    """Every field of a model as TOML: scalars first, then one table per group.
-
-    Raises:
-        UserError: if a free-form value (a world's option) is of a type that TOML does not have.
-    """
+    """Every field of a model as TOML: scalars first, then one table per group."""
     return "\n".join(_lines(settings, ())) + "\n"
 
 
@@ -54,7 +50,7 @@ def allowed(field: pydantic.fields.FieldInfo | None) -> str:
         if isinstance(rule, annotated_types.BaseMetadata) and (bound := getattr(rule, name, None)) is not None
     ]
     kinds = " or ".join(_type_words(member) for member in members if member is not type(None))
-    # Bounds speak of the numbers, so they stand before the alternative that switches the field off.
+    # Bounds are those of the numbers, so they come before the alternative "off".
     off = ' or "off"' if type(None) in members else ""
     return " ".join([kinds, *([", ".join(bounds)] if bounds else [])]) + off
 
@@ -71,9 +67,6 @@ def toml_value(value: Any) -> str:
     Example:
         >>> toml_value({"room": 20, "sides": [1.5, 2.0], "boxes": False})
         '{ room = 20, sides = [1.5, 2.0], boxes = false }'
-
-    Raises:
-        UserError: if TOML has no such value.
     """
     if value is None:
         return '"off"'
@@ -84,7 +77,7 @@ def toml_value(value: Any) -> str:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else str(value)
     if isinstance(value, str):
-        # JSON's escapes are TOML's, but TOML also wants DEL escaped.
+        # JSON's escapes are TOML's, but TOML also requires DEL to be escaped.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list | tuple):
         return f"[{', '.join(toml_value(item) for item in value)}]"
@@ -126,7 +119,7 @@ def _key(key: Any) -> str:
 
 
 def _rules(kind: Any) -> list[Any]:
-    """What ``Annotated[kind, Field(ge=1)]`` asks of its values."""
+    """The constraints of ``Annotated[kind, Field(ge=1)]``, in words."""
     if typing.get_origin(kind) is not typing.Annotated:
         return []
     found: list[Any] = []

@@ -1,9 +1,9 @@
-"""Compiled kernels that a wheel brings: entries of the kernel cache inside of the package, and an index of them.
+"""Compiled kernels in a wheel: entries of the kernel cache inside the package, and an index of them.
 
-They are the package's code as its ``.py`` files are: whoever can write there has the package. Nothing is ever written
-there at run time, nor read from any other place. An entry fits or does not by its name alone, which is a digest of what
-it was compiled from (`interplay.core.kernel_cache`); the index says to people what the entries were made with, and to
-the build whether the sources have changed since.
+They are code of the package as its ``.py`` files are. Nothing is written
+there at run time, and they are read from no other place. The name of an entry is a digest of
+its sources (`interplay.core.kernel_cache`), so it fits or is ignored. The index records what the entries were made with, and lets
+the build see whether the sources have changed since.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _log = logging.getLogger("interplay")
 
 @cache
 def shipped_with() -> Mapping[str, str]:
-    """What the package's kernels were made with, as `kernel_cache.made_with` says it; nothing in a checkout.
+    """What the package's kernels were made with, see `kernel_cache.made_with`; empty in a checkout.
 
-    Of an index that is damaged, too: that is said once, and kernels that do not fit are compiled as in a checkout.
+    A damaged index gives nothing and one line; kernels are then compiled as in a checkout.
     """
     index = FOLDER / INDEX
     if not index.exists():

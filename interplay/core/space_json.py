@@ -1,4 +1,4 @@
-"""Spaces as JSON: what a file keeps of an environment, so that a policy is played without it."""
+"""Spaces as JSON, stored with a policy so that it can be played without its environment."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def from_json(values: Mapping[str, Any]) -> spaces.Space[Any]:
 
 
 def _shape(values: Mapping[str, Any]) -> tuple[int, ...]:
-    """Of the numbers of a point; ``()`` for a Dict: its parts are read one by one."""
+    """Shape of a point; ``()`` for a Dict, whose parts are read one by one."""
     many = values.get("shape", values.get("multibinary", ()))
     return tuple(many) if isinstance(many, list | tuple) else (many,)
 

@@ -16,11 +16,8 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
     """Checks a batch of actions against the action space of one agent.
 
     Args:
-        owner: what to name in the error.
         space: of ONE agent.
         action: (W, A, ...) or, for Dict spaces, a mapping of such arrays.
-        num_worlds: W.
-        num_agents: A.
 
     Returns:
         The same actions as contiguous arrays of the space's dtype, in native byte order.
@@ -88,7 +85,7 @@ def _native(owner: str, action: Any) -> np.ndarray:
 
 
 def _outside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> np.ndarray | None:
-    """Which elements (W, A, ...) are outside low .. low + count - 1; None where it takes one look to see that none is."""
+    """Which elements (W, A, ...) are outside low .. low + count - 1; None if a single pass finds none."""
     if array.dtype.kind == "i" and array.flags.c_contiguous and array.size and not np.any(low):
         # Seen without a sign a negative number is a huge one: one comparison for both sides, over whole rows.
         rows = array.reshape(len(array), -1).view(f"u{array.dtype.itemsize}")
@@ -101,7 +98,7 @@ def _outside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> np.ndarra
 
 @lru_cache(256)
 def _ends(count: bytes, itemsize: int, columns: int) -> np.ndarray:
-    """The first number after the choices of each element of a row, in unsigned numbers of so many bytes; half of what fits at most."""
+    """The number after the last choice of each element of a row, as unsigned integers of that many bytes; at most half their range."""
     most = np.minimum(np.frombuffer(count, np.int64).astype(np.uint64), np.uint64(1 << (8 * itemsize - 1)))
     return np.tile(most.astype(f"u{itemsize}"), columns // most.size)
 

@@ -1,4 +1,4 @@
-"""What the registry keeps of a world: names only, so that listing worlds imports none of them."""
+"""The registry's entry for a world: names only, so that a list of worlds imports none of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class WorldSpec(NamedTuple):
-    """One registered world; everything heavy is named as ``"module:attribute"`` and loaded on demand.
+    """One registered world; code is named as ``"module:attribute"`` and loaded on demand.
 
     Attributes:
         id: ``"world/variant"``, the name that `make_world` and the command line take.
@@ -21,8 +21,8 @@ class WorldSpec(NamedTuple):
             (`make` gets None then).
         options: the variant's own values of `settings`; a caller's options go on top.
         policies: ``"module:MAPPING"`` of name -> function without arguments that gives a `Policy`; may be empty.
-        training: settings with which training of this world begins, in the groups of a settings file, where the trainer's
-            own defaults do not suit it: the scale of its rewards, how many copies to step. A user's settings go on top.
+        training: suggested settings for training on this world, in the groups of a settings file: the scale of its
+            rewards, how many copies to step. A user's settings override them.
     """
 
     id: str

@@ -1,9 +1,9 @@
-"""Signals that ask a program to stop: Ctrl-C, a scheduler's SIGTERM, a closed terminal's SIGHUP.
+"""Signals that stop a program: Ctrl-C, a scheduler's SIGTERM, a closed terminal's SIGHUP.
 
-`finishing` is for work that can be saved: the first signal asks, the second one stops at once. `listening` is for the rest of a
-command: every signal stops at once, and whoever opened it learns which one came. A signal that was ignored when the program
-started (``nohup``, a shell's background jobs) stays ignored, SIGTERM and SIGHUP stay with a program that handles them itself, and
-outside the main thread, where Python hears no signals, nothing is installed.
+`finishing` is for work that can be saved: the first signal is a request, the second one stops at once. `listening` is for the rest of a
+command: every signal stops at once, and its `Stop` holds the number. A signal that was ignored when the program
+started (``nohup``, a shell's background jobs) remains ignored. SIGTERM and SIGHUP are left to a program that handles them itself.
+Outside the main thread, where Python gets no signals, nothing is installed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import FrameType
 
 from interplay.core.overdue import OVERDUE
 
-SAME = 0.5  # seconds: `timeout` tells a process and then its group, a closing terminal is told by shell and kernel
+SAME = 0.5  # seconds: `timeout` signals a process and then its group, a closing terminal has two signals from shell and kernel
 _POLITE = tuple(number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)))
 
 
@@ -34,10 +34,10 @@ class Stopped(KeyboardInterrupt):
 
 
 class Stop:
-    """Whether somebody asked to stop.
+    """Whether a signal to stop has come.
 
     Attributes:
-        number: of the first signal; None: nobody asked.
+        number: of the first signal; None: none has come.
         gentle: whether the work is finished and saved before it ends.
     """
 
@@ -49,7 +49,7 @@ class Stop:
     def __bool__(self) -> bool:
         return self.number is not None
 
-    def hear(self, number: int, _frame: FrameType | None) -> None:
+    def handle(self, number: int, _frame: FrameType | None) -> None:
         """Handles a signal.
 
         Raises:
@@ -62,7 +62,7 @@ class Stop:
             self.number, self._when = number, now
             if self.gentle and not OVERDUE.found:
                 OVERDUE.hurried = True
-                _tell(_asked(number))
+                _print(_request_line(number))
                 return
         elif self.gentle and now - self._when < SAME and not OVERDUE.found:
             return
@@ -86,9 +86,9 @@ def listening() -> Iterator[Stop]:
 
 @contextlib.contextmanager
 def finishing() -> Iterator[Stop]:
-    """The first signal in the block is noted, for whoever can finish and save; the second one raises.
+    """Records the first signal in the block, so that the caller can finish and save; the second one raises.
 
-    Inside `listening` the same `Stop` is given, so that the outer block knows.
+    Inside `listening` the same `Stop` is yielded, so that the outer block sees it.
 
     Example:
         >>> with finishing() as stop:
@@ -106,7 +106,7 @@ def finishing() -> Iterator[Stop]:
 
 @contextlib.contextmanager
 def _installed(stop: Stop, numbers: tuple[int, ...]) -> Iterator[None]:
-    """Lets `stop` hear the signals that are free to be heard; afterwards everything is as before."""
+    """Handles the signals that no other handler has, for `stop`; restores the old handlers afterwards."""
     earlier = {}
     try:
         for number in numbers:
@@ -114,10 +114,10 @@ def _installed(stop: Stop, numbers: tuple[int, ...]) -> Iterator[None]:
             if handler is signal.SIG_DFL or (
                 number == signal.SIGINT and handler not in (None, signal.SIG_IGN)
             ):
-                signal.signal(number, stop.hear)
+                signal.signal(number, stop.handle)
                 earlier[number] = handler
     except ValueError:
-        pass  # not the main thread: signals are somebody else's business
+        pass  # not the main thread, which alone can handle signals
     try:
         yield
     finally:
@@ -125,13 +125,13 @@ def _installed(stop: Stop, numbers: tuple[int, ...]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _asked(number: int) -> str:
+def _request_line(number: int) -> str:
     if number == signal.SIGINT:
         return "\nfinishing this update and saving; Ctrl-C again stops now"
     return f"{signal.Signals(number).name}: finishing this update and saving; a second one stops now"
 
 
-def _tell(line: str) -> None:
+def _print(line: str) -> None:
     # Inside a handler: the terminal may be gone, and a line may be half written.
     with contextlib.suppress(OSError, RuntimeError, ValueError):
         print(line, file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""What a named thing makes, told without calling it: from its class, or from the return annotation of a function.
+"""The kind of thing that a named program makes, found without calling it: from its class or its return annotation.
 
-A name that somebody typed may lead anywhere, to ``os.system`` too. So nothing is called to see what it makes: it says so, or
-it is refused. Classes are known by their names, since those of PettingZoo may not be imported here.
+A typed name may lead anywhere, to ``os.system`` too. So nothing is called to find out: without a class or annotation it
+is refused. Classes are compared by name, since those of PettingZoo may not be imported here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import typing
 from types import SimpleNamespace
 from typing import Any
 
-GIVEN = "given/"  # how the names of worlds begin that were handed over in Python: no registry knows them
+GIVEN = "given/"  # prefix of the names of worlds that were passed as Python objects and are in no registry
 WORLD, SIMULATION, ENVIRONMENT, POLICY = "world", "simulation", "environment", "policy"
 _KINDS = {
     "interplay.core.world.World": WORLD,
@@ -33,7 +33,7 @@ _MAY_STAND = {
 
 
 def kind_made(target: Any) -> str | None:
-    """`WORLD`, `SIMULATION`, `ENVIRONMENT` or `POLICY`, as a class is one or a function says that it returns one; else None.
+    """`WORLD`, `SIMULATION`, `ENVIRONMENT` or `POLICY` for a class or a function that is annotated to return one; else None.
 
     Example:
         >>> import os
@@ -65,7 +65,7 @@ def _kind_of_class(cls: type) -> str | None:
     for base in cls.__mro__:
         if kind := _KINDS.get(f"{base.__module__}.{base.__qualname__}"):
             return kind
-    # Somebody else's class that is written like one, without being a subclass.
+    # A foreign class with the same methods, without being a subclass.
     for kind, methods in _MAY_STAND.items():
         if all(callable(getattr(cls, method, None)) for method in methods):
             return kind
@@ -73,7 +73,7 @@ def _kind_of_class(cls: type) -> str | None:
 
 
 def _returned(function: Any) -> Any:
-    """A function's return annotation, evaluated where its names can be found, else its text; None without one."""
+    """A function's return annotation, evaluated if its names can be found, else its text; None without one."""
     try:
         written = inspect.signature(function).return_annotation
     except (TypeError, ValueError, NameError):  # a builtin without a signature; a name that is not there

@@ -1,4 +1,4 @@
-"""What a world tells in words: lines of text whose parts may be coloured or stressed, for a terminal, a file or a page."""
+"""A world's report in words: lines of text whose parts may be coloured or stressed, for a terminal, a file or a page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ class Span(NamedTuple):
     """A part of a line.
 
     Attributes:
-        text: what it says; nothing is ever told by its colour alone.
+        text: the words; colour alone never carries information.
         colour: palette number (`interplay.view.palette.POPULATIONS`), or None.
         strong: stressed.
-        faint: less important than what stands around it.
+        faint: less important than the text around it.
     """
 
     text: str

@@ -1,40 +1,89 @@
-"""The check of what comes out of files: settings are data, and a name in them that leads to a program is not followed
-unless the user wrote it on this machine, or says that the file is trusted.
+"""Programs named in files: a name that leads to code is followed only if this user typed, made or trusted it.
 
-What a user types or passes in Python is the user's own word and is not checked here. What is signed is the names of programs,
-where they lead and what they are called with; all else in a settings file can start none, and may be edited.
+Settings, checkpoints and recordings are data. A name of the form ``module:attribute`` in them is a program. Its digest has to stand in the
+list of trusted programs, ``trusted`` in the user's data folder, which no file from elsewhere can write to. The digest covers the names,
+where they lead and the options that they are called with; all else in a file starts nothing and may be edited.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import sys
 from pathlib import Path
 from typing import Any, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.files import replace_file
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.loading import origin
 from interplay.core.settings import Settings, build, to_toml
 from interplay.core.settings_reading import parse_toml, read_bytes
 from interplay.core.settings_text import show, toml_value
-from interplay.core.signatures import remove_signature, sign, why_unsigned
 
 S = TypeVar("S", bound=Settings)
+_DIGITS = 64  # of SHA-256 in hexadecimal
 
 
 class Untrusted(UserError):
-    """A file names a program, and nobody has said that it may run."""
+    """A file names a program that this user neither made nor trusted."""
+
+
+def data_folder() -> Path:
+    """The user's data folder: ``$XDG_DATA_HOME/interplay``, else the system's place for such data."""
+    chosen = os.environ.get("XDG_DATA_HOME", "")
+    if os.path.isabs(chosen):  # a relative one would lie in whatever folder is the working folder
+        return Path(chosen) / "interplay"
+    home = Path(os.path.expanduser("~"))
+    if not home.is_absolute():
+        raise UserError("no home folder is known; set XDG_DATA_HOME to a folder of your own")
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "interplay"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", home)) / "interplay"
+    return home / ".local" / "share" / "interplay"
+
+
+def is_trusted(data: bytes) -> bool:
+    """Whether the digest of programs, as `programs` gives them, or of a program's text is in the list; False for no bytes."""
+    try:
+        lines = (data_folder() / "trusted").read_bytes().splitlines()
+    except (OSError, UserError):
+        return False
+    return bool(data) and _digest(data) in (line[:_DIGITS] for line in lines)
+
+
+def add_trusted(file: Path, data: bytes) -> None:
+    """Adds a digest to the list; if the list cannot be written, prints one line and goes on.
+
+    Args:
+        file: noted beside the digest, for a person who reads the list.
+        data: as for `is_trusted`; no bytes add nothing.
+    """
+    if not data or is_trusted(data):
+        return
+    try:
+        trusted = data_folder() / "trusted"
+        with os_errors_as_user_errors("writing", trusted):
+            trusted.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # One call, so that processes that add at once do not mix their lines.
+            handle = os.open(trusted, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                os.write(handle, _digest(data) + f" {str(file.absolute())!r}\n".encode(errors="replace"))
+            finally:
+                os.close(handle)
+    except UserError as error:
+        print(f"{error}; opening {file} takes --trust each time", file=sys.stderr, flush=True)
 
 
 def read_settings(file: Path | str, model: type[S], trust: bool = False) -> S:
     """Reads a settings file that will be acted upon.
 
     Args:
-        file: the file.
-        model: of its settings; `Settings.code_names` says which values lead to programs.
-        trust: the user's word that this file may name programs. It is signed then, so that it is asked for once.
+        model: of its settings; `Settings.code_names` gives the values that lead to programs.
+        trust: this file may name programs; they are added to the list.
 
     Raises:
-        Untrusted: if the file names a program without being signed or trusted.
+        Untrusted: if the file names a program that is not trusted.
         UserError: if it cannot be read, is no TOML, or holds wrong values.
     """
     file = Path(file)
@@ -44,94 +93,73 @@ def read_settings(file: Path | str, model: type[S], trust: bool = False) -> S:
 
 
 def write_settings(file: Path, settings: Settings, text: str | None = None) -> None:
-    """Writes a settings file that this process stands for; it is signed if it names programs.
+    """Writes a settings file that this process made; programs that it names are trusted from here on.
 
     Args:
-        file: to be written.
-        settings: that it holds.
-        text: that says them; None: as `to_toml`.
+        text: of the file; None: as `to_toml`.
     """
-    named = programs(settings)
-    if named:
-        sign(file, named)  # before the file, so that a stop in between leaves none that is unsigned
-    else:
-        remove_signature(file)
+    add_trusted(file, programs(settings))  # first, so that a stop in between leaves no file that is refused
     replace_file(file, to_toml(settings) if text is None else text, "settings")
 
 
-def remove_settings(file: Path) -> None:
-    """Removes a settings file and its signature."""
-    file.unlink(missing_ok=True)
-    remove_signature(file)
-
-
 def admit(settings: Settings, file: Path, trust: bool = False) -> None:
-    """Lets settings pass that came out of a file, or refuses them.
-
-    Args:
-        settings: that the file holds.
-        file: where they stand.
-        trust: see `read_settings`.
+    """Refuses settings from a file that name untrusted programs.
 
     Raises:
-        Untrusted: if they name programs, and are neither signed nor trusted.
+        Untrusted: naming file, key and value.
     """
     names = [(key, value) for key, value in settings.code_names() if isinstance(value, str)]
-    if not names or why_unsigned(file, programs(settings)) is None:
+    if not names or is_trusted(data := programs(settings)):
         return
     for key, value in names:
-        if not origin(
-            value
-        ):  # not signed anew even if it is trusted: from its own folder it is signed already
-            if trust:
-                return
+        if not trust and not origin(value):
             raise Untrusted(
                 f"{file}: {key} = {show(value)} names a program that is not found here; run from its folder or install it"
             )
     key, value = names[0]
-    admit_bytes(f"{key} = {show(value)} names a program", file, programs(settings), trust)
+    admit_bytes(f"{key} = {show(value)} names a program", file, data, trust)
 
 
-def admit_bytes(what: str, file: Path, signed: bytes, trust: bool) -> None:
-    """Lets something pass that is signed or trusted.
+def admit_bytes(what: str, file: Path, data: bytes, trust: bool) -> None:
+    """Refuses bytes whose digest is not in the list; with `trust` adds it.
 
     Args:
-        what: is told of the file, if it is refused.
-        file: where it stands.
-        signed: what its signature covers.
-        trust: see `read_settings`.
+        what: the complaint about the file.
 
     Raises:
-        Untrusted: if it is neither.
+        Untrusted: if they are not trusted.
     """
-    reason = why_unsigned(file, signed)
-    if reason is None:
-        return
-    if not trust:
+    if trust:
+        add_trusted(file, data)
+    elif not is_trusted(data):
         raise Untrusted(
-            f"{file}: {what}, and {reason}; if you wrote or trust it, open it once with --trust (trust=True in Python)"
+            f"{file}: {what}, which was neither made nor trusted on this machine; "
+            "if you wrote or trust it, open it once with --trust (trust=True in Python)"
         )
-    sign(file, signed)
 
 
 def programs(settings: Settings) -> bytes:
-    """What is signed: every name of a program, where it leads and what it is called with; empty if there is none."""
+    """Every name of a program with where it leads and its options, one a line; empty if there is none."""
     return "".join(_line(key, value) for key, value in settings.code_names()).encode()
 
 
-def _line(key: str, value: Any) -> str:
-    """A name with the place that it leads to: a signature that somebody has copied is worth nothing beside another module."""
-    place = f" at {toml_value(origin(value))}" if isinstance(value, str) else ""
-    return f"{key!r} = {toml_value(value)}{place}\n"
-
-
 def read_program(file: Path, trust: bool = False) -> bytes:
-    """The bytes of a program that lies in a run folder, if it may be run.
+    """The bytes of a program in a run folder.
 
     Raises:
-        Untrusted: if it is neither signed nor trusted.
+        Untrusted: if they are not trusted.
         UserError: if it cannot be read.
     """
     data = read_bytes(file)
     admit_bytes("it is a program", file, data, trust)
     return data
+
+
+def _line(key: str, value: Any) -> str:
+    """A name with the place that it leads to, since a module of the same name elsewhere is another program."""
+    place = f" at {toml_value(origin(value))}" if isinstance(value, str) else ""
+    return f"{key!r} = {toml_value(value)}{place}\n"
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()

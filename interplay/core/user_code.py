@@ -1,4 +1,4 @@
-"""Where somebody's own code failed: the file, the line and the agent that a traceback knows."""
+"""Where user code failed: file, line and agent, from a traceback."""
 
 from __future__ import annotations
 
@@ -17,15 +17,11 @@ _OURS = Path(__file__).resolve().parents[1]
 
 
 def where(error: BaseException, agents: Collection[Any] = ()) -> str:
-    """The innermost line of the user's own code through which an error came.
-
-    Args:
-        error: as it was caught.
-        agents: names of those who play.
+    """The innermost line of user code in an error's traceback.
 
     Returns:
-        For example ``"my_env.py, line 31, agent blue_0"``; ``""`` where no code of the user's took part. The agent is the one that a
-        variable of that code, called agent, agent_id, agent_name or name, held.
+        For example ``"my_env.py, line 31, agent blue_0"``; ``""`` without user code. The agent is the value of a
+        variable of that code called agent, agent_id, agent_name or name.
     """
     own = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_users(frame)]
     if not own:
@@ -37,7 +33,7 @@ def where(error: BaseException, agents: Collection[Any] = ()) -> str:
 
 
 def place_of(thread: int) -> str:
-    """Where a thread is in code that ours called, e.g. ``" (my_env.py, line 31)"``; the user's own before that of other packages."""
+    """Where a thread is in code that ours called, e.g. ``" (my_env.py, line 31)"``; user code comes before other packages."""
     frame = sys._current_frames().get(thread)
     entered = None  # the outermost frame of code that is not ours
     while frame is not None and not Path(frame.f_code.co_filename).is_relative_to(_OURS):

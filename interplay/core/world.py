@@ -1,7 +1,7 @@
 """A world is a batch: W independent copies of one world, stepped together.
 
-`World` is the protocol that trainers, connectors, tournaments and viewers read. Authors subclass it and
-write `_reset` and `_step`; the public `reset` and `step` check what callers hand in, so that a wrong action
+`World` is the protocol that trainers, connectors, tournaments and viewers use. Subclasses
+write `_reset` and `_step`; the public `reset` and `step` check their arguments, so that a wrong action
 is one clear line and never a corrupted batch.
 
 Axis letters, here and everywhere: W worlds, A agent slots, T time, K entities.
@@ -22,7 +22,7 @@ from interplay.core.copying import Remakable
 from interplay.core.errors import UserError
 from interplay.core.guides import Guides
 from interplay.core.hashing import hash_rows
-from interplay.core.ranges import Law, Range, check_state
+from interplay.core.ranges import Invariant, Range, check_state
 from interplay.core.spaces import check_action
 from interplay.core.transcript import Line, line
 
@@ -57,19 +57,19 @@ class Kind(NamedTuple):
 
 
 class TimeStep(NamedTuple):
-    """What a world says after `reset` or `step`: views of its own buffers, valid until its next call.
+    """The result of `reset` or `step`: views of the world's own buffers, valid until its next call.
 
     Attributes:
-        observation: field name -> (W, A, ...), as the agent's observation space declares. A world with
+        observation: field name -> (W, A, ...), as in the agent's observation space. A world with
             several kinds gives kind name -> field name -> (W, A_kind, ...); see `World.by_kind`.
         reward: (W, A) float32, earned since this agent last acted. A dead but present agent may still earn.
-        acting: (W, A) bool, whose action the next step reads.
-        terminated: (W, A) bool, true exactly in the time step in which this slot's life ended by the rules.
-        truncated: (W, A) bool, true exactly in the time step in which this slot's life was cut by a limit.
-        over: (W,) bool, this world's episode has ended; it stands still (nobody acts, rewards are 0) until `reset`.
-        action_mask: legal choices (True = legal), or None where every choice of the action space is legal.
+        acting: (W, A) bool, slots with an action that the next step reads.
+        terminated: (W, A) bool, true only in the time step in which this slot's life ended by the rules.
+        truncated: (W, A) bool, true only in the time step in which this slot's life was cut by a limit.
+        over: (W,) bool, this world's episode has ended; it does not change (no acting agents, rewards 0) until `reset`.
+        action_mask: legal choices (True = legal), or None if every choice of the action space is legal.
             Discrete(n): ``{"action": (W, A, n)}``; MultiDiscrete: ``{"action": (W, A, sum(nvec))}``, the
-            heads one after another; Dict: one entry per masked key. Several kinds: kind name -> such a mapping.
+            heads concatenated; Dict: one entry per masked key. Several kinds: kind name -> such a mapping.
     """
 
     observation: Tree
@@ -84,40 +84,40 @@ class TimeStep(NamedTuple):
 class World(Remakable, ABC):
     """W copies of one world, stepped together.
 
-    `copy.deepcopy`, `copy.copy` and `pickle` give an independent batch that goes on in the same way (`interplay.core.copying`).
+    `copy.deepcopy`, `copy.copy` and `pickle` make an independent batch that continues in the same way (`interplay.core.copying`).
 
     Args:
         num_worlds: W, at least 1.
         agents: the slot names, length A; unique.
         kinds: the agents' kinds; together they cover every slot once.
-        seed: with the world's index it names each world's random stream (`seeding.world_seeds`).
-        first_world: index of the batch's first world among all worlds of `seed`, where the batch is a part.
+        seed: of the random streams, together with each world's index (`seeding.world_seeds`).
+        first_world: index of the batch's first world among all worlds of `seed`, if the batch is a part.
 
     Attributes:
         id: the registry id it was made from, or the class name.
         version: raised whenever the world's behaviour changes.
-        persistent: True if its worlds may run for ever (no episode needs to end; at times nobody may live).
-        respawns: True if a slot whose life ended may begin another life before the world is over.
-            The old life may end and the new one begin in one step: the reward is the old one's then, the observation the new one's.
-        dead_stay: True if who dies keeps its slot, and is paid, until its world is over: it acts no more, but its life ends
-            (``terminated``) only then. Who lives acts in every step.
-        ignores_illegal: True if an illegal choice does nothing, even where no legal choice does nothing.
+        persistent: True if its worlds may run for ever: episodes need not end, and at times no agent may be alive.
+        respawns: True if a slot may begin another life before the world is over.
+            If one step ends the old life and begins the new one, its reward is the old one's and its observation the new one's.
+        dead_stay: True if dead agents keep their slots, and rewards, until their world is over: they no longer act, but their lives end
+            (``terminated``) only then. Living agents act in every step.
+        ignores_illegal: True if an illegal choice does nothing, even if no legal choice does nothing.
         first_world: index of the batch's first world among all worlds of its seed.
-        num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
-        population_names: what they are called, each once, letters, digits, ``_``, ``-`` and dots; None calls them pop0, pop1, ...
-        teams: slots that win and lose together, one tuple per team; None = everybody plays for itself.
-        later_metrics: further per-agent metrics may appear in play: numbers in the infos of an environment that names none beforehand.
-        per_team: names of metrics whose value for an agent is that of its whole team.
-        team_names: names of `teams`; None calls them team0, team1, ...
-        privileged_view: whether `draw` and `describe` show what the public may not know (hidden roles); None = nothing is hidden.
+        num_populations: number of populations, which share no weights, of the world's agents; see `population`.
+        population_names: unique names of letters, digits, ``_``, ``-`` and dots; None: pop0, pop1, ...
+        teams: slots that win and lose together, one tuple per team; None = each agent plays for itself.
+        later_metrics: further per-agent metrics may appear in play, from infos of an environment without declared metrics.
+        per_team: names of metrics with one value per team, repeated for its agents.
+        team_names: names of `teams`; None: team0, team1, ...
+        privileged_view: whether `draw` and `describe` show secrets (hidden roles); None = the world has none.
             `draw` declares the same layers either way.
-        state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
-        frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
-        tick_seconds: how long a step lasts in the world's own time, for people who watch and play it live; None = it has none, and
-            lasts a tenth of a second, or as long as it stays in view in a video where that is longer.
-        action_names: what choices are called, for people: head -> names of its choices (of a Box: of its numbers), heads in the order of
-            the action space; worlds with several kinds give kind name -> such a mapping. None = nobody has named them.
-        instruments: what reads this world for instruments of `interplay.evaluate`, by name, as worlds import nothing from there:
+        state_space: the space of one row of `global_state`, one float32 Box of one axis; None = no global state.
+        frames_per_step: frames of a video per step; worlds with texts need several, to be read.
+        tick_seconds: length of a step in the world's own time, for watching and playing live; None = it has none, and a step
+            lasts a tenth of a second, or as long as in a video if that is longer.
+        action_names: names of choices for people: head -> names of its choices (of a Box: of its numbers), heads in the order of
+            the action space; with several kinds, kind name -> such a mapping. None = no names.
+        instruments: readers of this world for `interplay.evaluate`, which worlds do not import, by name:
             ``ticks`` (see `lifetimes.tick.tick_reader`), ``moments`` (`lifetimes.survival_world.moments`) and ``talk`` (see `communication.reading.Reader`) -> ``module:attribute``.
     """
 
@@ -197,10 +197,10 @@ class World(Remakable, ABC):
 
     @property
     def metrics(self) -> Mapping[str, Array]:
-        """What the seed's authors counted, per world (W,) or per agent (W, A), of the current episode.
+        """Metrics of the current episode, per world (W,) or per agent (W, A).
 
-        When an episode ends its final values stand until the world is reset. A share of something that did not happen is NaN,
-        and means leave it out.
+        When an episode ends, its final values remain until the world is reset. A share without cases is NaN, which
+        means skip it.
         """
         return {}
 
@@ -211,19 +211,19 @@ class World(Remakable, ABC):
 
     @property
     def population(self) -> Array:
-        """(W, A) uint8, the population of each slot's occupant, below `num_populations`; slots without one keep an old number.
+        """(W, A) uint8, the population of each slot's agent, below `num_populations`; empty slots keep an old number.
 
-        It may change with every birth. Worlds with one population say 0.
+        It may change with every birth. Worlds with one population return 0.
         """
         return np.zeros((self.num_worlds, len(self.agents)), np.uint8)
 
     def reset(self, which: Array | None = None, seeds: int | Array | None = None) -> TimeStep:
-        """Restarts the worlds that `which` names and leaves the others untouched.
+        """Restarts the worlds in `which` and leaves the others unchanged.
 
         Args:
             which: (W,) bool mask, or indices of worlds; None restarts all.
-            seeds: None goes on with each world's own stream (its next episode); an int names new streams
-                (`seeding.world_seeds`), of a part of a batch those of its worlds; an array (W,) of uint64 gives each world its seed directly, so that
+            seeds: None continues each world's own stream (its next episode). An int names new streams
+                (`seeding.world_seeds`), for a part of a batch those of its worlds. An array (W,) of uint64 sets each world's seed directly, so that
                 a world's trajectory does not depend on its position in the batch.
 
         Returns:
@@ -292,31 +292,27 @@ class World(Remakable, ABC):
         return self._last
 
     def by_kind(self, tree: Tree | None) -> Mapping[str, Any]:
-        """Reads an observation, action or mask as kind name -> value, also for worlds with one kind."""
+        """Converts an observation, action or mask to kind name -> value, also for worlds with one kind."""
         if len(self.kinds) == 1:
             return {self.kinds[0].name: tree}
         return tree if tree is not None else {kind.name: None for kind in self.kinds}
 
     def global_state(self) -> Array:
-        """What a critic may see of each world that its agents may not: (W, n) float32, each row in `state_space`.
+        """The state of each world for critics: (W, n) float32, each row in `state_space`.
 
-        A new array, computed from what `save` holds alone. Worlds that declare a `state_space` write it.
+        A new array, computed from the contents of `save` only. Worlds with a `state_space` override it.
 
         Raises:
-            UserError: if the world offers none.
+            UserError: if the world has none.
         """
         raise UserError(
-            f"{self.id}: it offers no global state (state_space is None); use what the agents see, or write global_state"
+            f"{self.id}: it has no global state (state_space is None); use the observations, or write global_state"
         )
 
     def team_states(self) -> Array:
-        """The global state as each team sees it: (W, T, m) float32, in the order of `teams`; (W, 1, n) where it is everybody's.
+        """The global state from each team's side: (W, T, m) float32, in the order of `teams`; (W, 1, n) if all share one.
 
-        A new array. The first is `global_state`; what is shorter than the longest ends in zeros. Worlds whose state is one team's
-        view write it.
-
-        Raises:
-            UserError: as `global_state`.
+        A new array. The first is `global_state`; shorter ones are padded with zeros. Worlds with one state per team override it.
         """
         return self.global_state()[:, None]
 
@@ -341,8 +337,8 @@ class World(Remakable, ABC):
     def save(self) -> dict[str, Array]:
         """Copies the whole state, every random stream included: name -> array with the world axis first.
 
-        An array may be longer in one snapshot than in another, its rows then padded with zeros at their ends; `hash` has to
-        be overridden then, because it must not depend on the padding.
+        The length of an array may differ between snapshots, if rows are padded with zeros; `hash` then has to
+        be overridden, because it must not depend on the padding.
         """
 
     @abstractmethod
@@ -369,60 +365,53 @@ class World(Remakable, ABC):
         canvas.table("agents", columns, rows)
 
     def controls(self, slot: int) -> Controls | None:
-        """Which keys mean which choices of a slot, by the names of `action_names`; None: people choose from a form."""
+        """Keys for the choices of a slot, by the names of `action_names`; None: people choose from a form."""
         return None
 
     @property
     def takes_clicks(self) -> bool:
-        """Whether clicks mean anything to who plays here."""
+        """Whether a person who plays this world can use clicks."""
         return type(self).click is not World.click
 
     def click(self, world: int, slot: int, x: float, y: float) -> Mapping[str, str] | None:
-        """What a click at a place of the scene means for a slot: head -> choice, by name; None: nothing."""
+        """The choice that a click at a place of the scene means for a slot: head -> choice, by name; None: none."""
         return None
 
     def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
-        """Sets an agent down elsewhere, all else alike, and makes anew what it observes: for questions about places, asked of a copy.
+        """Moves an agent and refreshes its observation, for maps of a policy's outputs by place; used on a copy.
 
         Args:
-            world: number in the batch.
-            slot: of the agent.
             x, y: the place, in the units of `draw`.
 
         Returns:
-            Whether it stands there; False where it has no room or does not live, and nothing has changed.
+            Whether it was moved; False if there is no room or it is not alive, and nothing has changed.
         """
-        raise UserError(f"{self.id}: it sets nobody down elsewhere; write stand_at for your world")
+        raise UserError(f"{self.id}: it cannot move an agent elsewhere; write stand_at for your world")
 
     def visible(self, world: int, slot: int) -> Visible | None:
-        """What of the layers that `draw` declares a slot observes, for people who play it (`interplay.core.fog`).
+        """The parts of the layers of `draw` that a slot observes, for people who play it (`interplay.core.fog`).
 
-        `interplay.core.fog.EVERYTHING` where nothing is hidden; layers that are not named are hidden; None: it is not said, and who
-        plays sees all.
+        `interplay.core.fog.EVERYTHING` if nothing is hidden; layers that are not named are hidden; None: unknown, and the player
+        sees all.
         """
         return None
 
     def describe(self, world: int) -> list[Line]:
-        """What one world's last step did, in words; worlds without words of their own give their scene in characters."""
+        """One world's last step in words; the default is its scene in characters."""
         from interplay.core.scene import scene_of
         from interplay.core.scene_text import scene_lines
 
         return [line(text) for text in scene_lines(scene_of(self, world))]
 
     def phase(self, world: int) -> str | None:
-        """What part of the episode the last step belonged to, in a word (night, day): the time line has a mark where another one begins.
+        """The part of the episode of the last step, in a word (night, day), for marks on the time line.
 
-        After a reset that of the step to come; None: episodes have no parts.
+        After a reset that of the next step; None: episodes have no parts.
         """
         return None
 
     def observation_guides(self, world: int, slot: int) -> Guides:
-        """How people read what a slot observes now: field -> its parts; fields without are told as they are.
-
-        Args:
-            world: number in the batch.
-            slot: of the agent.
-        """
+        """How people read a slot's present observation: field -> its parts; fields without parts are shown as they are."""
         return {}
 
     # -- helpers ----------------------------------------------------------------------------------
@@ -454,7 +443,7 @@ class World(Remakable, ABC):
 
 
 class Outputs(NamedTuple):
-    """What a time step says besides what is seen, see `TimeStep`: ``TimeStep(observation, *outputs, action_mask)``."""
+    """A time step without observation and mask: ``TimeStep(observation, *outputs, action_mask)``."""
 
     reward: Array  # (W, A) float32
     acting: Array  # (W, A) bool
@@ -464,16 +453,16 @@ class Outputs(NamedTuple):
 
 
 class ArrayWorld(World):
-    """A world whose whole state is arrays with the world axis first: its outputs, and a NamedTuple of the others.
+    """A world whose whole state is arrays with the world axis first: `outputs`, and the NamedTuple `state`.
 
-    Subclasses set `self.state` and write `_begin`, `_advance` and `_read`; saving, loading and hashing follow. What numbers
-    may be they declare in `state_ranges` and `state_laws`. One that writes `_reset` and `_step` itself, as any `World` may,
-    clears what it tells by itself.
+    Subclasses set `self.state` and write `_begin`, `_advance` and `_read`; save, load and hash follow. Valid
+    numbers are declared in `state_ranges` and `state_laws`. A subclass that writes `_reset` and `_step` itself
+    has to clear `outputs` itself.
 
     Attributes:
-        outputs: buffers that the rules write to. They are cleared before: in a restarted world everybody acts and nobody has
-            earned anything, in every step rewards and ended lives of the last one are past. Where kernels keep them in records,
-            a subclass puts views of those here, and `_arrays` says under which names they are saved.
+        outputs: buffers that the rules write to. Before `_begin`, all agents of a restarted world act and have reward 0; before
+            `_advance`, the last step's rewards and ended lives are cleared. If kernels keep them in records,
+            a subclass puts views of those here, and `_arrays` names those to save.
     """
 
     state: Any
@@ -506,7 +495,7 @@ class ArrayWorld(World):
         return self._read()
 
     def refresh(self) -> TimeStep:
-        """The time step after `state` was written from outside, with everything that is seen made anew."""
+        """The time step after `state` was written from outside, with observations and masks recomputed."""
         self._look_anew()
         self._last = self._read()
         return self._last
@@ -528,11 +517,7 @@ class ArrayWorld(World):
         return self.refresh()
 
     def check_fields(self, snapshot: Mapping[str, Array]) -> dict[str, Array]:
-        """The arrays of a snapshot, if their names, shapes and dtypes are those of this world, which need not have begun.
-
-        Raises:
-            UserError: if one does not fit.
-        """
+        """The arrays of a snapshot, if their names, shapes and dtypes are those of this world, which need not have begun."""
         arrays = self._arrays()
         if set(snapshot) != set(arrays):
             odd = sorted(set(snapshot) ^ set(arrays))
@@ -551,14 +536,14 @@ class ArrayWorld(World):
         return fitting
 
     def state_ranges(self) -> Mapping[str, Range]:
-        """What each field that `save` gives may hold: name -> range; bool fields need none (`interplay.core.ranges`).
+        """Valid values of each field of `save`: name -> range; bool fields need none (`interplay.core.ranges`).
 
-        Everything that the rules can reach lies inside; what they would read or write out of bounds with lies outside.
+        A range contains every value that the rules can reach, and none that would make them read or write out of bounds.
         """
         return {}
 
-    def state_laws(self) -> Sequence[Law]:
-        """What fields owe each other, in the order in which they are asked: links without circles, counts of what is there."""
+    def state_laws(self) -> Sequence[Invariant]:
+        """Invariants between fields, in the order of the checks: links without circles, counts that match."""
         return ()
 
     def _begin(self, which: Array, seeds: Array | None) -> None:
@@ -571,20 +556,20 @@ class ArrayWorld(World):
 
     @abstractmethod
     def _read(self) -> TimeStep:
-        """The time step: what is seen, and `outputs`."""
+        """The time step: the observation, and `outputs`."""
 
     def _refuse_illegal(self, action: Any) -> None:
-        """Raises `UserError` for choices that no space can refuse; nothing has happened then."""
+        """Raises `UserError` for illegal choices that lie in the space, before anything changes."""
 
     def _forget(self) -> None:
-        """What the last step told is past, also in worlds that are over."""
+        """Clears the last step's rewards and ended lives, also in worlds that are over."""
         for array in (self.outputs.reward, self.outputs.terminated, self.outputs.truncated):
             array.fill(0)
 
     def _look_anew(self) -> None:
-        """Makes anew what follows from the state and is kept beside it: what is seen, what is legal."""
+        """Recomputes what is derived from the state and stored beside it: observations, masks."""
 
     def _arrays(self) -> dict[str, Array]:
-        """What a snapshot holds: the state, and those outputs that it does not keep itself."""
+        """The arrays of a snapshot: the state, and those outputs that it does not contain."""
         arrays = self.state._asdict()
         return arrays | {name: array for name, array in self.outputs._asdict().items() if name not in arrays}

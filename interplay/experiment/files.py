@@ -18,10 +18,9 @@ from types import ModuleType
 from typing import Any
 
 from interplay.core.errors import USER_ERRORS, UserError
-from interplay.core.files import replace_file, told_plainly
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.settings_reading import read_bytes
-from interplay.core.signatures import sign
-from interplay.core.trust import read_program
+from interplay.core.trust import add_trusted, read_program
 from interplay.experiment.params import Experiment, read_params
 from interplay.train.tabular.folders import make_folder, results_folder, stamp
 
@@ -39,7 +38,7 @@ def load_experiment(path: str | Path) -> Experiment:
 def load_experiment_of(run: str | Path, trust: bool = False) -> Experiment:
     """Reads the experiment's file in a run folder, which is run if it was put there on this machine or is trusted.
 
-    Nothing else in the folder can be imported: whoever gives a run back may have put it beside a file that is still signed.
+    Nothing else in the folder can be imported: a module may have been put beside a file that is still trusted.
 
     Raises:
         UserError: as `config_of` and `load_experiment`, and if the file came from elsewhere and is not trusted.
@@ -84,11 +83,11 @@ def config_of(run: str | Path) -> Path:
 
 
 def copy_into(config: str | Path, run: Path) -> Path:
-    """Puts a copy of an experiment's file, which this process has run, into a run folder, and signs it."""
-    with told_plainly("copying", Path(config)):
+    """Puts a copy of an experiment's file, which this process has run, into a run folder, and trusts it there."""
+    with os_errors_as_user_errors("copying", Path(config)):
         data = read_bytes(config)
         target = run / Path(config).name
-        sign(target, data)
+        add_trusted(target, data)
         replace_file(target, data, "config")
     return target
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from interplay.core.controls import ARROWS, Controls, way_to
+from interplay.core.controls import ARROWS, Controls, direction_to
 from interplay.gridworld.actors.move import place_name
 
 _MOVES = ("move", "up or down", "left or right")
@@ -56,7 +56,7 @@ def clicked(
     if occupied and "attack" in names and len(names["attack"]) == 2 and max(abs(dx), abs(dy)) <= 1:
         return {"attack": names["attack"][1]}
     if "move" in names:
-        way = way_to(dx, dy)
+        way = direction_to(dx, dy)
         return {"move": way} if way is not None and way in names["move"] else None
     both = {"up or down": (dy, "up", "down"), "left or right": (dx, "left", "right")}
     deed = {head: place_name(int(step), *ways) or "stay" for head, (step, *ways) in both.items()}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count, exactly, index
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Invariant, Range, count, exactly, index
 from interplay.gridworld.board import SCREEN, SEVERAL, Board
 
 _SHOWN = Range(0, SCREEN | SEVERAL | (SEVERAL - 1))
@@ -148,12 +148,12 @@ def _acts_after_the_end(given: Arrays) -> Any:
 
 
 BOARD_LAWS = (
-    Law("agents.row", "though it stands on the grid", _stands_nowhere),
-    Law("agents.next", "though it stands nowhere", _leads_on_from_nowhere),
-    Law("cells.first", "does not stand in this cell", _first_is_elsewhere),
-    Law("agents.next", "does not stand in the same cell", _next_is_elsewhere),
-    Law("agents.placed", "though it is in no list of occupants, or in two", _listed_otherwise),
-    Law("agents.next", "goes round in a circle", _goes_round),
-    Law("cells.shown", "is not what its occupants show", _shows_otherwise),
+    Invariant("agents.row", "though it stands on the grid", _stands_nowhere),
+    Invariant("agents.next", "though it stands nowhere", _leads_on_from_nowhere),
+    Invariant("cells.first", "does not stand in this cell", _first_is_elsewhere),
+    Invariant("agents.next", "does not stand in the same cell", _next_is_elsewhere),
+    Invariant("agents.placed", "though it is in no list of occupants, or in two", _listed_otherwise),
+    Invariant("agents.next", "goes round in a circle", _goes_round),
+    Invariant("cells.shown", "is not what its occupants show", _shows_otherwise),
 )
-REPORT_LAWS = (Law("acting", "though it has finished, or its world is over", _acts_after_the_end),)
+REPORT_LAWS = (Invariant("acting", "though it has finished, or its world is over", _acts_after_the_end),)

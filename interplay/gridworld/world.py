@@ -14,7 +14,7 @@ from interplay.core.controls import Controls
 from interplay.core.errors import UserError
 from interplay.core.fog import Visible
 from interplay.core.jit import records
-from interplay.core.ranges import Law, Range, of_space
+from interplay.core.ranges import Invariant, Range, of_space
 from interplay.core.scene import Canvas
 from interplay.core.spaces import action_choices
 from interplay.core.world import ArrayWorld, Outputs, TimeStep
@@ -423,7 +423,7 @@ class GridWorld(ArrayWorld):
         }
         return self._board_ranges | report_ranges(len(self.agents), self._limit) | theirs | seen
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return *BOARD_LAWS, *REPORT_LAWS
 
 

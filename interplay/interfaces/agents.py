@@ -1,4 +1,4 @@
-"""Agents, and interfaces around them: who was trained with one plays in the raw environment (specification interfaces 4 and 5)."""
+"""Agents with interfaces: an agent trained behind one plays in the raw environment (specification interfaces 4 and 5)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Agent:
         self.steps = 0
 
     def step(self, obs: Any, mask: Any = None) -> Any:
-        """The action for an observation; `mask` says in Gymnasium's form what is legal, None is everything."""
+        """The action for an observation; `mask` has the legal choices in Gymnasium's form, None = all."""
         raise NotImplementedError
 
 
@@ -73,13 +73,9 @@ class AgtItfWrapper(Agent):
     """An agent, or a team of agents, behind an interface: it plays the raw slot.
 
     Args:
-        agent: one agent, or a list with one for each entry of what the interface shows: a team.
-        itf: the stack; None passes through.
-        step_mul: the agent is asked in every so many calls, and what it said is held in between.
-
-    Raises:
-        UserError: for an interface that is bound, no agents, or in `setup` where the interface does not show a tuple with an entry for
-            each of a team.
+        agent: one agent, or for a team a list with one for each entry of the interface's output.
+        itf: the stack; None changes nothing.
+        step_mul: the agent decides in every so many calls, and its action is held in between.
     """
 
     def __init__(
@@ -96,16 +92,16 @@ class AgtItfWrapper(Agent):
                 f"AgtItfWrapper: {agent!r} is no agent and no list of agents; see interplay.interfaces.agents.Agent"
             )
         self.itf, self.step_mul = Interface() if itf is None else itf, int(step_mul)
-        self._mine = False
+        self._was_set_up = False
 
     def setup(
         self, obs_space: spaces.Space, act_space: spaces.Space, slot: int | str = 0, seed: int = 0
     ) -> None:
         super().setup(obs_space, act_space, slot, seed)
-        if self._mine:
+        if self._was_set_up:
             self.itf = self.itf.clone()  # another match: what was remembered of the last one is past
         self.itf.setup(obs_space, act_space, slot=slot, seed=seed)
-        self._mine = True
+        self._was_set_up = True
         if self.team is None:
             self.members[0].setup(self.itf.observation_space, self.itf.action_space, slot, seed)
             return
@@ -139,10 +135,10 @@ class AgtItfWrapper(Agent):
         if due:
             legal = legal_outside(self.itf, mask)
             legals = self._dealt(legal) if legal is not None else (None,) * len(self.members)
-            asked = zip(self.members, self._dealt(shown), legals, strict=True)
-            said = tuple(member.step(part, own) for member, part, own in asked)
-            self._said = said[0] if self.team is None else said
-        return self.itf.act_trans(self._said, due)
+            inputs = zip(self.members, self._dealt(shown), legals, strict=True)
+            actions = tuple(member.step(part, own) for member, part, own in inputs)
+            self._action = actions[0] if self.team is None else actions
+        return self.itf.act_trans(self._action, due)
 
     def _dealt(self, value: Any) -> tuple[Any, ...]:
         return (value,) if self.team is None else tuple(value)
@@ -156,9 +152,6 @@ class PolicyAgent(Agent):
 
     The policy is given a world of one copy and one agent that has the slot's spaces; observations that are no mapping of arrays become
     one (`naming`). So it may read time steps and spaces, and nothing else of a world.
-
-    Args:
-        policy: what plays.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -177,14 +170,14 @@ class PolicyAgent(Agent):
 
     def step(self, obs: Any, mask: Any = None) -> Any:
         self.steps += 1
-        action = self.policy.act(self.world.told(obs, mask))
+        action = self.policy.act(self.world.timestep_of(obs, mask))
         return from_mapping(
             self.action_space, map_nest(lambda _, array: array[0, 0], self.world.action_space, action)
         )
 
 
 class Seat(World):
-    """A world of one copy and one agent that nobody steps: what a policy is told of the slot that it plays."""
+    """A world of one copy and one agent that is never stepped: the spaces of the slot that a policy plays."""
 
     def __init__(self, obs_space: spaces.Space, act_space: spaces.Space) -> None:
         self._seen, self._done = obs_space, act_space
@@ -192,7 +185,7 @@ class Seat(World):
         done = named_space(act_space)
         super().__init__(1, ("agent",), (Kind("agent", (0,), shown, done),))
 
-    def told(self, obs: Any, mask: Any) -> TimeStep:
+    def timestep_of(self, obs: Any, mask: Any) -> TimeStep:
         """The slot's observation and Gymnasium's mask as a time step."""
         seen = as_mapping(self._seen, obs, "observation")
         flag = np.zeros((1, 1), bool)
@@ -225,19 +218,13 @@ class Seat(World):
 
 
 def play(env: Any, agents: Sequence[Agent], seed: int = 0, episodes: int = 1) -> list[dict[str, Any]]:
-    """Lets agents play a match.
+    """Plays a match with agents.
 
     Args:
-        env: whatever `match` takes.
-        agents: one for each slot.
-        seed: of the first episode, and of what agents draw; later episodes go on from there.
-        episodes: how many.
+        seed: of the first episode and of the agents' draws; later episodes continue from there.
 
     Returns:
         For each episode ``outcome``, ``returns`` (of each slot) and ``steps``.
-
-    Raises:
-        UserError: for another number of agents than slots.
     """
     game = match(env)
     seen, done = slots_of(game)

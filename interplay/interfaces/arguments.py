@@ -1,4 +1,4 @@
-"""How an interface was made: its constructor's arguments, by name, so that it can be cloned and described."""
+"""The arguments of an interface's constructor, by name, so that it can be cloned and described."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def parameters(cls: type) -> list[inspect.Parameter]:
-    """The arguments of an interface's constructor, the stack below first; of one that hands on ``*args`` those of its base."""
+    """The parameters of an interface's constructor, the stack below first; for ``*args`` those of its base."""
     for kind in cls.__mro__:
         if "__init__" in vars(kind):
             _, *known = inspect.signature(vars(kind)["__init__"]).parameters.values()
@@ -19,7 +19,7 @@ def parameters(cls: type) -> list[inspect.Parameter]:
 
 
 def named(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A constructor's arguments by name, as they were given; None if they are not those that `parameters` tells."""
+    """A constructor's arguments by name; None if they do not fit `parameters`."""
     try:
         given = inspect.Signature(parameters(cls)).bind(*args, **kwargs).arguments
     except TypeError:
@@ -28,7 +28,7 @@ def named(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[s
 
 
 def frozen(value: Any) -> Any:
-    """A copy that later changes of the argument do not reach; interfaces are the same ones."""
+    """A copy that later changes of the argument do not reach; interfaces are not copied."""
     if hasattr(value, "clone"):
         return value
     return type(value)(map(frozen, value)) if type(value) in (list, tuple) else copy.deepcopy(value)

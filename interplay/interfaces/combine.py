@@ -13,13 +13,13 @@ from interplay.interfaces.nests import Array, Nest
 
 
 class Combine(Interface):
-    """Hands entry k of a tuple to child k, observations outward and actions inward.
+    """Passes entry k of a tuple to child k, observations outward and actions inward.
 
-    A child's context is its own: it sees its entry as ``ctx.raw``, and through ``ctx.parent`` what the others see.
+    A child has a context of its own: ``ctx.raw`` is its entry, and ``ctx.parent`` leads to the other entries.
 
     Args:
-        outer: the stack nearest the environment, whose output is a tuple; None where the environment's own is one.
-        children: a stack for each entry, None for one that passes through.
+        outer: the stack nearest the environment, with a tuple as its output; None if the environment's output is one.
+        children: a stack for each entry, None for an unchanged one.
 
     Raises:
         UserError: in `setup`, if observations or actions are no tuples of as many entries as there are children.

@@ -19,22 +19,22 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Context:
-    """One for each bound stack, and one for each child of a Combine; every array has the axis of rows, B, first.
+    """State of a bound stack, or of a child of a Combine; every array has the axis of rows, B, first.
 
     Attributes:
         rows: B.
-        slot: whose stack it is: a number or a name, which the random stream depends on.
-        raw: the raw observation of this step, read-only; of a Combine's child its entry of the outer's output.
-        view: what features are made of, at first `raw`; a view interface puts another one in its place, in `_observe`.
-        parent: the context of the Combine that this is a child of, to be read; None in a stack of its own.
-        raw_observation_space, raw_action_space: at the inner end; copies, so nobody's own spaces change.
+        slot: of the stack: a number or a name, part of the random stream's seed.
+        raw: the raw observation of this step, read-only; for a Combine's child its entry of the outer's output.
+        view: the input of features, at first `raw`; a view interface replaces it in `_observe`.
+        parent: the context of the Combine that this is a child of, read-only; None in an independent stack.
+        raw_observation_space, raw_action_space: at the inner end; copies, so that the environment's spaces never change.
         step: (B,) int64, environment steps since the episode began.
         episode: (B,) int64, from 0.
-        info: what `reset` was given: options of the slot, ``None`` if nothing was.
-        memory: what interfaces of the stack declare that they provide, name -> anything; for those that need it.
+        info: the slot's options of `reset`, or None.
+        memory: values that interfaces of the stack provide for each other, name -> anything.
         fresh: (B,) bool, rows whose episode has no observation yet.
-        moving: (B,) bool, rows that the hook at work is for; no row while it only looks.
-        nobody: (B,) bool, no row.
+        moving: (B,) bool, rows of the current hook; none in hooks that must not change memory.
+        no_rows: (B,) bool, all False.
     """
 
     def __init__(
@@ -53,8 +53,8 @@ class Context:
         self.info: Any = None
         self.memory: dict[str, Any] = {}
         self.step, self.episode = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-        self.fresh, self.nobody = np.ones(rows, bool), np.zeros(rows, bool)
-        self.moving = self.nobody
+        self.fresh, self.no_rows = np.ones(rows, bool), np.zeros(rows, bool)
+        self.moving = self.no_rows
         self.begun, self.seeds = False, seeds
         self._stream = seeding.new_stream(rows)
         self.seed(np.ones(rows, bool), seeds)
@@ -65,7 +65,7 @@ class Context:
         return self.raw
 
     def seed(self, which: Array, seeds: Array | None) -> None:
-        """Begins the random streams of rows: of new seeds, (B,) uint64, or of the next episode; one that showed nothing yet stays."""
+        """Begins the random streams of rows: of new seeds, (B,) uint64, or of the next episode; a stream of an episode without observation is kept."""
         if seeds is None:
             which = which & ~self.fresh
             seeding.begin_episode(self._stream, which, None)
@@ -80,7 +80,7 @@ class Context:
         """Random numbers in [0, 1) of each row's own stream: (B, number) float64, 0 in rows that do not move.
 
         Raises:
-            UserError: where an interface only looks, as what it shows would change each time; draw in `_begin` or
+            UserError: in hooks that must not change memory, since each call would change the output; draw in `_begin` or
                 `_note_observation` and keep the numbers.
         """
         from interplay.kernels.philox import draw_uniform

@@ -1,4 +1,4 @@
-"""Interfaces around an environment: each slot sees and does what its own stack makes of it (specification interfaces 3)."""
+"""Interfaces around an environment: each slot observes and acts through its own stack (specification interfaces 3)."""
 
 from __future__ import annotations
 
@@ -14,31 +14,28 @@ from interplay.core.errors import UserError
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.match import (
     MASK,
-    Told,
+    MatchStart,
+    MatchStep,
     as_rewards,
     match,
     read_mask,
     resets_itself,
     slots_of,
-    tell_mask,
+    to_gymnasium_mask,
 )
 
 
 class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment whose slots have interfaces.
 
-    It is a Gymnasium environment with tuple spaces, known from the start, and may be wrapped again, by Gymnasium's wrappers and by this one.
+    It is a Gymnasium environment with tuple spaces, which are final from construction on. It may be wrapped again, by Gymnasium's wrappers and by this one.
 
     Args:
-        env: whatever `match` takes.
-        interfaces: a stack for each slot, None for one that passes through.
-        seed: of what interfaces draw; ``reset(seed=...)`` names it anew.
+        interfaces: a stack for each slot, None for an unchanged one.
+        seed: of the interfaces' draws; ``reset(seed=...)`` replaces it.
 
     Attributes:
         interfaces: the bound stacks.
-
-    Raises:
-        UserError: for another number of interfaces than slots, or one object in two slots.
     """
 
     def __init__(self, env: Any, interfaces: Sequence[Interface | None], seed: int = 0) -> None:
@@ -55,26 +52,23 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.observation_space = spaces.Tuple([stack.observation_space for stack in self.interfaces])
         self.action_space = spaces.Tuple([stack.action_space for stack in self.interfaces])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode; ``options["itf"][slot]`` are for that slot's interfaces (``ctx.info``)."""
         self._over = False
-        told = _per_slot(options, len(self.interfaces))
+        own_options = _per_slot(options, len(self.interfaces))
         seen, info = self.env.reset(seed=seed, options=options)
         seeds = None if seed is None else seeding.world_seeds(seed, 1)
-        for stack, obs, own in zip(self.interfaces, seen, told, strict=True):
+        for stack, obs, own in zip(self.interfaces, seen, own_options, strict=True):
             stack.reset(obs, own, seeds=seeds)
         return self._seen(seen), self._info(info)
 
-    def step(self, action: Sequence[Any], decided: Sequence[bool] | None = None) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot.
+    def step(self, action: Sequence[Any], decided: Sequence[bool] | None = None) -> MatchStep:  # type: ignore[override]
+        """Steps with one action per slot.
 
         Args:
-            action: an entry for each slot.
-            decided: for each slot whether its action is a decision, or one that is held; None: all are.
+            decided: for each slot whether its action is a decision or a held one; None: all are decisions.
         """
-        begins = self._over and self._resets_itself  # the environment listens to nobody in this step
+        begins = self._over and self._resets_itself  # the environment ignores the actions of this step
         fresh = (not begins,) * len(self.interfaces) if decided is None or begins else decided
         raw = [
             stack.act_trans(one, bool(new))
@@ -95,9 +89,9 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         return tuple(stack.obs_trans(obs) for stack, obs in zip(self.interfaces, seen, strict=True))
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
-        told = [stack.told() for stack in self.interfaces]
-        names = dict.fromkeys(name for one in told for name in one)
-        info = {**info, **{name: tuple(one.get(name) for one in told) for name in names}}
+        infos = [stack.infos() for stack in self.interfaces]
+        names = dict.fromkeys(name for one in infos for name in one)
+        info = {**info, **{name: tuple(one.get(name) for one in infos) for name in names}}
         if MASK not in info and not any(stack.masks_actions for stack in self.interfaces):
             return info
         legal = zip(self.interfaces, info.get(MASK, (None,) * len(self.interfaces)), strict=True)
@@ -105,8 +99,10 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def legal_outside(stack: Interface, mask: Any) -> Any:
-    """A slot's mask in Gymnasium's form, as it is outside of its interfaces; None where everything is legal."""
-    return tell_mask(stack.action_space, stack.mask_trans(read_mask(stack.ctx.raw_action_space, mask)))
+    """A slot's mask behind its interfaces, in Gymnasium's form; None if everything is legal."""
+    return to_gymnasium_mask(
+        stack.action_space, stack.mask_trans(read_mask(stack.ctx.raw_action_space, mask))
+    )
 
 
 def _per_slot(options: Mapping[str, Any] | None, slots: int) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Which slots of a world share an interface, and what they are outside: slots of their own, or teams that are one slot each."""
+"""Groups of slots that share an interface, outside as separate slots or as teams of one slot each."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Seats(NamedTuple):
 
     Attributes:
         kind: the kind's name.
-        columns: where each unit's member stands there: a slice where they follow each other.
-        size: how many slots the kind has.
+        columns: column of each unit's member: a slice if they are consecutive.
+        size: number of slots of the kind.
         action_space, observation_space: of the kind.
         layout: of its observations.
     """
@@ -38,11 +38,11 @@ class Group(NamedTuple):
     """Slots that share an interface.
 
     Attributes:
-        name: what it is called, and its kind outside.
+        name: of the group, and of its kind outside.
         units: for each slot outside the slots inside: one, or the members of a team.
-        joint: whether units are teams, whose observations and actions are tuples.
-        seats: for each place of a unit where its members stand.
-        stack: the interface; None hands everything on.
+        joint: whether units are teams, with tuples of observations and actions.
+        seats: for each place of a unit the columns of its members.
+        stack: the interface; None changes nothing.
     """
 
     name: str
@@ -72,13 +72,7 @@ class Group(NamedTuple):
 def make_groups(
     world: World, interfaces: Mapping[str, Any], groups: Mapping[str, Sequence[int]] | None, teams: bool
 ) -> list[Group]:
-    """The groups that interfaces are named for, and one for what is left of each kind.
-
-    Args:
-        world: the world inside.
-        interfaces: name -> stack or None.
-        groups: name -> slots, for names of the caller's own.
-        teams: whether units are the world's teams.
+    """The named groups, and one for the remaining slots of each kind.
 
     Raises:
         UserError: for an unknown name, a slot in two groups, slots of different spaces, or a team that is torn apart.
@@ -113,11 +107,7 @@ def make_groups(
 def slots_named(
     world: World, name: str, groups: Mapping[str, Sequence[int]] | None = None
 ) -> tuple[int, ...]:
-    """The slots of a group of the caller's own, a kind, a team (``team0``, ...) or one agent, ascending.
-
-    Raises:
-        UserError: for an unknown name or slot.
-    """
+    """The slots of a user-defined group, a kind, a team (``team0``, ...) or one agent, ascending."""
     known: dict[str, tuple[int, ...]] = {agent: (slot,) for slot, agent in enumerate(world.agents)}
     known |= {f"team{number}": tuple(team) for number, team in enumerate(world.teams or ())}
     known |= {kind.name: kind.slots for kind in world.kinds}

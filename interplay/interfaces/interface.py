@@ -1,8 +1,8 @@
-"""An interface: a pair of maps with memory, observations outward to a model and actions inward to an environment.
+"""Interfaces: pairs of maps with memory, observations outward to a model and actions inward to an environment.
 
-Interfaces are stacked, ``B(A())``: A is nearer the environment. The public methods walk the stack; a subclass writes its own
-step alone, always for a batch of rows, and the walk takes care of single matches, of rows that stand still, and of memory that
-nobody may share (specification interfaces 2).
+Interfaces are stacked, ``B(A())``: A is nearer the environment. The public methods walk the stack. A subclass writes its own
+step only, always for a batch of rows; the walk handles single matches, rows that do not step, and copies of shared memory
+(specification interfaces 2).
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from interplay.interfaces.nests import (
 
 
 class Interface:
-    """Hands everything on; subclasses write what they change.
+    """The identity; subclasses write what they change.
 
-    What authors write, besides a constructor whose first argument is `inner`: `_spaces`, and of `_observe`, `_act`, `_mask` and
-    `_reward` those that are not the identity. They only read. What is to be remembered goes into arrays that `keep` makes, in
+    A subclass has a constructor with `inner` as first argument. It writes `_spaces`, and those of `_observe`, `_act`, `_mask` and
+    `_reward` that are not the identity; these must not change memory. Memory is arrays that `keep` makes, written in
     `_begin`, `_note_observation` and `_note_action`, which run once for each step or decision.
 
     Args:
@@ -45,10 +45,10 @@ class Interface:
 
     Attributes:
         inner: the same.
-        ctx: what the stack shares, after `setup`.
-        heeds_moving: True if the hooks that remember write rows of ``ctx.moving`` alone; otherwise the others are put back after them.
-        provides, needs: names in ``ctx.memory`` that this class fills, and that something below it has to fill.
-        restricts: True if its `_mask` forbids actions of its own: it is asked where everything is legal, too.
+        ctx: the state that the stack shares, after `setup`.
+        heeds_moving: True if the hooks that write memory write rows of ``ctx.moving`` only; otherwise the other rows are restored.
+        provides, needs: names in ``ctx.memory`` that this class fills, and that an interface below it has to fill.
+        restricts: True if its `_mask` forbids further actions, so that it also runs if everything is legal.
 
     Example:
         >>> class Plus(Interface):
@@ -105,17 +105,14 @@ class Interface:
         """Binds the stack to raw spaces, once, before anything else.
 
         Args:
-            obs_space: what the environment observes, of ONE slot; never changed.
-            act_space: what it takes.
-            num_worlds: B, rows that are handled together; None for one match, whose values have no leading axis.
-            slot: whose stack it is; slots draw different random numbers.
-            seed: names the random streams, or (B,) uint64 that are the rows' own seeds.
+            obs_space: of the environment's observations, for ONE slot; never changed.
+            act_space: of its actions.
+            num_worlds: B, rows of a batch; None for one match, whose values have no leading axis.
+            slot: of the stack; each slot has other random numbers.
+            seed: of the random streams, or (B,) uint64 seeds of the rows.
 
         Returns:
             The stack itself.
-
-        Raises:
-            UserError: if it is bound already, a space has leaves that are no arrays, or something needed is not provided.
         """
         rows = 1 if num_worlds is None else int(num_worlds)
         if rows < 1:
@@ -142,29 +139,22 @@ class Interface:
 
         Args:
             obs: what that will be; it is looked at then.
-            info: options of the slot, for ``ctx.info``.
             which: (B,) bool, rows that begin; None is all.
             seeds: (B,) uint64, new random streams; None goes on with the next episode's.
-
-        Raises:
-            UserError: before `setup`, or for a mask or seeds of another shape.
         """
         ctx = self._context()
         mask = self._row_mask(which)
         self._clear_stack(mask, info, None if seeds is None else self._row_seeds(ctx.rows, seeds))
 
     def obs_trans(self, obs: Nest, which: Array | None = None) -> Nest:
-        """Takes one environment step's observation from raw to model.
+        """Maps one environment step's observation from raw to model.
 
         Args:
             obs: in the raw space, with the axis B first in a batch.
-            which: (B,) bool, rows that made a step; the others remember what they did. None is all.
+            which: (B,) bool, rows that made a step; the memory of others is unchanged. None is all.
 
         Returns:
-            In `observation_space`, of memory that nothing else looks at; rows that made no step show what they showed.
-
-        Raises:
-            UserError: before `setup`, or if the observation does not fit the raw space.
+            In `observation_space`, without shared memory; rows that made no step keep their last output.
         """
         return self._shown(obs, self._row_mask(which))
 
@@ -173,15 +163,15 @@ class Interface:
         return self._shown(obs, None)
 
     def act_trans(self, action: Nest, decided: Array | bool = True) -> Nest:
-        """Takes a decision from model to raw.
+        """Maps a decision from model to raw.
 
         Args:
             action: in `action_space`, with the axis B first in a batch.
-            decided: (B,) bool, rows in which it is a decision; an action that is held, or that nobody reads, is none and is
+            decided: (B,) bool, rows in which it is a decision; a held or ignored action is none and is
                 not remembered.
 
         Returns:
-            In the raw action space, of memory that nothing else looks at.
+            In the raw action space, without shared memory.
 
         Raises:
             UserError: before `setup`, or if the action does not fit.
@@ -195,21 +185,21 @@ class Interface:
         return self._hand_out(self._layouts[3], self._acted(given, mask), given)
 
     def _acted(self, given: list[Array], mask: Array) -> list[Array]:
-        """The leaves of a raw action, perhaps in memory of what was given or is remembered."""
+        """The leaves of a raw action; they may share memory with the input or with kept arrays."""
         if not self.ctx.begun:
             raise RuntimeError(f"{self!r}: an action before the first observation; call reset and obs_trans")
         _, _, outer, raw = self._layouts
         return raw.fit(self._title, self._walk_action(outer.nest(given), mask), self.ctx.rows)
 
     def mask_trans(self, mask: Nest) -> Nest:
-        """Takes a mask of legal actions from the raw action space to `action_space`.
+        """Maps a mask of legal actions from the raw action space to `action_space`.
 
         Args:
-            mask: in the places of the space's leaves (B, choices) bool, the choices of all heads one after another; None
-                where, and below where, everything is legal.
+            mask: a nest of (B, choices) bool in the places of the space's leaves, the heads concatenated; None
+                in place of a part in which everything is legal.
 
         Raises:
-            UserError: for a mask of another length, or an interface that changes actions and does not say what becomes of masks.
+            UserError: for a mask of another length, or an interface that changes actions without a `_mask`.
         """
         ctx = self._context()
         rows = None if self._is_single else ctx.rows
@@ -219,16 +209,16 @@ class Interface:
         return map_mask(lambda _, array: strip(array).copy(), self.action_space, found)
 
     def rew_trans(self, reward: Any) -> Any:
-        """Takes a reward from raw to model: (B,) or vectors (B, k); of one match a number or a vector."""
+        """Maps a reward from raw to model: (B,) or vectors (B, k); for one match a number or a vector."""
         self._context()
         array = np.asarray(reward)
         found = np.array(self._walk_reward(array[None] if self._is_single else array))
         return (found[0].copy() if found.ndim > 1 else found[0].item()) if self._is_single else found
 
-    def told(self) -> dict[str, Any]:
-        """What the stack says of the latest observation besides it, for infos: name -> (B,), of one match a number."""
+    def infos(self) -> dict[str, Any]:
+        """The stack's entries of infos for the latest observation: name -> (B,), for one match a number."""
         self._context()
-        found = {name: array for one in self.chain for name, array in one._tell().items()}
+        found = {name: array for one in self.chain for name, array in one._infos().items()}
         return {name: array[0].item() if self._is_single else array.copy() for name, array in found.items()}
 
     @property
@@ -278,11 +268,7 @@ class Interface:
         return {name: array.copy() for name, array in self._arrays().items()}
 
     def load(self, snapshot: Mapping[str, Array]) -> None:
-        """Restores what `save` gave, or refuses it and leaves everything as it was.
-
-        Raises:
-            UserError: if a name, shape or dtype does not fit, or a number is none that can be remembered.
-        """
+        """Restores what `save` gave, or refuses it and leaves everything as it was."""
         self.check(snapshot)
         for name, array in self._arrays().items():
             np.copyto(array, snapshot[name])
@@ -314,7 +300,7 @@ class Interface:
         return obs_space, act_space
 
     def _begin(self, which: Array, obs: Nest) -> None:
-        """Episodes begin in the (B,) bool rows `which` with this observation; kept arrays are filled anew already."""
+        """Begins episodes in the (B,) bool rows `which` with this observation; kept arrays are already refilled."""
 
     def _note_observation(self, obs: Nest) -> None:
         """Remembers what this step shows; once for each environment step."""
@@ -327,21 +313,21 @@ class Interface:
         """Remembers a decision, as it comes from outside; once for each decision."""
 
     def _act(self, action: Nest) -> Nest:
-        """What the inside is told of an action; changes nothing."""
+        """Maps an action inward; must not change memory."""
         return action
 
     def _mask(self, mask: Nest) -> Nest:
-        """The mask of the outer action space; an interface that writes `_act` writes this one, too."""
+        """The mask of the outer action space; required with `_act`."""
         raise UserError(
             f"{type(self).__name__}: it changes actions and does not say which are legal; write _mask, or play without masks"
         )
 
     def _reward(self, reward: Array) -> Array:
-        """What the model earns, (B,) or (B, k); `ctx.raw` is still what was seen before the step."""
+        """The model's reward, (B,) or (B, k); `ctx.raw` is still the observation before the step."""
         return reward
 
-    def _tell(self) -> Mapping[str, Array]:
-        """What infos say of ``ctx.raw``, name -> (B,); it changes nothing."""
+    def _infos(self) -> Mapping[str, Array]:
+        """Entries of infos for ``ctx.raw``, name -> (B,); must not change memory."""
         return {}
 
     def keep(
@@ -352,17 +338,13 @@ class Interface:
         allowed: Range = ANYTHING,
         fill: Any = 0,
     ) -> Array:
-        """Makes an array that is remembered: filled anew where an episode begins, saved, loaded, one row for each row.
+        """Makes an array of memory: refilled when an episode begins, saved, loaded, one entry for each row.
 
         Args:
-            name: of this interface's own.
-            shape: of one row.
-            dtype: of numbers.
-            allowed: what they may be, for `load`.
-            fill: a number, or an array of `shape`.
+            allowed: valid values, for `load`.
 
         Returns:
-            ``(B, *shape)``; write into it, it stays the same array.
+            ``(B, *shape)``, to be written in place.
         """
         array = np.zeros((self.ctx.rows, *shape), dtype)
         array[...] = fill
@@ -438,7 +420,7 @@ class Interface:
         return self._hand_out(self._layouts[1], self._observed(given, which), given)
 
     def _observed(self, given: list[Array], which: Array | None) -> list[Array]:
-        """The leaves of what is shown, perhaps in memory of what was given or is remembered."""
+        """The leaves of the output; they may share memory with the input or with kept arrays."""
         raw, outer, _, _ = self._layouts
         shown = self._walk_observation(raw.nest(read_only(given)), which)
         return outer.fit(self._title, shown, self.ctx.rows)
@@ -492,7 +474,7 @@ class Interface:
         return reward
 
     def _guarded(self, hook: Callable[..., None], which: Array, *args: Any) -> None:
-        """Calls a hook that remembers, on behalf of the rows `which`: those of the others are as they were afterwards."""
+        """Calls a hook that writes memory for the rows `which`; other rows are unchanged afterwards."""
         name = hook.__name__
         if not self._overrides(name) or not which.any():
             return
@@ -502,7 +484,7 @@ class Interface:
         try:
             getattr(self, name)(*args)
         finally:
-            self.ctx.moving = self.ctx.nobody
+            self.ctx.moving = self.ctx.no_rows
         for array, rows in zip(self._kept_arrays.values(), before, strict=False):
             array[others] = rows
 
@@ -550,7 +532,7 @@ class Interface:
         return layout.fit(f"{self._title} {what}", value, rows)
 
     def _hand_out(self, layout: Layout, result: list[Array], given: list[Array]) -> Nest:
-        """A result in its space, in memory that neither the stack nor what it was given looks at."""
+        """A result in its space, without memory shared with the stack or its input."""
         own = layout.nest(owned(result, self._remembered.union(map(memory_of, given))))
         return first_row(layout.space, own) if self._is_single else own
 

@@ -1,4 +1,4 @@
-"""Masks of legal actions: as arrays in the places of an action space's leaves, and what becomes of illegal choices."""
+"""Masks of legal actions, as arrays in the places of an action space's leaves, and the handling of illegal choices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def map_mask(function: Callable[[spaces.Space, Array], Any], space: spaces.Space
 
 
 def all_legal(space: spaces.Space, rows: int) -> Nest:
-    """A mask that forbids nothing, (rows, choices) bool in the places of the space's leaves; None in those of a Box."""
+    """A mask that forbids nothing, (rows, choices) bool in the places of the space's leaves; None for a Box."""
     inside = parts(space)
     if inside is not None:
         return like(space, [all_legal(part, rows) for _, part in inside])
@@ -36,13 +36,7 @@ def fit_mask(owner: str, space: spaces.Space, mask: Nest, rows: int | None) -> N
     """A mask as bool arrays (B, choices) in the places of the space's leaves.
 
     Args:
-        owner: what to name in the error.
-        space: the action space of one row.
         mask: with a leading axis of `rows`, or without one if that is None.
-        rows: B.
-
-    Raises:
-        UserError: for another number of choices, or a mask of a Box.
     """
 
     def fitted(leaf: spaces.Space, array: Any) -> Array:
@@ -62,17 +56,16 @@ def fit_mask(owner: str, space: spaces.Space, mask: Nest, rows: int | None) -> N
 def settled(
     space: Any, action: Any, legal: Mapping[str, Array] | None, ignored: bool, key: str = "action"
 ) -> Any:
-    """Actions without illegal choices that differ from each other: memory would tell them apart where the world does not.
+    """Actions with all illegal choices of a head replaced by one: memory would otherwise differ where the world does not.
 
     Args:
-        space: of one agent.
         action: (W, A, ...), as the space has it.
         legal: as in `TimeStep.action_mask`.
-        ignored: whether an illegal choice becomes the first illegal one of its head, else it becomes the first legal one.
+        ignored: whether an illegal choice becomes the first illegal one of its head, else the first legal one.
         key: the mask's key of this part.
 
     Returns:
-        The same, or copies where something changed.
+        The same arrays, or copies of those that changed.
     """
     if not legal:
         return action

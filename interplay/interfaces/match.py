@@ -1,6 +1,6 @@
-"""A match: a Gymnasium environment whose spaces, observations and rewards are tuples with an entry for each slot.
+"""A match: a Gymnasium environment with spaces, observations and rewards as tuples of one entry per slot.
 
-`match` makes one of a world of ours, a PettingZoo parallel environment, or a Gymnasium environment (specification interfaces 2).
+`match` makes one of an interplay world, a PettingZoo parallel environment, or a Gymnasium environment (specification interfaces 2).
 """
 
 from __future__ import annotations
@@ -19,24 +19,22 @@ from interplay.interfaces.legal import map_mask
 from interplay.interfaces.naming import mask_from_mapping
 from interplay.interfaces.nests import Nest, map_nest, one_of
 
-Told = tuple[tuple[Any, ...], tuple[Any, ...], bool, bool, dict[str, Any]]
+MatchStart = tuple[Any, dict[str, Any]]  # observations and infos, of `reset`
+MatchStep = tuple[tuple[Any, ...], tuple[Any, ...], bool, bool, dict[str, Any]]
 MASK, OUTCOME, ALIVE = "action_mask", "outcome", "alive"  # keys of infos
 
 
 def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
     """Any environment as a match.
 
-    ``info["alive"]`` says of each slot whether it lives; ``info["outcome"]`` is there in every last step, also in one that a limit
-    made the last: for each slot a number in [-1, 1], the share of the other sides that it did better than less the share that
-    did better than it, unless the environment says it itself. A match of one slot has the outcome None, which nobody rates.
+    ``info["alive"]`` has for each slot whether it is alive. ``info["outcome"]`` is in every last step, also of an episode that a limit
+    ends: for each slot a number in [-1, 1], the share of other sides that did worse minus the share that
+    did better, unless the environment reports its own. A match of one slot has the outcome None.
 
     Args:
-        env: a world of ours of one copy; a PettingZoo parallel environment; a Gymnasium environment with tuple spaces, or of one
-            player, whose entries are then tuples of one; or a match.
-        score: of a world of ours, what says who did better: ``"return"``, or a metric with a value per agent.
-
-    Raises:
-        UserError: if it is none of these, or merges its slots.
+        env: an interplay world of one copy; a PettingZoo parallel environment; a Gymnasium environment with tuple spaces, or of one
+            player, whose entries become tuples of one; or a match.
+        score: for an interplay world, the ranking: ``"return"``, or a metric with a value per agent.
     """
     if isinstance(env, World):
         return WorldMatch(env, score)
@@ -57,14 +55,14 @@ def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
 def outcomes(
     scores: Sequence[float], teams: Sequence[Sequence[int]] | None = None
 ) -> tuple[float, ...] | None:
-    """What each slot makes of these scores: +1 for the best, -1 for the last, 0 for a draw, placements in between.
+    """Outcome of each slot from scores: +1 for the best, -1 for the last, 0 for a draw, placements in between.
 
     Args:
         scores: of each slot; higher is better.
-        teams: slots that win together, whose scores are added; None is everybody for itself.
+        teams: slots that win together, whose scores are added; None: each slot alone.
 
     Returns:
-        A number for each slot; None where there is one side only.
+        A number for each slot; None with one side only.
 
     Example:
         >>> outcomes([3.0, 1.0, 1.0])
@@ -80,10 +78,10 @@ def outcomes(
 
 
 class Match(gymnasium.Env[Any, Any]):
-    """What the matches below share: returns are added up, and the last step says what came of them.
+    """Base of the matches below: sums returns and reports the outcome in the last step.
 
     Attributes:
-        teams: slots that win together; None is everybody for itself.
+        teams: slots that win together; None: each slot alone.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - gymnasium's own form
@@ -92,25 +90,21 @@ class Match(gymnasium.Env[Any, Any]):
     def _start(self) -> None:
         self._returns = np.zeros(len(self.action_space.spaces))  # type: ignore[attr-defined]
 
-    def _finish(self, told: Told, scores: Sequence[float] | None = None) -> Told:
+    def _finish(self, values: MatchStep, scores: Sequence[float] | None = None) -> MatchStep:
         """A step's values, with what came of the match where it is the last."""
-        _, rewards, terminated, truncated, info = told
+        _, rewards, terminated, truncated, info = values
         if all(np.ndim(reward) == 0 for reward in rewards):
             self._returns += rewards
         if (terminated or truncated) and OUTCOME not in info:
             info[OUTCOME] = outcomes(list(self._returns if scores is None else scores), self.teams)
-        return told
+        return values
 
 
 class WorldMatch(Match):
-    """One copy of a world of ours. Observations are copies; rows of slots that are not asked are ignored.
+    """One copy of an interplay world. Observations are copies; rows of slots that do not act are ignored.
 
-    Infos besides: ``acting``, whose action the next step reads; ``action_mask`` where the world has masks, which leave one action to
-    those who are not asked.
-
-    Args:
-        world: of one copy.
-        score: see `match`.
+    Further infos: ``acting``, the slots whose action the next step reads; ``action_mask`` if the world has masks, which leave one action to
+    slots that do not act.
     """
 
     def __init__(self, world: World, score: str = "return") -> None:
@@ -124,9 +118,7 @@ class WorldMatch(Match):
         self.observation_space = spaces.Tuple([kind.observation_space for kind in kinds])
         self.action_space = spaces.Tuple([kind.action_space for kind in kinds])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode; a seed names it."""
         super().reset(seed=seed)
         self._start()
@@ -134,8 +126,7 @@ class WorldMatch(Match):
         self._alive = step.acting[0].copy()
         return self._seen(step), self._info(step)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot."""
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         by_kind = {
             kind.name: _together(kind.action_space, [action[slot] for slot in kind.slots])
             for kind in self.world.kinds
@@ -145,8 +136,8 @@ class WorldMatch(Match):
         self._alive = (self._alive & ~ended) | step.acting[0]
         over, cut = bool(step.over[0]), bool(step.truncated[0].any())
         rewards = tuple(step.reward[0].tolist())
-        told = (self._seen(step), rewards, over and not cut, over and cut, self._info(step))
-        return self._finish(told, self._scores() if over and self.score != "return" else None)
+        values = (self._seen(step), rewards, over and not cut, over and cut, self._info(step))
+        return self._finish(values, self._scores() if over and self.score != "return" else None)
 
     def close(self) -> None:
         self.world.close()
@@ -164,13 +155,13 @@ class WorldMatch(Match):
         acting = step.acting[0].tolist()
         info: dict[str, Any] = {ALIVE: tuple(self._alive.tolist()), "acting": tuple(acting)}
         if step.action_mask is not None:
-            info[MASK] = tuple(self._legal(step, slot, asked) for slot, asked in enumerate(acting))
+            info[MASK] = tuple(self._legal(step, slot, acts) for slot, acts in enumerate(acting))
         return info
 
-    def _legal(self, step: TimeStep, slot: int, asked: bool) -> Nest:
+    def _legal(self, step: TimeStep, slot: int, acts: bool) -> Nest:
         kind, k = self._homes[slot]
         space = kind.action_space
-        if not asked:
+        if not acts:
             return map_nest(_only_first, space)
         own = {
             name: part[0, k] for name, part in (self.world.by_kind(step.action_mask)[kind.name] or {}).items()
@@ -188,33 +179,30 @@ class WorldMatch(Match):
 
 
 class ParallelMatch(Match):
-    """A PettingZoo parallel environment. Who has left keeps its last observation, earns 0 and is not listened to."""
+    """A PettingZoo parallel environment. An agent that has left keeps its last observation, earns 0, and its actions are ignored."""
 
     def __init__(self, env: Any) -> None:
         self.env, self.names = env, list(env.possible_agents)
         self.observation_space = spaces.Tuple([env.observation_space(name) for name in self.names])
         self.action_space = spaces.Tuple([env.action_space(name) for name in self.names])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         super().reset(seed=seed)
         self._start()
         found, infos = self.env.reset(seed=seed, options=without_ours(options))
         self._last = {name: found[name] for name in self.names}
         return tuple(found[name] for name in self.names), self._info(infos)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot."""
-        asked = {name: deed for name, deed in zip(self.names, action, strict=True) if name in self.env.agents}
-        found, rewards, _, cut, infos = self.env.step(asked)
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        actions = dict(zip(self.names, action, strict=True))
+        living = {name: actions[name] for name in self.env.agents}
+        found, rewards, _, cut, infos = self.env.step(living)
         self._last |= found
         over, limited = not self.env.agents, any(cut.values())
         info = self._info(infos)
-        said = [infos.get(name, {}).get(OUTCOME) for name in self.names]
-        if over and all(value is not None for value in said):
-            info[OUTCOME] = tuple(float(value) for value in said)
+        reported = [infos.get(name, {}).get(OUTCOME) for name in self.names]
+        if over and all(value is not None for value in reported):
+            info[OUTCOME] = tuple(float(value) for value in reported)
         earned = tuple(rewards.get(name, 0.0) for name in self.names)
         seen = tuple(self._last[name] for name in self.names)
         return self._finish((seen, earned, over and not limited, over and limited, info))
@@ -230,7 +218,7 @@ class ParallelMatch(Match):
             ALIVE: tuple(name in self.env.agents for name in self.names),
             "infos": dict(infos),
         }
-        if any(MASK in told for told in infos.values()):
+        if any(MASK in one for one in infos.values()):
             info[MASK] = tuple(
                 infos[name].get(MASK)
                 if name in self.env.agents and name in infos
@@ -256,19 +244,15 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
             )
         self._returns, self._over = np.zeros(len(done)), False
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         self._returns[:], self._over = 0, False
         seen, info = self.env.reset(seed=seed, options=without_ours(options))
         return ((seen,) if self._alone else tuple(seen)), self._info(info)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot."""
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         reward: Any
         seen, reward, terminated, truncated, info = self.env.step(action[0] if self._alone else action)
-        if self._over and resets_itself(self.env):  # nobody was listened to; Autoreset says 0
+        if self._over and resets_itself(self.env):  # the actions were ignored; Autoreset returns 0
             self._returns[:] = 0
             reward = 0.0 if self._alone else (0.0,) * len(self._returns)
         self._over = bool(terminated or truncated)
@@ -286,11 +270,7 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tuple[spaces.Space, ...]]:
-    """The observation and the action space of each slot of a match.
-
-    Raises:
-        UserError: if its spaces are no tuples.
-    """
+    """The observation and the action space of each slot of a match."""
     for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
         if not isinstance(space, spaces.Tuple):
             raise UserError(
@@ -300,7 +280,7 @@ def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tu
 
 
 def resets_itself(env: Any) -> bool:
-    """Whether Gymnasium's Autoreset is among its layers: the step after an episode's last begins the next one."""
+    """Whether Gymnasium's Autoreset is among its wrappers: the step after an episode's last begins the next one."""
     from gymnasium.wrappers import Autoreset
 
     while isinstance(env, gymnasium.Wrapper):
@@ -311,11 +291,7 @@ def resets_itself(env: Any) -> bool:
 
 
 def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:
-    """Rewards as a tuple with an entry for each slot; wrappers of Gymnasium make arrays of them.
-
-    Raises:
-        UserError: for another number of rewards.
-    """
+    """Rewards as a tuple with an entry for each slot; wrappers of Gymnasium make arrays of them."""
     if np.ndim(rewards) == 0 or len(rewards) != slots:
         raise UserError(
             f"rewards {rewards!r}: a match of {slots} slots has a tuple of {slots}; give each slot its own"
@@ -324,14 +300,14 @@ def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:
 
 
 def without_ours(options: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Options of a reset without those of interfaces, which environments need not know."""
+    """Options of a reset without those of interfaces, which environments need not accept."""
     if options is None:
         return None
     return {name: value for name, value in options.items() if name != "itf"} or None
 
 
 def read_mask(space: spaces.Space, mask: Nest) -> Nest:
-    """A slot's mask as bools in the places of the leaves, of Gymnasium's form or of ours; None where everything is legal."""
+    """A slot's mask, in Gymnasium's form or ours, as bools in the places of the leaves; None if everything is legal."""
 
     def rows(leaf: spaces.Space, part: Any) -> Any:
         if isinstance(leaf, spaces.Box):
@@ -346,7 +322,7 @@ def read_mask(space: spaces.Space, mask: Nest) -> Nest:
     return map_mask(rows, space, mask)
 
 
-def tell_mask(space: spaces.Space, mask: Nest) -> Nest:
+def to_gymnasium_mask(space: spaces.Space, mask: Nest) -> Nest:
     """The inverse of `read_mask`: Gymnasium's form, as ``space.sample(mask)`` takes it."""
     return map_mask(lambda leaf, rows: masks.to_gymnasium(leaf, np.asarray(rows)), space, mask)
 

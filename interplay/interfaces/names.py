@@ -56,11 +56,7 @@ _PLAIN = (bool, int, float, str, type(None))
 
 
 def register(kind: type[Interface]) -> type[Interface]:
-    """Makes a class of your own known by its name, in this process; can stand above the class as a decorator.
-
-    Raises:
-        UserError: if the name is another class's.
-    """
+    """Registers an interface class by its name, in this process; also a class decorator."""
     name = kind.__name__
     if name in _BUILT_IN or name in _installed() or _registered.get(name, kind) is not kind:
         raise UserError(f"interface {name!r}: the name is taken; call the class something else")
@@ -74,11 +70,7 @@ def list_interfaces() -> tuple[str, ...]:
 
 
 def find_interface(name: str) -> type[Interface]:
-    """The class of a name; one that ends in ``Int``, as published code has it, is that in ``Itf``.
-
-    Raises:
-        UserError: for an unknown name, naming the near miss, or an entry point that gives no interface of its name.
-    """
+    """The class of a name; a name that ends in ``Int``, as in published code, is that in ``Itf``."""
     if name in _registered:
         return _registered[name]
     if name in _BUILT_IN:
@@ -94,7 +86,7 @@ def find_interface(name: str) -> type[Interface]:
 
 @cache
 def _installed() -> Mapping[str, metadata.EntryPoint]:
-    """Entry points by name, none of them loaded; ours and the first to take a name keep it."""
+    """Entry points by name, not loaded; built-in names win, then the first entry point of a name."""
     found: dict[str, metadata.EntryPoint] = {}
     for entry in metadata.entry_points(group=ENTRY_POINTS):
         if entry.name in _BUILT_IN or entry.name in found:
@@ -125,9 +117,6 @@ def from_settings(settings: Sequence[Any] | None) -> Interface | None:
         settings: the interfaces, the innermost first; each a name, or a mapping of ``name`` and arguments. Children of a
             Combine are such lists, or None. No interfaces, or None, is None.
 
-    Raises:
-        UserError: for an unknown interface or argument, naming the near miss.
-
     Example:
         >>> from_settings([{"name": "FrameStack", "k": 2}, "ConcatVec"])
         FrameStack(k=2) -> ConcatVec()
@@ -143,12 +132,12 @@ def from_settings(settings: Sequence[Any] | None) -> Interface | None:
 
 
 def to_settings(stack: Interface | None) -> list[dict[str, Any]]:
-    """Plain data from which `from_settings` makes the same stack, unbound; it can be stored as JSON or TOML.
+    """Plain data, storable as JSON or TOML, from which `from_settings` makes the same stack, unbound.
 
     Raises:
         UserError: for a class that is not registered, or an argument that is no plain data, a function for example.
     """
-    return [] if stack is None else [_told(one) for one in stack.chain]
+    return [] if stack is None else [_settings_of(one) for one in stack.chain]
 
 
 def _made(one: Any, inner: Interface | None) -> Interface:
@@ -175,7 +164,7 @@ def _made(one: Any, inner: Interface | None) -> Interface:
         raise UserError(f"interface {one['name']}: {error}; mend its arguments") from None
 
 
-def _told(one: Interface) -> dict[str, Any]:
+def _settings_of(one: Interface) -> dict[str, Any]:
     name = type(one).__name__
     if name not in list_interfaces() or find_interface(name) is not type(one):
         raise UserError(

@@ -1,7 +1,7 @@
-"""Nests as a `World` has them: mappings of arrays, without tuples.
+"""Nests in the form of a `World`: mappings of arrays, without tuples.
 
-An observation that is a bare array becomes ``{"observation": array}``, and tuples get the keys ``"0"``, ``"1"``, ... An action that nests becomes one
-mapping of its leaves, whose keys are their paths (``"1.0"``), so that masks, which have one entry for each leaf, can be told apart.
+An observation that is a bare array becomes ``{"observation": array}``, and tuples get the keys ``"0"``, ``"1"``, ... A nested action becomes one
+mapping of its leaves with their paths as keys (``"1.0"``), as masks have one entry for each leaf.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from interplay.interfaces.nests import Nest, flat, leaves, like, parts
 
 
 def named_space(space: spaces.Space, bare: str | None = None) -> spaces.Space:
-    """The space of what `as_mapping` makes.
+    """The space of the result of `as_mapping`.
 
     Args:
-        space: of one row.
-        bare: what a bare array is called; None is an action, whose leaves are named by their paths.
+        bare: key of a bare array; None for an action, whose leaves are named by their paths.
     """
     inside = parts(space)
     if inside is None:
@@ -61,7 +60,7 @@ def mask_as_mapping(space: spaces.Space, mask: Nest) -> Any:
 
 
 def mask_from_mapping(space: spaces.Space, named: Any) -> Nest:
-    """A kind's entry of `TimeStep.action_mask` in the places of its action space; None where nothing is masked."""
+    """A kind's entry of `TimeStep.action_mask` in the places of its action space; None without masks."""
     if not named:
         return None
     return _placed(space, named, "action")

@@ -1,4 +1,4 @@
-"""Nested values: arrays in tuples and mappings, walked beside the Gymnasium space that says how they nest.
+"""Nested values: arrays in tuples and mappings, walked beside the Gymnasium space that has their structure.
 
 B is the leading axis of every array here: matches, or rows of a batch of worlds.
 """
@@ -44,7 +44,7 @@ def leaves(space: spaces.Space, path: str = "") -> Iterator[tuple[str, spaces.Sp
 
 
 def flat(space: spaces.Space, value: Nest) -> list[Any]:
-    """The leaves of a value, in the order of `leaves`; where a part is None so are all of its leaves."""
+    """The leaves of a value, in the order of `leaves`; all leaves of a part that is None are None."""
     inside = parts(space)
     if inside is None:
         return [value]
@@ -72,11 +72,7 @@ def map_space(function: Callable[[Any], spaces.Space], space: spaces.Space) -> s
 
 
 def check_space(owner: str, space: spaces.Space) -> None:
-    """Refuses spaces whose leaves are no arrays.
-
-    Raises:
-        UserError: naming the leaf.
-    """
+    """Refuses spaces with leaves that are no arrays."""
     for path, leaf in leaves(space):
         if not isinstance(leaf, LEAVES):
             raise UserError(
@@ -86,16 +82,11 @@ def check_space(owner: str, space: spaces.Space) -> None:
 
 
 def fit(owner: str, space: spaces.Space, value: Nest, rows: int | None) -> Nest:
-    """A value as arrays of the space's shapes and dtypes, in its order; nothing is copied that fits already.
+    """A value as arrays of the space's shapes and dtypes, in its order; arrays that fit are not copied.
 
     Args:
-        owner: what to name in the error.
-        space: of ONE row.
         value: with a leading axis of `rows`.
-        rows: B; None for a value without that axis, which is given one.
-
-    Raises:
-        UserError: for a missing part, or another shape or family of numbers.
+        rows: B; None for a value without that axis, which is added.
     """
     inside = parts(space)
     if inside is not None:
@@ -136,7 +127,7 @@ def box(low: Any, high: Any, dtype: Any) -> spaces.Box:
 
 
 class Layout:
-    """A space's leaves in a list: what would be found anew in every step, found once.
+    """A space's leaves in a list, found once for all steps.
 
     Args:
         space: of ONE row.
@@ -197,11 +188,7 @@ class Layout:
 
 
 def check_inside(owner: str, layout: Layout, arrays: list[Array]) -> None:
-    """Refuses whole numbers that a space of choices does not have; they would be read as places of arrays.
-
-    Raises:
-        UserError: naming the number.
-    """
+    """Refuses whole numbers outside a space of choices, since they would be used as indices."""
     for leaf, array in zip(layout.leaves, arrays, strict=True):
         if isinstance(leaf, spaces.Box):
             continue
@@ -213,7 +200,7 @@ def check_inside(owner: str, layout: Layout, arrays: list[Array]) -> None:
 
 
 def one_of(leaf: spaces.Space, array: Any) -> Any:
-    """A copy of one value, as its space samples it: a number of Discrete, an array of the others."""
+    """A copy of one value, as its space samples it: a number for Discrete, otherwise an array."""
     return array if isinstance(leaf, spaces.Discrete) else np.array(array)
 
 
@@ -242,7 +229,7 @@ def memory_of(array: Any) -> int:
 
 
 def owned(arrays: list[Array], taken: set[int]) -> list[Array]:
-    """The same in memory of their own: what looks at memory in `taken`, or at that of another one, is copied."""
+    """The arrays without shared memory: those that share memory with `taken`, or with each other, are copied."""
     found = []
     for array in arrays:
         own = array.copy() if memory_of(array) in taken or not array.flags.writeable else array

@@ -1,4 +1,4 @@
-"""A policy that was trained in a world seen through interfaces, in that world as it is."""
+"""A policy that was trained in a world behind interfaces, in the raw world."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ THEIRS = "policy/"  # what names of the policy's own memory begin with
 
 
 class InterfacedPolicy(Policy):
-    """Plays a raw world with a policy of an `InterfacedWorld`: the same raw actions as if the interfaces lay around the world.
+    """Plays a raw world with a policy of an `InterfacedWorld`: the same raw actions as with the interfaces around the world.
 
-    Only what interfaces draw may differ, as it depends on the worlds' seeds there and on the policy's here.
+    Only random numbers of interfaces differ: they depend on the worlds' seeds there and on the policy's here.
 
     Args:
-        policy: what reads observations and gives actions of the interfaced world.
         interfaces, groups: as for `InterfacedWorld`; teams that are one slot are not played this way.
     """
 
@@ -55,7 +54,7 @@ class InterfacedPolicy(Policy):
             view._live_on(timestep)
         if restarted.any():
             view._begin_episodes(timestep, restarted, None)
-        view._last = view._told(timestep, going)
+        view._last = view._time_step(timestep, going)
         self._restarted, self._over = np.zeros_like(restarted), timestep.over.copy()
         return view._inward(view.by_kind(self.policy.act(view.timestep)))
 
@@ -65,11 +64,7 @@ class InterfacedPolicy(Policy):
         return own | kept | {THEIRS + name: array for name, array in self.policy.save().items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores what `save` gave, after a `start` with the same world.
-
-        Raises:
-            UserError: if it is the memory of another policy, or of one with other interfaces.
-        """
+        """Restores what `save` gave, after a `start` with the same world."""
         for name in ("restarted", "over"):
             given = np.asarray(arrays.get(name, ()))
             if given.shape != self._over.shape or given.dtype != bool:

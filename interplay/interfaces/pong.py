@@ -1,4 +1,4 @@
-"""What Pong for two looks like to networks: whole pictures, small grey ones (specification interfaces 10; games 2.5)."""
+"""Observations of Pong for two: whole pictures, or small grey ones (specification interfaces 10; games 2.5)."""
 
 from __future__ import annotations
 
@@ -43,24 +43,19 @@ from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT
 
 ACTIONS = 6
 WHITE = 255
-NEARLY = 1 / 1024  # pixels: float32 numbers from -1 to 1 tell places to within a hundredth of that
+NEARLY = 1 / 1024  # pixels: float32 numbers from -1 to 1 hold places to within a hundredth of that
 LUMA = np.array([299, 587, 114], np.float32)  # thousandths: how bright red, green and blue are (ITU-R BT.601)
 
 
 class PongImageObs(Feature):
-    """Shows the whole picture, (210, 160, 3) uint8, black and white; both players see themselves, and their points, on the left.
+    """The whole picture, (210, 160, 3) uint8, black and white; both players see themselves, and their points, on the left.
 
-    It is made of the ``numbers`` that `pong/2p` shows, so it goes around agents as around worlds. What stands at whole pixels is where
-    `worlds.pong.render.picture` has it; the rest is rounded down, once it is a thousandth of a pixel below the next whole one. With
+    It is made of the ``numbers`` that `pong/2p` shows, so it works around agents and around worlds. Positions at whole pixels are as in
+    `worlds.pong.render.picture`; others are rounded down, or up if they are less than a thousandth of a pixel below the next whole one. With
     ``classic_quirks`` a ball may leave the field; its numbers, and so its picture, stop at the edge.
 
     Args:
-        inner: the stack below.
-        rounds: of an episode, as the world has it: points are seen as shares of them.
-        mode, key: see `Feature`; a mapping calls it ``image``.
-
-    Raises:
-        UserError: for rounds outside 1..99, in `setup` for observations without Pong's numbers, and in play for points that are no whole ones.
+        rounds: of an episode, as in the world, since the numbers hold points as shares of it.
     """
 
     name = "image"
@@ -112,19 +107,14 @@ class PongImageObs(Feature):
 
 
 class PongPreprocess(Entry):
-    """Makes small grey pictures of large ones and shows the last of them, (84, 84, frames) float32 in 0..1, the newest last.
+    """Shrinks large pictures to small grey ones and stacks the last, (84, 84, frames) float32 in 0..1, the newest last.
 
-    Pictures of three colours are made grey and shrunk by area, both rounded to 0..255, halves up; the first one of an episode stands for those
-    before it. Pictures that are small and stacked already, as `pong/2p-pictures` shows them, are only divided by 255: both ways lead to
+    Pictures of three colours are made grey and shrunk by area, both rounded to 0..255, halves up; the first one of an episode is repeated for those
+    before it. Small stacked pictures, as in `pong/2p-pictures`, are only divided by 255, which gives
     the same numbers.
 
     Args:
-        inner: the stack below.
-        frames: how many.
         index: of the entry, see `Entry`: None is a bare array, ``"pictures"`` that of `pong/2p-pictures`.
-
-    Raises:
-        UserError: for less than one frame, and in `setup` for what is no such picture, or another number of them.
     """
 
     heeds_moving = True
@@ -172,14 +162,7 @@ class PongPreprocess(Entry):
 
 
 class PongDiscreteAct(Interface):
-    """Pong's six actions as they are (specification games 2.2): bats move up and down, so mirrored play changes none of them.
-
-    Args:
-        inner: the stack below.
-
-    Raises:
-        UserError: in `setup`, for other actions.
-    """
+    """Pong's six actions, unchanged (specification games 2.2): bats move up and down, so mirrored play changes none of them."""
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
         if act_space != spaces.Discrete(ACTIONS):
@@ -188,12 +171,7 @@ class PongDiscreteAct(Interface):
 
 
 class Shrinking:
-    """Pictures of colours as small grey ones, by area: whole numbers throughout, so no machine rounds otherwise.
-
-    Args:
-        shape: height and width of the large ones.
-        side: height and width of the small ones.
-    """
+    """Shrinks colour pictures to grey ones by area, in whole numbers, so that rounding is the same on all machines."""
 
     def __init__(self, shape: tuple[int, ...], side: int) -> None:
         down, along = (_shares(size, side) for size in shape)
@@ -214,7 +192,7 @@ class Shrinking:
 
 
 def _shares(large: int, small: int) -> Array:
-    """How much of each large pixel is in each small one, (small / g, large / g) whole numbers; g blocks of them are a side."""
+    """Weight of each large pixel in each small one, (small / g, large / g) whole numbers; a side has g such blocks."""
     blocks = gcd(large, small)
     length, unit = large // blocks, small // blocks  # of a small and a large pixel
     first, other = np.arange(unit)[:, None] * length, np.arange(length) * unit

@@ -1,6 +1,6 @@
-"""A world whose agents see and act through interfaces: what trains under one trains here (specification interfaces 2 to 5).
+"""A world whose agents observe and act through interfaces, for training with them (specification interfaces 2 to 5).
 
-Each (world, slot) of a group is a row of its interface's batch; a team that is one slot is one row.
+Each (world, slot) of a group is a row of its interface's batch; a team of one slot is one row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from interplay.interfaces.naming import (
 from interplay.interfaces.nests import Layout, flat, map_nest
 from interplay.interfaces.wrappers.teams import REWARDS
 
-# What a world says of itself, which is the same whatever its agents see.
+# Attributes of a world that do not depend on its agents' observations.
 SAID = (
     *(
         "id",
@@ -50,23 +50,23 @@ OURS = "interfaces/"  # what names in snapshots begin with
 
 
 class InterfacedWorld(World):
-    """Another world, the slots of each group seen through an interface. A group is a kind of its own.
+    """Another world, with the slots of each group behind an interface. A group is a kind of its own.
 
-    An interface's observation becomes a mapping of arrays where it is none (`naming`). Illegal choices are played, and remembered, as the first
-    legal one of their head; where the world ignores them, as the first illegal one. A life begins with an empty memory: where an episode
-    begins, and in worlds that respawn where a slot is taken over.
+    An interface's output that is no mapping of arrays becomes one (`naming`). Illegal choices are played and remembered as the first
+    legal one of their head, or as the first illegal one if the world ignores them. Each life begins with an empty memory: at the start of an
+    episode, and in worlds that respawn when a slot gets a new agent.
 
     Args:
         world: its next `reset` is the first of this one.
-        interfaces: name of a group -> what `from_settings` takes, a stack (a clone of which is bound), or None. Groups are kinds, teams
-            (``team0``, ...), agents, or names of `groups`. Slots of no group are handed on, as kinds of their own.
-        groups: name -> slots, for names of your own.
-        teams: whether each team of a group is one slot, whose interface sees a tuple of its members. It acts while one of them does and
+        interfaces: name of a group -> input of `from_settings`, a stack (a clone of which is bound), or None. Groups are kinds, teams
+            (``team0``, ...), agents, or names of `groups`. Slots of no group are unchanged, as kinds of their own.
+        groups: user-defined names -> slots.
+        teams: whether each team of a group is one slot, whose interface gets a tuple of its members. It acts while one of them does and
             lives until the last of them has died.
-        reward: what such a team earns: ``mean``, ``sum`` or ``first`` of its members.
+        reward: of such a team: ``mean``, ``sum`` or ``first`` of its members.
 
     Raises:
-        UserError: for groups that are not there, overlap or differ in spaces, interfaces that do not fit, or teams of a world that respawns.
+        UserError: for groups that are unknown, overlap or differ in spaces, interfaces that do not fit, or teams of a world that respawns.
 
     Example:
         >>> from interplay.registry import make_world
@@ -95,7 +95,7 @@ class InterfacedWorld(World):
         self._layouts = {
             group.name: Layout(self._kind(group, np.zeros(0)).observation_space) for group in self._groups
         }
-        # Outer slots stand in the order of their first members.
+        # Outer slots are in the order of their first members.
         units = sorted((unit, name) for name, group in enumerate(self._groups) for unit in group.units)
         self._units = [unit for unit, _ in units]
         self._columns = [
@@ -141,11 +141,11 @@ class InterfacedWorld(World):
         return self._inner
 
     def override(self, action: Any, where: Array) -> None:
-        """Lets others act for some slots in the next step, past the interfaces.
+        """Overrides the actions of some slots in the next step, bypassing the interfaces.
 
         Args:
-            action: of all slots, as the world inside takes it.
-            where: (W, A) bool, slots inside whose actions are taken.
+            action: of all slots, in the form of the world inside.
+            where: (W, A) bool, slots inside whose actions are used.
         """
         self._others = (action, where)
 
@@ -156,7 +156,7 @@ class InterfacedWorld(World):
 
     @property
     def metrics(self) -> Mapping[str, Array]:
-        """The world's; a team has the mean of its members', or whether it is so of any."""
+        """The world's metrics; a team has the mean of its members, or for bools whether any is True."""
         return {name: self._of_units(values) for name, values in self._inner.metrics.items()}
 
     @property
@@ -179,7 +179,7 @@ class InterfacedWorld(World):
         step = self._inner.load({name: array for name, array in snapshot.items() if name not in ours})
         self._recall(ours)
         self._seeds = None
-        self._last = self._told(step, None)
+        self._last = self._time_step(step, None)
         return self._last
 
     def hash(self) -> Array:
@@ -207,13 +207,13 @@ class InterfacedWorld(World):
     def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
         step = self._inner.reset(which, seeds)
         self._begin_episodes(step, which, seeds)
-        return self._told(step, which)
+        return self._time_step(step, which)
 
     def _step(self, action: Any) -> TimeStep:
         going = ~self.timestep.over
         step = self._inner.step(self._inward(self.by_kind(action)))
         self._live_on(step)
-        return self._told(step, going)
+        return self._time_step(step, going)
 
     def _begin_episodes(self, step: TimeStep, which: Array, seeds: Array | None) -> None:
         self._living[which] = step.acting[which]
@@ -225,7 +225,7 @@ class InterfacedWorld(World):
                 group.stack.reset(which=rows, seeds=None if seeds is None else _row_seeds(seeds, group))
 
     def _live_on(self, step: TimeStep) -> None:
-        """Lives end and are paid for, then new ones begin: rewards are those of the old ones."""
+        """Ends lives with their rewards, then begins new ones."""
         before, ended = self._living.copy(), step.terminated | step.truncated
         np.copyto(self._living, (before & ~ended) | step.acting)
         self._end(step, before)
@@ -234,7 +234,7 @@ class InterfacedWorld(World):
             self._begin_lives(step.acting & (~before | ended))
 
     def _inward(self, by_kind: Mapping[str, Any]) -> Any:
-        """Everybody's action in the form of the world inside."""
+        """All slots' actions in the form of the world inside."""
         acting = self.timestep.acting
         inside: dict[str, Any] = {}
         legal = self.by_kind(self.timestep.action_mask)
@@ -289,7 +289,7 @@ class InterfacedWorld(World):
             if group.stack is not None and rows.any():
                 group.stack.reset(which=rows)
 
-    def _told(self, step: TimeStep, moved: Array | None) -> TimeStep:
+    def _time_step(self, step: TimeStep, moved: Array | None) -> TimeStep:
         """The time step outside; worlds in `moved` made a step, None only looks."""
         seen, legal = self._inner.by_kind(step.observation), self._inner.by_kind(step.action_mask)
         observation: Any = {}
@@ -314,7 +314,7 @@ class InterfacedWorld(World):
         )
 
     def _shown(self, group: Group, stack: Interface, raw: Any, moved: Array | None) -> list[Array]:
-        """The leaves of what a group's interface shows, as rows; views, which as a world's last until its next call."""
+        """The leaves of a group's output, as rows; views, valid until the world's next call."""
         given = stack._take_in("observation", stack._layouts[0], raw)
         return stack._observed(given, None if moved is None else np.repeat(moved, len(group.units)))
 
@@ -339,7 +339,7 @@ class InterfacedWorld(World):
         return None if named is None else {key: rows.reshape(shape) for key, rows in named.items()}
 
     def _by_world(self, leaves: list[Array], group: Group, writeable: bool = True) -> Any:
-        """Rows as (W, slots, ...), in a mapping; what nobody may write into may be an interface's memory."""
+        """Rows as (W, slots, ...), in a mapping; read-only arrays may be an interface's memory."""
         shape = (self.num_worlds, len(group.units))
         arrays = [rows.reshape(*shape, *rows.shape[1:]) for rows in leaves]
         if not writeable:
@@ -350,7 +350,7 @@ class InterfacedWorld(World):
     # -- teams that are one slot --------------------------------------------------------------------
 
     def _any(self, values: Array) -> Array:
-        """(W, A) bools -> (W, slots outside): of a team whether it is so of any member."""
+        """(W, A) bools -> (W, slots outside): for a team whether any member is True."""
         if self._lone:
             return values
         return np.stack([values[:, list(unit)].any(axis=1) for unit in self._units], axis=1)
@@ -368,7 +368,7 @@ class InterfacedWorld(World):
             return array
         if array.dtype == bool:
             return self._any(array)
-        return np.stack([_mean_known(array[:, list(unit)]) for unit in self._units], axis=1)
+        return np.stack([_mean_without_nan(array[:, list(unit)]) for unit in self._units], axis=1)
 
     def _outer_teams(self) -> tuple[tuple[int, ...], ...] | None:
         inside = self._inner.teams
@@ -437,7 +437,7 @@ def _stack(one: Any) -> Interface | None:
 
 
 def _memory_of(group: Group, ours: Mapping[str, Array]) -> dict[str, Array]:
-    """A group's part of a snapshot, as its interface has it: one row for each (world, slot)."""
+    """A group's part of a snapshot in its interface's form: one row for each (world, slot)."""
     start = f"{OURS}{group.name}/"
     rows = {name: np.asarray(array) for name, array in ours.items() if name.startswith(start)}
     return {name[len(start) :]: array.reshape(-1, *array.shape[2:]) for name, array in rows.items()}
@@ -455,7 +455,7 @@ def _picked(legal: Mapping[str, Array] | None, columns: Any) -> dict[str, Array]
 
 
 def _overridden(world: World, action: Any, others: Any, where: Array) -> Any:
-    """An action with those of others in some slots, (W, A) bool."""
+    """An action with some slots, (W, A) bool, replaced."""
     if len(world.kinds) > 1:
         return {
             kind.name: _chosen(action[kind.name], others[kind.name], where[:, list(kind.slots)])
@@ -479,7 +479,7 @@ def _placed(whole: Any, part: Any, seat: Any, worlds: int) -> Any:
     if isinstance(part, dict):
         return {key: _placed(whole and whole[key], value, seat, worlds) for key, value in part.items()}
     shape = (worlds, -1, *part.shape[1:])
-    if isinstance(seat.columns, slice) and len(part) == worlds * seat.size:  # everybody, in order
+    if isinstance(seat.columns, slice) and len(part) == worlds * seat.size:  # all, in order
         return part.reshape(shape)
     if whole is None:
         whole = np.zeros((worlds, seat.size, *part.shape[1:]), part.dtype)
@@ -487,7 +487,7 @@ def _placed(whole: Any, part: Any, seat: Any, worlds: int) -> Any:
     return whole
 
 
-def _mean_known(values: Array) -> Array:
+def _mean_without_nan(values: Array) -> Array:
     """(W,) means over the members that have a number; NaN where none has."""
     missing = np.isnan(values)
     if not missing.any():

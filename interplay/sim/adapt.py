@@ -15,7 +15,7 @@ from interplay.core.controls import Controls
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.fog import Visible
 from interplay.core.hashing import hash_rows
-from interplay.core.ranges import MOST_64, Law, Range, check_state, count
+from interplay.core.ranges import MOST_64, Invariant, Range, check_state, count
 from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
 from interplay.sim.batch.history import History
@@ -25,7 +25,7 @@ from interplay.sim.batch.world import EnvironmentBatch, environment_seeds
 from interplay.sim.managers import SimulationManager
 
 _OUTPUTS = ("over", "acting", "terminated", "truncated", "reward")
-_LAWS = (Law("stood", "though its world is not over", lambda given: given["stood"] & ~given["over"]),)
+_LAWS = (Invariant("stood", "though its world is not over", lambda given: given["stood"] & ~given["over"]),)
 
 
 class SimulationWorld(EnvironmentBatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections import deque
@@ -15,8 +14,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import changed
 from interplay.core.settings_text import show
-from interplay.core.signatures import sign
-from interplay.core.trust import admit_bytes
+from interplay.core.trust import add_trusted, admit_bytes
 from interplay.core.world import NAMED_BEFOREHAND, World
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.settings.curriculum import CONDITION
@@ -168,39 +166,33 @@ def played_stage(record: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
     return stage + 1, dict(options)
 
 
-def sign_options(settings: TrainSettings, record: Mapping[str, Any], run: Path) -> None:
-    """Signs options that `on_update` gave to a program of the user's, as settings are signed that name one."""
-    if (found := _unsigned_options(settings, record)) is not None:
-        sign(run / found[0], found[1])
+def trust_options(settings: TrainSettings, record: Mapping[str, Any], run: Path) -> None:
+    """Trusts the options that `on_update` gave to a user-defined world."""
+    add_trusted(run, _further_options(settings, record))
 
 
 def admit_options(settings: TrainSettings, record: Mapping[str, Any], run: Path, trust: bool) -> None:
-    """Admits the options of a checkpoint where a program of the user's is called with them, or refuses them.
+    """Refuses a checkpoint that calls a user-defined world with untrusted options.
 
     Raises:
         Untrusted: for options that neither the settings have nor this user's training gave.
     """
-    if (found := _unsigned_options(settings, record)) is not None:
-        name, signed = found
+    if found := _further_options(settings, record):
         admit_bytes(
-            f"a checkpoint calls {settings.world.id} with other options than the settings",
-            run / name,
-            signed,
-            trust,
+            f"a checkpoint calls {settings.world.id} with other options than the settings", run, found, trust
         )
 
 
-def _unsigned_options(settings: TrainSettings, record: Mapping[str, Any]) -> tuple[str, bytes] | None:
-    """Name and bytes of what is signed; None where the settings, which are signed themselves, have all options."""
+def _further_options(settings: TrainSettings, record: Mapping[str, Any]) -> bytes:
+    """A user-defined world and the options of the checkpoint; empty if the settings, admitted by themselves, have them all."""
     saved = record.get("curriculum")
     if saved is None or ":" not in settings.world.id:
-        return None
+        return b""
     stages, (stage, played) = settings.curriculum.stages, saved["played"]
     own = stages[stage].options if stage < len(stages) else {}
     if not saved["given"] and json.dumps(played, sort_keys=True) == json.dumps(own, sort_keys=True):
-        return None
-    signed = json.dumps([settings.world.id, saved["given"], played], sort_keys=True).encode()
-    return f"options-{hashlib.sha256(signed).hexdigest()[:16]}", signed
+        return b""
+    return json.dumps([settings.world.id, saved["given"], played], sort_keys=True).encode()
 
 
 def in_stage(settings: TrainSettings, record: Mapping[str, Any]) -> TrainSettings:

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable
 
 from interplay.core.helping import processors
-from interplay.core.waiting import WAITING
 from interplay.train.curriculum import Curriculum, check_stages
 from interplay.train.device_learner import DeviceLearner
 from interplay.train.devices import CPU, open_device
@@ -80,7 +79,6 @@ def make_learner(
                 warn_of_flat_pictures(settings.network.kind, kind.observation_space)
             check_unmasked(settings, world)
         world.reset()
-        WAITING.train_on(settings.world.id, settings.algorithm, settings.network.kind)
         if settings.factored is not None:
             learner: Learner = TeamLearner(world, settings, populations)
         else:

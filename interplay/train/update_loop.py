@@ -17,7 +17,7 @@ from interplay.core.settings_text import show
 from interplay.core.stopping import Stop
 from interplay.core.world import World
 from interplay.train.algorithms.ppo import KL_SLACK
-from interplay.train.curriculum import sign_options
+from interplay.train.curriculum import trust_options
 from interplay.train.device_hints import DeviceHints
 from interplay.train.devices import describe
 from interplay.train.diagnosis.live import LiveDiagnosis
@@ -346,7 +346,7 @@ def _save(
             **worker.describe(),
             **best.describe(),
         }
-        sign_options(folder.settings, record, folder.path)
+        trust_options(folder.settings, record, folder.path)
         path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         best.keep(path, better, ends)
     folder.sync()

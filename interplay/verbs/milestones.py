@@ -149,13 +149,13 @@ class _Kept:
     """
 
     def __init__(self, folder: Path, wanted: Evaluation, found: players.Player) -> None:
-        from interplay.core.files import refuse_links, replace_file, told_plainly
+        from interplay.core.files import refuse_links, replace_file, os_errors_as_user_errors
         from interplay.core.reading import read_json_lines, read_text
         from interplay.train.run.metrics_log import cut_torn_line
 
         self.path = folder / "metrics.jsonl"
         text, settings = _settings_text(wanted, found), folder / "settings.toml"
-        with told_plainly("keeping the evaluations", folder):
+        with os_errors_as_user_errors("keeping the evaluations", folder):
             folder.mkdir(parents=True, exist_ok=True)
             refuse_links(folder, ("metrics.jsonl", "settings.toml"))
             if any(folder.iterdir()) and not (settings.is_file() and read_text(settings) == text):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.keywords import says_near_miss
+from interplay.core.keywords import suggest_keyword
 from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
@@ -54,7 +54,7 @@ class Player(NamedTuple):
         return open_world(self.world, num_worlds, seed, **self.options)
 
 
-@says_near_miss
+@suggest_keyword
 def load_policy(
     run: str | Path, *, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
 ) -> TrainedPolicy | SeenPolicy:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from interplay.core.errors import UserError
-from interplay.core.keywords import says_near_miss
+from interplay.core.keywords import suggest_keyword
 from interplay.verbs.showing import Media
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def evaluate(
 ) -> Metrics: ...
 
 
-@says_near_miss
+@suggest_keyword
 def evaluate(
     player: str | Path | Policy | Run,
     world: object = "",
@@ -127,7 +127,7 @@ def evaluate(
         batch.close()
 
 
-@says_near_miss
+@suggest_keyword
 def record(
     player: str | Path | Policy | Run,
     out: str | Path | None = None,

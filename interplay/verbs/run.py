@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
-from interplay.core.keywords import says_near_miss
+from interplay.core.keywords import suggest_keyword
 from interplay.core.loading import did_you_mean
 from interplay.verbs import playing
 from interplay.verbs.showing import Media
@@ -55,7 +55,7 @@ class Run:
         UserError: if the folder holds no run.
     """
 
-    @says_near_miss
+    @suggest_keyword
     def __init__(self, folder: str | Path, world: object = None, *, trust: bool = False) -> None:
         self.folder, self.trust = Path(folder).absolute(), trust
         if not (self.folder / "settings.toml").is_file():
@@ -117,7 +117,7 @@ class Run:
         columns = {"agent_steps": log.steps, **log.columns, **agents}
         return Metrics(str(self.folder), columns, log.names)
 
-    @says_near_miss
+    @suggest_keyword
     def policy(
         self, *, greedy: bool = False, populations: Sequence[str] | None = None
     ) -> TrainedPolicy | SeenPolicy:
@@ -132,7 +132,7 @@ class Run:
     evaluate = playing.evaluate
     record = playing.record
 
-    @says_near_miss
+    @suggest_keyword
     def curves(self, out: str | Path | None = None, columns: Sequence[str] | None = None) -> Media:
         """Draws learning curves.
 
@@ -154,7 +154,7 @@ class Run:
 
         return diagnose(self)
 
-    @says_near_miss
+    @suggest_keyword
     def resume(
         self,
         steps: int | None = None,

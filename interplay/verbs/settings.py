@@ -180,11 +180,11 @@ class SettingsFile:
 
         for key, name in names:
             if not _was_typed(key, typed):
-                admit_bytes(f'{key} = "{name}" names a program', self._path, self._signed(), self._trust)
+                admit_bytes(f'{key} = "{name}" names a program', self._path, self._programs(), self._trust)
                 return
 
-    def _signed(self) -> bytes:
-        """What a signature beside the file covers; nothing where it is no whole settings file by itself."""
+    def _programs(self) -> bytes:
+        """The programs that the file names; empty if it is no complete settings file by itself."""
         from interplay.core.errors import UserError
         from interplay.core.settings import build
         from interplay.core.trust import programs

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.core.data_frames import by_name, load_pandas
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
-from interplay.core.keywords import says_near_miss
+from interplay.core.keywords import suggest_keyword
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import build, merge, read_toml
 from interplay.core.trust import admit_bytes, programs
@@ -41,7 +41,7 @@ class Sweep:
         UserError: if no run is there.
     """
 
-    @says_near_miss
+    @suggest_keyword
     def __init__(self, folder: str | Path, *, trust: bool = False) -> None:
         self.folder, self._trust = Path(folder), trust
         self.failed: dict[str, str] = {}

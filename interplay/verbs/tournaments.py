@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
-from interplay.core.keywords import says_near_miss
+from interplay.core.keywords import suggest_keyword
 
 if TYPE_CHECKING:
     from interplay.evaluate.tournaments.merge_results import MergeResults
     from interplay.evaluate.tournaments.ratings.standings import Standings
 
 
-@says_near_miss
+@suggest_keyword
 def tournament(
     players: Sequence[str | Path] = (),
     world: str = "",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.files import replace_file, replacing, told_plainly
+from interplay.core.files import os_errors_as_user_errors, replace_file, replacing
 from interplay.view.extras import load
 
 FIGURES = (".png", ".pdf", ".svg")  # kinds of files of `save_figure`
@@ -48,7 +48,7 @@ def write_picture(path: str | Path, suffixes: Sequence[str], encode: Callable[[i
     """
     target, memory = check_output(path, suffixes), io.BytesIO()
     encode(memory)
-    with told_plainly("writing", target):
+    with os_errors_as_user_errors("writing", target):
         replace_file(target, memory.getbuffer().tobytes(), "picture")
     return target
 
@@ -104,5 +104,5 @@ def writing(path: str | Path, suffixes: Sequence[str]) -> Iterator[Path]:
     stands there still.
     """
     target = check_output(path, suffixes)
-    with told_plainly("writing", target), replacing(target, "video") as temporary:
+    with os_errors_as_user_errors("writing", target), replacing(target, "video") as temporary:
         yield temporary

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.files import replace_file, told_plainly
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.settings_text import show
 from interplay.train.run.settings_file import PACE
 from interplay.view.output import check_output
@@ -84,7 +84,7 @@ def write(table: SettingsTable, out: Path) -> Path:
     """
     words = {".md": markdown, ".tex": latex}
     target = check_output(out, tuple(words))
-    with told_plainly("writing", target):
+    with os_errors_as_user_errors("writing", target):
         replace_file(target, words[target.suffix.lower()](table), "table")
     return target
 

@@ -61,7 +61,10 @@ def test_failed_replacement_leaves_old_or_new(tmp_path: Path, points: list[str],
     ],
 )
 def test_system_errors_are_one_plain_line(code: int, reason: str, cure: str) -> None:
-    with pytest.raises(UserError) as caught, files.told_plainly("saving", Path("runs/a"), "b is intact"):
+    with (
+        pytest.raises(UserError) as caught,
+        files.os_errors_as_user_errors("saving", Path("runs/a"), "b is intact"),
+    ):
         raise OSError(code, os.strerror(code))
     text = str(caught.value)
     assert "\n" not in text
@@ -73,7 +76,7 @@ def test_a_device_that_is_always_full(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no /dev/full")
-    with pytest.raises(UserError, match="the disk is full"), files.told_plainly("writing", full):
+    with pytest.raises(UserError, match="the disk is full"), files.os_errors_as_user_errors("writing", full):
         files.write_file(full, b"x")
 
 
@@ -178,7 +181,10 @@ def test_links_are_not_followed_out_of_a_folder(tmp_path: Path) -> None:
         lambda path: files.FileLock(path).acquire(),
     ):
         target = link(f"l{len(list(folder.iterdir()))}")
-        with pytest.raises(UserError, match="a link stands there"), files.told_plainly("opening", target):
+        with (
+            pytest.raises(UserError, match="a link stands there"),
+            files.os_errors_as_user_errors("opening", target),
+        ):
             act(target)
     assert outside.read_text() == "mine"
     (tmp_path / "kept").mkdir()
@@ -187,24 +193,3 @@ def test_links_are_not_followed_out_of_a_folder(tmp_path: Path) -> None:
     files.remove_tree(folder / "tree")
     assert not (folder / "tree").is_symlink()
     assert (tmp_path / "kept" / "file").read_text() == "mine"
-
-
-def test_what_is_no_file_is_neither_locked_nor_appended_to(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for act in (files.open_log, lambda path: files.FileLock(path).acquire()):
-        with pytest.raises(UserError, match="pipe is no ordinary file"):
-            act(tmp_path / "pipe")
-
-
-def test_a_log_with_another_name_gets_a_file_of_its_own(tmp_path: Path) -> None:
-    mine, backup = tmp_path / "log", tmp_path / "backup"
-    backup.write_bytes(b"one\n")
-    os.link(backup, mine)
-    handle = files.open_log(mine)
-    os.write(handle, b"two\n")
-    os.close(handle)
-    assert (mine.read_bytes(), backup.read_bytes()) == (b"one\ntwo\n", b"one\n")
-    os.link(backup, tmp_path / ".lock")
-    with files.FileLock(tmp_path / ".lock") as lock:
-        assert lock.held
-    assert backup.read_bytes() == b"one\n"

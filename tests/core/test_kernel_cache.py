@@ -199,8 +199,8 @@ def test_types_are_told_apart():
     assert len({describe_type(kind) for kind in kinds}) == len(kinds)
 
 
-def test_say_once(capsys, monkeypatch):
+def test_print_once(capsys, monkeypatch):
     monkeypatch.setattr(kernel_cache, "_reported", set())
-    kernel_cache.say_once("a line")
-    kernel_cache.say_once("a line")
+    kernel_cache.print_once("a line")
+    kernel_cache.print_once("a line")
     assert capsys.readouterr().err == "interplay: a line\n"

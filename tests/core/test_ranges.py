@@ -10,7 +10,7 @@ from interplay.core.ranges import (
     FLAG,
     MOST_REAL,
     REAL,
-    Law,
+    Invariant,
     Range,
     check_state,
     count,
@@ -95,7 +95,7 @@ def test_laws_are_asked_in_order_once_all_ranges_hold():
     asked = []
 
     def law(name, broken):
-        return Law("held", name, lambda given: asked.append(name) or broken)
+        return Invariant("held", name, lambda given: asked.append(name) or broken)
 
     given = {"held": np.array([[0, 1], [2, 3]])}
     laws = [

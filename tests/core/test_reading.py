@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import socket
 import time
 from pathlib import Path
 
@@ -105,38 +104,22 @@ def test_toml_that_is_not_strict_is_refused_in_one_line(tmp_path: Path, data: by
     assert "\n" not in str(caught.value)
 
 
-def special(folder: Path) -> dict[str, Path]:
-    """Things that are no ordinary files."""
-    pipe, bound, link, loop = (folder / name for name in ("pipe", "socket", "link", "loop"))
+def test_special_files_are_refused_without_waiting(tmp_path: Path) -> None:
+    pipe, link, loop = (tmp_path / name for name in ("pipe", "link", "loop"))
     os.mkfifo(pipe)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(os.path.relpath(bound))
-    (folder / "file").write_text("{}")
+    (tmp_path / "file").write_text("{}")
     link.symlink_to("file")
     loop.symlink_to("loop")
-    return {
-        "a pipe": pipe,
-        "a socket": bound,
-        "a device": Path("/dev/zero"),
-        "a link": link,
-        "is a directory": folder,
-        "loop": loop,
-    }
-
-
-def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for word, path in special(tmp_path).items():
+    for path in (pipe, Path("/dev/zero"), link, loop, tmp_path):
         for read in (
             reading.read_json,
             reading.read_toml,
             reading.read_text,
             lambda p, links: [*reading.read_json_lines(p, links)],
         ):
-            with pytest.raises(UserError) as caught:
+            with pytest.raises(UserError, match=re.escape(str(path))):
                 read(path, links=False)
-            assert (word in str(caught.value)) or (word == "loop" and "link" in str(caught.value))
-    assert reading.read_json(tmp_path / "link") == {}  # a link that the user typed is his own word
+    assert reading.read_json(link) == {}  # a typed name may be a link
 
 
 def test_a_missing_file_and_no_name_are_one_line(tmp_path: Path) -> None:

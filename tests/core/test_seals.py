@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.core.seals import canonical, differing, digest, look_at_seal, read_sealed, sealed_toml
+from interplay.core.seals import canonical, check_seal, differing, digest, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build, from_toml
 
 plain = st.one_of(
@@ -112,7 +112,7 @@ def test_departures_are_part_of_the_seal():
     departs = ("0" * 64, "1" * 64)
     text = sealed_toml(Room(), departs)
     values = {"sides": [2, 3], "free": {}, "clock": {"seconds": 1.0, "alarm": "off"}}
-    assert look_at_seal(text.encode(), values) == ("whole", departs)
+    assert check_seal(text.encode(), values) == ("whole", departs)
     for fewer in (text.replace(f" {departs[1]}", ""), text.replace(departs[0], departs[1], 1)):
-        assert look_at_seal(fewer.encode(), values)[0] == "broken"
-    assert look_at_seal(b"a = 1\n", {"a": 1}) == ("none", ())
+        assert check_seal(fewer.encode(), values)[0] == "broken"
+    assert check_seal(b"a = 1\n", {"a": 1}) == ("none", ())

@@ -62,84 +62,46 @@ def refusal(values: dict[str, Any]) -> str:
     return text.removeprefix("run.toml: ")
 
 
-@pytest.mark.parametrize(
-    ("values", "line"),
-    [
-        ({}, "name is missing; give a text"),
-        ({"nam": "x", "name": "x"}, "unknown key nam; did you mean name?"),
-        ({"name": "x", "inner": {"ratee": 1}}, "unknown key inner.ratee; did you mean inner.rate?"),
-        ({"name": "x", "rate": 1}, "unknown key rate; did you mean inner.rate?"),
-        (
-            {"name": "x", "inner": {"zzz": 1}},
-            "unknown key inner.zzz; the keys there are rate, limit, sizes, shape, cap, pair, seed",
-        ),
-        ({"name": 3}, "name = 3 is not allowed; give a text"),
-        (
-            {"name": "x", "members": {"a.b": {"parts": {"share": 1}}}},
-            "members.a.b.parts = a group of keys is not allowed; give a list of groups of keys",
-        ),
-        (
-            {"name": "x", "members": {"a": {"parts": [{}, {"share": 0}]}}},
-            "members.a.parts.1.share = 0 is not allowed; give a number above 0",
-        ),
-        (
-            {"name": "x", "members": {"a": {"rank": "high"}}},
-            'members.a.rank = "high" is not allowed; give a whole number or "off"',
-        ),
-        ({"name": "x", "count": 0}, "count = 0 is not allowed; give a whole number at least 1"),
-        ({"name": "x", "count": 1.0}, "count = 1.0 is not allowed; give a whole number at least 1"),
-        ({"name": "x", "count": True}, "count = true is not allowed; give a whole number at least 1"),
-        ({"name": "x", "fast": 1}, "fast = 1 is not allowed; give true or false"),
-        ({"name": "x", "fast": "True"}, 'fast = "True" is not allowed; give true or false'),
-        (
-            {"name": "x", "inner": {"rate": 0}},
-            "inner.rate = 0 is not allowed; give a number above 0, at most 1",
-        ),
-        (
-            {"name": "x", "inner": {"rate": float("nan")}},
-            "inner.rate = nan is not allowed; give a number above 0, at most 1",
-        ),
-        (
-            {"name": "x", "inner": {"limit": "of"}},
-            'inner.limit = "of" is not allowed; give a number at least 0 or "off"',
-        ),
-        (
-            {"name": "x", "inner": {"rate": "off"}},
-            'inner.rate = "off" is not allowed; give a number above 0, at most 1',
-        ),
-        (
-            {"name": "x", "inner": {"shape": "cube"}},
-            'inner.shape = "cube" is not allowed; give one of ring, disc',
-        ),
-        (
-            {"name": "x", "inner": {"sizes": 3}},
-            "inner.sizes = 3 is not allowed; give a list of whole numbers",
-        ),
-        (
-            {"name": "x", "inner": {"sizes": [1, "b"]}},
-            'inner.sizes.1 = "b" is not allowed; give a list of whole numbers',
-        ),
-        (
-            {"name": "x", "inner": {"cap": 0}},
-            'inner.cap = 0 is not allowed; give a whole number at least 1 or "off"',
-        ),
-        (
-            {"name": "x", "inner": {"pair": [1, 2, 3]}},
-            "inner.pair = [1, 2, 3] is not allowed; give a list of 2 numbers",
-        ),
-        (
-            {"name": "x", "inner": {"seed": "clok"}},
-            'inner.seed = "clok" is not allowed; give a whole number or one of clock',
-        ),
-        ({"name": "x", "inner": 3}, "inner = 3 is not allowed; give a group of keys"),
-        (
-            {"name": "x", "count": 0, "fast": 1},
-            "count = 0 is not allowed; give a whole number at least 1 (1 more after this one)",
-        ),
-    ],
-)
-def test_refusals(values: dict[str, Any], line: str) -> None:
-    assert refusal(values) == line
+REFUSED = {  # what is typed beside a name -> how the line begins, and what is allowed
+    "nam=x": ("unknown key nam;", "name"),
+    "inner.ratee=1": ("unknown key inner.ratee;", "inner.rate"),
+    "rate=1": ("unknown key rate;", "inner.rate"),
+    "inner.zzz=1": ("unknown key inner.zzz;", "rate, limit, sizes, shape, cap, pair, seed"),
+    "name=3": ("name = 3 ", "a text"),
+    "members.a.parts={share = 1}": ("members.a.parts = a group of keys ", "a list of groups of keys"),
+    "members.a.parts=[{}, {share = 0}]": ("members.a.parts.1.share = 0 ", "a number above 0"),
+    "members.a.rank=high": ('members.a.rank = "high" ', 'a whole number or "off"'),
+    "count=0": ("count = 0 ", "a whole number at least 1"),
+    "count=1.0": ("count = 1.0 ", "a whole number at least 1"),
+    "count=true": ("count = true ", "a whole number at least 1"),
+    "fast=1": ("fast = 1 ", "true or false"),
+    'fast="True"': ('fast = "True" ', "true or false"),
+    "inner.rate=0": ("inner.rate = 0 ", "a number above 0, at most 1"),
+    "inner.rate=nan": ("inner.rate = nan ", "a number above 0, at most 1"),
+    "inner.limit=of": ('inner.limit = "of" ', 'a number at least 0 or "off"'),
+    "inner.rate=off": ('inner.rate = "off" ', "a number above 0, at most 1"),
+    "inner.shape=cube": ('inner.shape = "cube" ', "one of ring, disc"),
+    "inner.sizes=3": ("inner.sizes = 3 ", "a list of whole numbers"),
+    'inner.sizes=[1, "b"]': ('inner.sizes.1 = "b" ', "a list of whole numbers"),
+    "inner.cap=0": ("inner.cap = 0 ", 'a whole number at least 1 or "off"'),
+    "inner.pair=[1, 2, 3]": ("inner.pair = [1, 2, 3] ", "a list of 2 numbers"),
+    "inner.seed=clok": ('inner.seed = "clok" ', "a whole number or one of clock"),
+    "inner=3": ("inner = 3 ", "a group of keys"),
+}
+
+
+@pytest.mark.parametrize("typed", REFUSED)
+def test_refusals(typed: str) -> None:
+    begins, allowed = REFUSED[typed]
+    line = refusal({"name": "x"} | parse_overrides([typed]))
+    assert line.startswith(begins)
+    assert line.endswith((allowed, f"{allowed}?"))
+
+
+def test_a_missing_key_a_second_problem_and_a_key_with_a_dot_are_named() -> None:
+    assert refusal({}).startswith("name is missing")
+    assert "1 more" in refusal({"name": "x", "count": 0, "fast": 1})
+    assert refusal({"name": "x", "members": {"a.b": {"parts": 3}}}).startswith("members.a.b.parts = 3 ")
 
 
 def test_whole_numbers_lists_and_off_are_taken() -> None:

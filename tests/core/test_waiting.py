@@ -1,15 +1,13 @@
-"""Who waits for a compiler is told once, and only if he waits; how long it took is known the next time."""
+"""A compilation that takes long prints a line, once, and on a terminal its seconds."""
 
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -22,17 +20,15 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "AFTER", 0.1)
     monkeypatch.setattr(waiting, "_BREATH", 0.01)
-    monkeypatch.setenv("INTERPLAY_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
-def wait(found: Waiting, thing: str, until: Callable[[], bool], note: str = "") -> None:
+def wait(found: Waiting, thing: str, until: Callable[[], bool], remark: str = "") -> None:
     """Compiles something until a condition holds, or until ten seconds have passed."""
-    found.begin(thing, note)
+    found.begin(thing, remark)
     begin = time.monotonic()
     while not until() and time.monotonic() - begin < 10.0:
         time.sleep(0.01)
@@ -51,16 +47,15 @@ def listen(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO | None = None) -
     return stream
 
 
-def test_one_line_says_what_and_how_long_it_usually_takes(cache, monkeypatch):
+def test_one_line_names_what_is_compiled(monkeypatch):
     heard, found = listen(monkeypatch), Waiting()
     wait(found, "survival", lambda: "\n" in heard.getvalue())
     wait(found, "survival", for_seconds(0.3))
     (line,) = heard.getvalue().splitlines()
     assert line.startswith("interplay: compiling the kernels of survival, ")
-    assert "; usually 13 s, " in line
 
 
-def test_a_compilation_that_is_soon_over_is_not_told(cache, monkeypatch):
+def test_a_compilation_that_is_soon_over_is_not_told(monkeypatch):
     monkeypatch.setattr(waiting, "AFTER", 30.0)
     heard, found = listen(monkeypatch), Waiting()
     wait(found, "survival", for_seconds(0.05))
@@ -68,7 +63,7 @@ def test_a_compilation_that_is_soon_over_is_not_told(cache, monkeypatch):
     assert heard.getvalue() == ""
 
 
-def test_many_short_compilations_are_one_wait(cache, monkeypatch):
+def test_many_short_compilations_are_one_wait(monkeypatch):
     monkeypatch.setattr(waiting, "AFTER", 0.3)
     heard, found = listen(monkeypatch), Waiting()
     for _ in range(40):
@@ -76,7 +71,7 @@ def test_many_short_compilations_are_one_wait(cache, monkeypatch):
     assert heard.getvalue().count("the kernels of gridworld") == 1
 
 
-def test_what_is_compiled_inside_belongs_to_what_it_stands_in(cache, monkeypatch):
+def test_what_is_compiled_inside_belongs_to_what_it_stands_in(monkeypatch):
     heard, found = listen(monkeypatch), Waiting()
     found.begin("survival")
     found.begin("planar")
@@ -91,24 +86,22 @@ def test_what_is_compiled_inside_belongs_to_what_it_stands_in(cache, monkeypatch
     found.end()
 
 
-@pytest.mark.parametrize("hush", [lambda found: setattr(found, "hushed", True), None])
-def test_hushed_and_nameless_waits_are_silent(cache, monkeypatch, hush):
+@pytest.mark.parametrize("hush", [lambda found: setattr(found, "quiet", True), None])
+def test_hushed_and_nameless_waits_are_silent(monkeypatch, hush):
     heard, found = listen(monkeypatch), Waiting()
     if hush:
         hush(found)
     wait(found, "survival" if hush else "", for_seconds(0.3))
-    found.keep()
     assert heard.getvalue() == ""
-    assert not (cache / "waits.json").exists()
 
 
-def test_a_note_says_why_the_packages_kernels_do_not_help(cache, monkeypatch):
+def test_a_note_says_why_the_packages_kernels_do_not_help(monkeypatch):
     heard, found = listen(monkeypatch), Waiting()
-    wait(found, "survival", lambda: "\n" in heard.getvalue(), note="made with Numba 0")
+    wait(found, "survival", lambda: "\n" in heard.getvalue(), remark="made with Numba 0")
     assert "(made with Numba 0)" in heard.getvalue()
 
 
-def test_a_terminals_line_counts_and_goes(cache, monkeypatch):
+def test_a_terminals_line_counts_and_goes(monkeypatch):
     heard, found = listen(monkeypatch, Terminal()), Waiting()
     wait(found, "survival", lambda: "1 s so far" in heard.getvalue())
     assert heard.getvalue().startswith("\rinterplay: compiling")
@@ -120,53 +113,8 @@ def test_a_terminals_line_counts_and_goes(cache, monkeypatch):
     assert len(heard.getvalue()) == length  # nobody writes when it is over
 
 
-def test_how_long_it_took_is_known_the_next_time(cache, monkeypatch):
-    first = Waiting()
-    wait(first, "my_package.tag", for_seconds(0.3))
-    first.keep()
-    assert json.loads((cache / "waits.json").read_text())["my_package.tag"] >= 0.3
-    shorter = Waiting()  # most of it was there already
-    wait(shorter, "my_package.tag", for_seconds(0.15))
-    shorter.keep()
-    assert json.loads((cache / "waits.json").read_text())["my_package.tag"] >= 0.3
-    (cache / "waits.json").write_text('{"my_package.tag": 77.0}')
-    heard, second = listen(monkeypatch), Waiting()
-    wait(second, "my_package.tag", lambda: "\n" in heard.getvalue())
-    assert "; it took 77 s before, " in heard.getvalue()
-
-
-def test_training_is_remembered_for_each_network(cache, monkeypatch):
-    first = Waiting()
-    first.train_on("dilemma/fixed", "ppo", "mlp")
-    wait(first, first.programs, for_seconds(0.15))
-    first.keep()
-    (cache / "waits.json").write_text('{"training": 98.0, "training pong/2p ppo mlp": 61.0}')
-    words = {}
-    for world in ("pong/2p", "dilemma/fixed"):
-        heard, found = listen(monkeypatch), Waiting()
-        found.train_on(world, "ppo", "mlp")
-        wait(found, found.programs, lambda heard=heard: "\n" in heard.getvalue())
-        words[world] = heard.getvalue()
-        found.keep()
-    assert "compiling the programs of training, " in words["pong/2p"]
-    assert "; it took 61 s before, " in words["pong/2p"]
-    assert "; 12 s for a small network on a free core, minutes for a large one, " in words["dilemma/fixed"]
-    assert "98" not in words["dilemma/fixed"]
-    unnamed = Waiting()
-    wait(unnamed, unnamed.programs, for_seconds(0.15))
-    unnamed.keep()
-    assert set(json.loads((cache / "waits.json").read_text())) == {
-        "training",
-        "training pong/2p ppo mlp",
-        "training dilemma/fixed ppo mlp",
-    }
-    assert json.loads((cache / "waits.json").read_text())["training"] == 98.0
-
-
-def test_a_file_hears_again_when_the_time_is_over_and_then_ever_less(cache, monkeypatch):
+def test_a_file_gets_further_lines_ever_less_often(monkeypatch):
     """Over one long compilation, and over many short ones."""
-    (cache).mkdir(mode=0o700)
-    (cache / "waits.json").write_text('{"pong": 0.2}')
     monkeypatch.setattr(waiting, "SOON", 0.2)
     for pieces in (1, 20):
         heard, found = listen(monkeypatch), Waiting()
@@ -179,17 +127,6 @@ def test_a_file_hears_again_when_the_time_is_over_and_then_ever_less(cache, monk
         assert all(line.endswith(" s so far") for line in lines)
 
 
-@pytest.mark.parametrize("text", ["", "[1, 2]", '{"pong": "long"}', '{"pong": NaN}', "\0"])
-def test_a_damaged_record_is_no_record(cache, monkeypatch, text):
-    cache.mkdir(mode=0o700)
-    (cache / "waits.json").write_text(text)
-    heard, found = listen(monkeypatch), Waiting()
-    wait(found, "pong", lambda: "\n" in heard.getvalue())
-    found.keep()
-    assert "usually 9 s" in heard.getvalue()
-    assert json.loads((cache / "waits.json").read_text())["pong"] > 0
-
-
 def test_worlds_are_called_by_their_folders():
     assert thing_of("interplay.worlds.mmo.world:Mmo") == "mmo"
     assert thing_of("interplay.kernels.philox") == "kernels"
@@ -198,7 +135,7 @@ def test_worlds_are_called_by_their_folders():
 
 
 @pytest.mark.slow
-def test_who_compiles_in_python_is_told_and_who_loads_is_not(tmp_path):
+def test_compiling_from_python_prints_a_line_and_loading_none(tmp_path):
     (tmp_path / "mine.py").write_text(
         "import sys\nfrom interplay.core import waiting\nwaiting.AFTER = 0.01\n"
         "from interplay.core.jit import kernel, phase\n"

@@ -133,7 +133,7 @@ def test_units_of_a_battle_are_set_down_on_its_field():
 def test_worlds_that_do_not_say_it_are_not_asked():
     with pytest.raises(UserError, match="write its stand_at"):
         standing_reader(WalkWorld())
-    with pytest.raises(UserError, match="sets nobody down"):
+    with pytest.raises(UserError, match="stand_at"):
         WalkWorld().stand_at(0, 0, 1.0, 1.0)
 
 

@@ -97,7 +97,6 @@ def test_the_debug_verb_adds_the_file_and_draws(capsys, tmp_path):
         "Episode_0_by_agent.txt",
         "Episode_0_by_event.txt",
         "two_policies.py",
-        "two_policies.py.sig",
     ]
     assert (folder / "two_policies.py").read_bytes() == config.read_bytes()
 

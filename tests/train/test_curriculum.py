@@ -9,10 +9,10 @@ import pytest
 
 import interplay
 from interplay.core.errors import UserError
-from interplay.core.trust import Untrusted
+from interplay.core.trust import Untrusted, read_settings
 from interplay.sim.managers import AllStepManager
 from interplay.train.curriculum import Curriculum
-from interplay.train.settings import CurriculumGroup
+from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.trainer import resume
 from tests.connect.telling_envs import Sized
 from tests.train.test_own_numbers import SMALL, without_times
@@ -127,7 +127,9 @@ def test_a_number_of_infos_ends_a_stage(tmp_path: Path) -> None:
     assert sorted({stage for stage, _, _ in sizes(run)}) == [1, 2]
 
 
-def test_on_update_gives_options_that_a_resumed_run_keeps(tmp_path: Path) -> None:
+def test_on_update_gives_options_that_a_resumed_run_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def answer(run: interplay.Run, numbers: Any) -> Any:
         return {"size": 2 + numbers["updates"]} if numbers["updates"] % 2 == 0 else None
 
@@ -138,8 +140,8 @@ def test_on_update_gives_options_that_a_resumed_run_keeps(tmp_path: Path) -> Non
     parts.resume(steps=10**6, on_update=answer)
     assert arrays_of(parts.folder) == arrays_of(whole.folder)
     assert whole.evaluate(episodes=1)["steps"].tolist() == [6]
-    for signature in whole.folder.glob("options-*"):
-        signature.unlink()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "another machine"))
+    read_settings(whole.folder / "settings.toml", TrainSettings, trust=True)  # the options are not among them
     again = interplay.Run(whole.folder)
     for act in (lambda: again.evaluate(episodes=1), lambda: again.resume(steps=10**7)):
         with pytest.raises(Untrusted):

@@ -102,5 +102,5 @@ def test_a_world_without_one_says_so():
     world = interplay.make_world("simulation/multi-corridor")
     world.reset()
     assert world.state_space is None
-    with pytest.raises(UserError, match="it offers no global state"):
+    with pytest.raises(UserError, match="no global state"):
         world.global_state()

@@ -18,7 +18,7 @@ from interplay.connect.werewolf.masked import MaskedEnv
 from interplay.connect.werewolf.wrapped import WrappedEnv
 from interplay.connect.werewolf.written import Told, WrittenEnv
 from interplay.core.errors import UserError
-from interplay.core.files import replace_file, told_plainly
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.reading_arrays import read_npz
 
 LOG_EVERY = 500  # games
@@ -107,7 +107,7 @@ class EvaluatedEnv(WrappedEnv):
             return
         data = io.BytesIO()
         np.savez_compressed(data, allow_pickle=False, **self._record.columns())
-        with told_plainly("writing the log of games", self.folder):
+        with os_errors_as_user_errors("writing the log of games", self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             replace_file(self.folder / _free_name(self.folder), data.getvalue(), "log of games")
         self._record = None

@@ -1,7 +1,7 @@
-"""Scenes as bytes: what the first frame declares is told once, every further frame is what changed (docs/specs/viewer.md 4.1, 4.2).
+"""Scenes as bytes: the first frame holds the declarations, later frames hold changes (docs/specs/viewer.md 4.1, 4.2).
 
-An `Encoder` makes frames of a world's scenes, a `Decoder` makes scenes of frames; recordings and live streams hold the same
-frames. What a number loses on the way stands at `interplay.core.frames.schema`.
+An `Encoder` turns a world's scenes into frames, a `Decoder` turns frames into scenes. Recordings and live streams hold the same
+frames. `interplay.core.frames.schema` lists the rounding of numbers.
 """
 
 from interplay.core.frames.decoder import Decoder, Frame, Head, split_frames

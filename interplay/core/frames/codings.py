@@ -1,4 +1,4 @@
-"""The raw numbers of a layer, and the four codings of what changed (docs/specs/viewer.md 4.2): bytes, and nothing but bytes."""
+"""The raw numbers of a layer, and the four codings of changes (docs/specs/viewer.md 4.2)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Raw(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Columns that stand together and are alike: their type, numbers per row, which of the layer's, which of those with a scale."""
+    """Adjacent columns of one type: their type, numbers per row, indices in the layer, and which have a scale."""
 
     type: np.dtype
     values: int
@@ -43,11 +43,10 @@ class Run(NamedTuple):
 
 
 class Layout:
-    """Where the columns of a layer stand in its bytes.
+    """Positions of a layer's columns in its bytes.
 
     Args:
-        columns: of the layer.
-        free_rows: whether more than 65,535 rows are well, as of tiles.
+        free_rows: whether more than 65,535 rows are allowed, as for tiles.
     """
 
     def __init__(self, columns: Sequence[Column], free_rows: bool = False) -> None:
@@ -86,7 +85,7 @@ class Layout:
         )
 
     def changed(self, old: Raw, new: Raw) -> Array:
-        """The rows (k,) that differ; both have the same number of rows and the same columns widened."""
+        """The rows (k,) that differ between two frames with equal numbers of rows and equally widened columns."""
         found: Array | None = None
         for run, was, now in zip(self.runs(new.wide), old.blocks, new.blocks, strict=True):
             differs = (was != now)[:, : new.rows * run.values]
@@ -102,7 +101,7 @@ class Layout:
         return b"".join(block.tobytes() for block in new.blocks)
 
     def write_difference(self, old: Raw, new: Raw) -> bytes:
-        """Coding 2: new minus old modulo the type's range, of f4 the exclusive or of the bits."""
+        """Coding 2: new minus old modulo the type's range; for f4 the exclusive or of the bits."""
         return b"".join(
             (was ^ now if now.dtype.itemsize == 4 else now - was).tobytes()
             for was, now in zip(old.blocks, new.blocks, strict=True)
@@ -128,9 +127,6 @@ class Layout:
             old: before it; None where nothing is known.
             rows, wide: after it.
             payload: its bytes.
-
-        Raises:
-            UserError: if they do not fit each other.
         """
         if rows > self.most_rows:
             raise UserError(f"{rows:,} rows of a layer; {self.most_rows:,} are read at most")
@@ -159,9 +155,7 @@ class Layout:
         steps = self._blocks(payload[4 + 4 * count :], count, old.wide)
         for run, block, step in zip(self.runs(old.wide), old.blocks, steps, strict=True):
             fresh, shape = block.copy(), (len(run.columns), -1, run.values)
-            rows = fresh[:, : old.rows * run.values].reshape(
-                shape
-            )  # a copy, where the padding stands between
+            rows = fresh[:, : old.rows * run.values].reshape(shape)  # a copy, without the padding in between
             rows[:, changed] = step[:, : count * run.values].reshape(shape)
             fresh[:, : old.rows * run.values] = rows.reshape(len(run.columns), -1)
             blocks.append(fresh)

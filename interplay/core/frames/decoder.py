@@ -1,4 +1,4 @@
-"""Frames to scenes, through the canvas itself: what it would refuse of a world it refuses of a file."""
+"""Frames to scenes, through the canvas, so that a file is checked as a world's drawing is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.core.scene import Canvas, Scene
 
 
 class Head(NamedTuple):
-    """What a frame says first.
+    """The head of a frame.
 
     Attributes:
         key: it can be read without the frames before it.
@@ -43,11 +43,7 @@ class Frame(NamedTuple):
 
 
 class Decoder:
-    """Reads the frames of one source, which may come from anybody.
-
-    Args:
-        schema: of the source.
-    """
+    """Reads the frames of one source, which need not be trusted."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -58,7 +54,7 @@ class Decoder:
         self._tick = 0
 
     def decode(self, frame: bytes | memoryview) -> Head:
-        """Takes one frame in; `scene` draws what it leads to. After an error a key frame is needed.
+        """Reads one frame; `scene` draws the result. After an error a key frame is needed.
 
         Raises:
             UserError: for bytes that are no frame of this schema, or a change of another frame than the last one.
@@ -91,11 +87,7 @@ class Decoder:
         return head
 
     def scene(self) -> Scene:
-        """Draws what the frames so far lead to.
-
-        Raises:
-            UserError: before the first frame, and if a canvas would not take it.
-        """
+        """Draws what the frames so far lead to."""
         if not self._held and self._count:
             raise UserError("scene: no frame was read yet; begin at a key frame")
         canvas = Canvas(self.schema.bounds, self.schema.up)
@@ -141,11 +133,7 @@ class Decoder:
 
 
 def split_frames(data: bytes | memoryview) -> Iterator[memoryview]:
-    """The frames that stand one after another.
-
-    Raises:
-        UserError: for bytes that are none.
-    """
+    """Splits bytes into consecutive frames."""
     left = memoryview(data)
     while left:
         _read_head(left)
@@ -157,11 +145,7 @@ def split_frames(data: bytes | memoryview) -> Iterator[memoryview]:
 
 
 def read_text(payload: bytes | memoryview) -> tuple[Any, ...]:
-    """Labels or cells out of a frame.
-
-    Raises:
-        UserError: for anything else.
-    """
+    """Labels or cells out of a frame."""
     if len(payload) > MAX_TEXT_BYTES:
         raise UserError(f"scene frame: a text of {len(payload):,} bytes; {MAX_TEXT_BYTES:,} are read at most")
     try:
@@ -190,17 +174,17 @@ def _read_head(data: memoryview) -> tuple[Head, int, int]:
 
 
 @cache
-def _known(kind: str) -> frozenset[str]:
+def _parameters(kind: str) -> frozenset[str]:
     return frozenset(inspect.signature(getattr(Canvas, kind)).parameters) - {"self", "name"}
 
 
 def _arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
-    """What the canvas was called with, as far as this version knows it: a later one may say more of a layer (docs/specs/viewer.md 5)."""
-    said = _said(layer, columns, text)
-    return {key: value for key, value in said.items() if key in _known(layer.kind)}
+    """The arguments of the canvas that this version knows; a later version may have more (docs/specs/viewer.md 5)."""
+    found = _all_arguments(layer, columns, text)
+    return {key: value for key, value in found.items() if key in _parameters(layer.kind)}
 
 
-def _said(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
+def _all_arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
     found = {key: tuple(value) if isinstance(value, list) else value for key, value in layer.options.items()}
     colours, words = found.pop("legend.colours", ()), found.get("legend")
     if isinstance(colours, tuple) and isinstance(words, tuple) and colours:

@@ -29,11 +29,11 @@ class Encoder:
     """Makes the frames of one source; each is relative to the one before.
 
     Args:
-        first: scene whose layers, columns and constants every later one has.
+        first: scene with the layers, columns and constants of every later one.
         recording: frames will be compressed: small differences instead of numbers.
 
     Attributes:
-        schema: tells a `Decoder` what the frames hold.
+        schema: the description of the frames for a `Decoder`.
     """
 
     def __init__(self, first: Scene, recording: bool = True) -> None:
@@ -46,17 +46,7 @@ class Encoder:
     def encode(
         self, scene: Scene, tick: int, *, key: bool = False, first: bool = False, last: bool = False
     ) -> bytes:
-        """The frame of a scene.
-
-        Args:
-            scene: one frame.
-            tick: its number, below 2**32.
-            key: can be read without the frames before it; the first one always can.
-            first, last: whether it is an episode's first or last one.
-
-        Raises:
-            UserError: if its layers, columns, constants, bounds or sizes differ from the first scene's.
-        """
+        """The frame of a scene."""
         self._check(scene)
         key = key or not self._held
         parts = self._parts(scene, key)
@@ -87,12 +77,12 @@ class Encoder:
         if scene.picture is not None:
             height, width, _ = scene.picture.shape
             drawn.append(Layer(PICTURE, PICTURE, height * width, {"rgb": scene.picture}, {}))
-        for layer, said in zip(drawn, self.schema.layers, strict=True):
-            if said.id is not None:
-                held = None if key else self._held[said.id]
+        for layer, declared in zip(drawn, self.schema.layers, strict=True):
+            if declared.id is not None:
+                held = None if key else self._held[declared.id]
                 wide = held.wide if isinstance(held, Raw) else 0
-                parts.append(self._packers[said.id].pack(layer.columns, layer.rows, wide))
-            if said.text is not None:
+                parts.append(self._packers[declared.id].pack(layer.columns, layer.rows, wide))
+            if declared.text is not None:
                 parts.append(layer.text)
             elif layer.text:
                 raise UserError(
@@ -124,11 +114,7 @@ class Encoder:
 
 
 def write_text(rows: tuple[Any, ...]) -> bytes:
-    """Labels, or a table's cells, as JSON padded with spaces to whole words.
-
-    Raises:
-        UserError: for half a character, a whole number of more than 40 digits, or more than 4 MiB.
-    """
+    """Labels, or a table's cells, as JSON padded with spaces to whole words."""
     try:
         text = json.dumps(list(_sayable(rows)), ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
@@ -141,14 +127,14 @@ def write_text(rows: tuple[Any, ...]) -> bytes:
 
 
 def _same(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
-    """Whether texts are the same: 1, 1.0 and True are equal, but not told alike."""
+    """Whether texts are the same: 1, 1.0 and True are equal, but not written alike."""
     if old != new or not old or isinstance(old[0], str):
         return old == new
     return all(list(map(type, a)) == list(map(type, b)) for a, b in zip(old, new, strict=True))
 
 
 def _sayable(rows: tuple[Any, ...]) -> Iterator[Any]:
-    """What JSON and its strict reader know no number for becomes ``{"number": "nan"}``."""
+    """The value with ``{"number": "nan"}`` and the like for numbers that strict JSON lacks."""
     for cell in rows:
         if isinstance(cell, tuple):
             yield list(_sayable(cell))

@@ -17,9 +17,6 @@ _FLOAT = np.dtype("<f4")
 class Packer:
     """Packs and unpacks the columns of one layer.
 
-    Args:
-        schema: of the layer.
-
     Attributes:
         scaled: how many columns have a scale.
     """
@@ -67,7 +64,7 @@ class Packer:
         return Raw(rows, wide, tuple(blocks))
 
     def _steps(self, columns: Mapping[str, Array], wide: int) -> tuple[Array, int]:
-        """Raw numbers (S, N * values) of the columns with a scale, and which of them do not fit their type."""
+        """Raw numbers (S, N * values) of the columns with a scale, and a mask of those that do not fit their type."""
         numbers = np.array([columns[name].reshape(-1) for name in self._names], float)
         exact = (numbers - self._offset) / self._scale
         steps = np.rint(exact)
@@ -106,7 +103,7 @@ class Packer:
                 )
 
     def unpack(self, raw: Raw) -> dict[str, Array]:
-        """The columns that raw numbers stand for; errors are those of `pack` and of what follows from the numbers."""
+        """The columns of raw numbers; raises the errors of `pack`."""
         found: dict[str, Array] = {}
         for run, block in zip(self.layout.runs(raw.wide), raw.blocks, strict=True):
             for row, number in enumerate(run.columns):

@@ -1,6 +1,6 @@
-"""What the frames of a scene are made of: layers, their constants, and how each column is written (docs/specs/viewer.md 4.1).
+"""The format of a scene's frames: layers, their constants, and the coding of each column (docs/specs/viewer.md 4.1).
 
-What a decoded number may differ by, per column:
+Rounding of decoded numbers, per column:
 
 - Places (x, y, corners, ends) are u2. The range is the visible part and half of it again on each side; the step is a power of two of
   the world's unit, of a tile where there are tiles: 1/256 for 118 of them, 1/64 for 301. Multiples of a step come back exactly (tile
@@ -9,8 +9,8 @@ What a decoded number may differ by, per column:
 - Numbers that are whole in the first frame are u1 or u2 and come back exactly; so do colours, tile numbers, flags and texts.
 - All else is f4, exact.
 
-A value that its column's type cannot hold (a place out of range, a half where numbers were whole) makes the whole column travel
-as f4 in that layer's frames until the next key frame: nothing is cut off or rounded further. Rows that are absent hold anything.
+A value that its column's type cannot hold (a place out of range, a half where numbers were whole) makes the whole column
+f4 in that layer's frames until the next key frame: nothing is cut off or rounded further. Absent rows may hold any value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TURN = 2 * math.pi
 SHARED = ("absent", "jump", "dimmed")  # bits 0 to 2 of a layer's flags; its marks follow
 PICTURE = "picture"
 
-_FREE = pydantic.ConfigDict(extra="ignore")  # a later minor version may say more
+_FREE = pydantic.ConfigDict(extra="ignore")  # a later minor version may have more keys
 _TOP = {"u1": 255, "u2": 65_535}
 
 
@@ -69,10 +69,10 @@ class LayerSchema(Settings):
     """How a layer is written, in up to two parts of each frame.
 
     Attributes:
-        name, kind: of the layer; a finished picture is one of the kind ``picture``.
+        name, kind: of the layer; a finished picture has the kind ``picture``.
         id: number of the part with its columns; None for tables.
-        text: number of the part with its texts; None where it has none.
-        width: of tiles and pictures, columns of cells or pixels; 0 of others.
+        text: number of the part with its texts; None without texts.
+        width: of tiles and pictures, columns of cells or pixels; otherwise 0.
         columns: in the order in which they are written.
         options: constants of the layer, as in `interplay.core.layers.Layer`.
     """
@@ -123,25 +123,21 @@ class Schema(Settings):
 
 
 def schema_of(scene: Scene) -> Schema:
-    """The schema that a source's first frame declares.
-
-    Raises:
-        UserError: for a layer with more than 64 columns.
-    """
+    """The schema that a source's first frame declares."""
     layers, number = [], 0
     axes = _axes(scene)
     for layer in scene.layers:
-        said: dict[str, Any] = {"name": layer.name, "kind": layer.kind, "options": dict(layer.options)}
+        values: dict[str, Any] = {"name": layer.name, "kind": layer.kind, "options": dict(layer.options)}
         if layer.kind != "table":
-            said |= {"id": number, "columns": _columns(layer, axes)}
+            values |= {"id": number, "columns": _columns(layer, axes)}
             number += 1
         if layer.kind == "tiles":
-            said["width"] = layer.columns["tile"].shape[1]
+            values["width"] = layer.columns["tile"].shape[1]
         # Labels of no rows look as if there were none, and may come with the first row.
         if layer.kind in ("table", "labels") or layer.text or (layer.kind == "circles" and not layer.rows):
-            said["text"] = number
+            values["text"] = number
             number += 1
-        layers.append(build(LayerSchema, said, f'canvas layer "{layer.name}"'))
+        layers.append(build(LayerSchema, values, f'canvas layer "{layer.name}"'))
     if scene.picture is not None:
         pixels = (Column(name="rgb", type="u1", values=3),)
         width = scene.picture.shape[1]
@@ -160,13 +156,13 @@ def _axes(scene: Scene) -> dict[str, tuple[float, float]]:
 
 
 def _axis(low: float, high: float, cell: float) -> tuple[float, float]:
-    """The finest step by halves of a cell whose 65,536 steps are twice as long as the visible part, which is in their middle."""
+    """The scale of an axis: the finest step, by halves of a cell, whose 65,536 steps span twice the visible part, centred on it."""
     scale = cell * 2.0 ** math.ceil(math.log2(2 * (high - low) / 65_536 / cell))
     return scale, (round((low + high) / 2 / scale) - 32_768) * scale
 
 
 def _columns(layer: Layer, axes: Mapping[str, tuple[float, float]]) -> tuple[Column, ...]:
-    """How the columns are written: those of one type stand together, which is quicker to handle."""
+    """The coding of each column; columns of one type are adjacent, which is faster."""
     found, flags, room = [], {}, MAX_SCALED
     for key, array in layer.columns.items():
         if array.dtype == bool:

@@ -1,4 +1,4 @@
-"""Recordings, ``*.replay``: the scenes of a match, what everybody did, and states to go on from (docs/specs/viewer.md 5)."""
+"""Recordings, ``*.replay``: the scenes of a match, all actions, and states to continue from (docs/specs/viewer.md 5)."""
 
 from interplay.core.replay.layout import Header
 from interplay.core.replay.marks import Mark

@@ -28,11 +28,7 @@ def write_snapshot(world: World, index: int) -> bytes:
 
 
 def load_snapshot(world: World, data: bytes) -> None:
-    """Brings a batch of one into the state that was recorded; `World.load` says which states there are.
-
-    Raises:
-        UserError: if it is no state of this world, or leads to another hash.
-    """
+    """Loads a recorded state into a batch of one."""
     arrays = _read(data)
     world.load(
         {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
@@ -41,11 +37,7 @@ def load_snapshot(world: World, data: bytes) -> None:
 
 
 def check_fields(world: World, data: bytes) -> None:
-    """Holds the names and shapes of a state against those of a world that need not have begun.
-
-    Raises:
-        UserError: if it is no state of this world.
-    """
+    """Checks the names and shapes of a state against those of a world that need not have begun."""
     if isinstance(world, ArrayWorld):
         arrays = _read(data)
         world.check_fields(
@@ -54,18 +46,14 @@ def check_fields(world: World, data: bytes) -> None:
 
 
 def check_hash(world: World, data: bytes) -> None:
-    """Holds a world against the hash of a snapshot.
-
-    Raises:
-        UserError: if it stands in another state.
-    """
+    """Checks a world against the hash of a snapshot."""
     expected = _read(data).get(_HASH)
     if expected is None or expected.tolist() != world.hash().tolist():
         raise UserError(f"{world.id} stands in another state than the one that was recorded")
 
 
 def write_actions(actions: Sequence[Any]) -> bytes:
-    """Actions of successive ticks, (1, A, ...) each, or mappings of those; None where the world was reset instead."""
+    """Actions of successive ticks as bytes, (1, A, ...) each, or mappings of those; None for a reset."""
     stepped = [flatten(action) for action in actions if action is not None]
     names = stepped[0] if stepped else {}
     arrays = {f"action/{name}": np.concatenate([one[name] for one in stepped]) for name in names}
@@ -73,11 +61,7 @@ def write_actions(actions: Sequence[Any]) -> bytes:
 
 
 def read_actions(world: World, data: bytes, ticks: int | None = None) -> list[Any]:
-    """What `write_actions` gave, in the form that the world's `step` takes; of another number of `ticks` it is refused unread.
-
-    Raises:
-        UserError: if they are none of this world.
-    """
+    """Reads the bytes of `write_actions` as actions for `World.step`; another number of `ticks` is refused unread."""
     arrays = _read(data)
     stepped = arrays.get(_STEPPED)
     if stepped is None or stepped.dtype != bool or stepped.ndim != 1 or ticks not in (None, len(stepped)):

@@ -38,29 +38,29 @@ HUMAN = "human"  # in `Header.players`
 
 
 class Header(Settings):
-    """What a recording says of itself.
+    """The description in a recording.
 
     Attributes:
         world: id of the world.
         world_version: its version.
-        options: that it was made with.
+        options: of the world.
         seed: of the first reset.
         agents: names of the slots.
-        policy: who played, in words.
-        players: who played each slot when the recording began, in words, `HUMAN` of people; empty: `policy` played all.
-        lineup: side -> its player in words, ``all`` -> the only one; empty: an older recording, or `players` alone says it.
-        learner: words of the player that `checkpoint` is of; empty: all slots were played by it.
-        checkpoint: whose networks `policy` was, the SHA-256 that its manifest ends in, of a league with ``@`` and the player; empty:
-            no checkpoint's, or nobody knows.
+        policy: the players, in words.
+        players: the player of each slot at the beginning, in words, `HUMAN` for people; empty: `policy` played all.
+        lineup: side -> its player in words, ``all`` -> the only one; empty: in older recordings, or if `players` is enough.
+        learner: words of the player of `checkpoint`; empty: it played all slots.
+        checkpoint: the checkpoint of `policy`, as the SHA-256 at the end of its manifest, with ``@`` and the player for a league; empty:
+            none, or unknown.
         interplay: version of the package that wrote it.
-        started: when, ISO 8601; may be empty.
-        exact: whether there are states and actions, so that it can be played on.
-        frames_per_step: how many frames of a video a step stays in view.
-        tick_seconds: how long a tick lasts in the world's own time; None: it has none.
-        scene: what the frames hold.
+        started: date and time, ISO 8601; may be empty.
+        exact: whether there are states and actions, so that play can continue from it.
+        frames_per_step: how many frames of a video show a step.
+        tick_seconds: length of a tick in the world's own time; None: it has none.
+        scene: the schema of the frames.
     """
 
-    model_config = pydantic.ConfigDict(extra="ignore")  # a later minor version may say more
+    model_config = pydantic.ConfigDict(extra="ignore")  # a later minor version may have more keys
     world: str
     world_version: int = 1
     options: dict[str, Any] = pydantic.Field(default_factory=dict)
@@ -80,11 +80,11 @@ class Header(Settings):
 
 
 class Chunk(NamedTuple):
-    """Where a chunk stands.
+    """The position of a chunk.
 
     Attributes:
-        tag: what is in it.
-        first, ticks: the ticks that it is about.
+        tag: its kind.
+        first, ticks: the ticks that it covers.
         offset: of its head in the file.
         stored: bytes behind the head.
     """
@@ -102,11 +102,7 @@ class Chunk(NamedTuple):
 
 
 def write_beginning(header: Header) -> bytes:
-    """Prelude, header and their checksum.
-
-    Raises:
-        UserError: for options that JSON has no word for, or a header that is too long.
-    """
+    """Prelude, header and their checksum."""
     try:
         text = json.dumps(header.model_dump(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         data = text.encode()
@@ -123,11 +119,7 @@ def write_beginning(header: Header) -> bytes:
 
 
 def header_length(prelude: bytes, name: str) -> int:
-    """How long header and checksum are that follow a prelude.
-
-    Raises:
-        UserError: for the beginning of something else, or of a format that this version does not know.
-    """
+    """Length of the header and checksum that follow a prelude."""
     if len(prelude) < PRELUDE.size or not prelude.startswith(MAGIC):
         raise UserError(f"{name} is no recording of interplay; name a {SUFFIX} file")
     _, major, minor, length = PRELUDE.unpack(prelude)
@@ -143,11 +135,7 @@ def header_length(prelude: bytes, name: str) -> int:
 
 
 def read_header(prelude: bytes, rest: bytes, name: str) -> Header:
-    """The header between prelude and checksum.
-
-    Raises:
-        UserError: if it was cut or damaged, or says what no recording says.
-    """
+    """Reads the header between prelude and checksum."""
     text, check = rest[: -CHECK.size], rest[-CHECK.size :]
     if len(rest) < header_length(prelude, name) or CHECK.unpack(check)[0] != zlib.crc32(prelude + text):
         raise UserError(f"{name}: its header is cut or damaged; record it again")
@@ -161,11 +149,7 @@ def read_header(prelude: bytes, rest: bytes, name: str) -> Header:
 
 
 def write_chunk(tag: bytes, first: int, ticks: int, raw: bytes, level: int = 6) -> bytes:
-    """Head and deflated data of a chunk.
-
-    Raises:
-        UserError: for more than 64 MiB.
-    """
+    """Head and deflated data of a chunk."""
     if len(raw) > MAX_RAW:
         raise UserError(
             f"recording, tick {first}: {len(raw):,} bytes in a chunk, {MAX_RAW:,} are kept at most; draw less in a frame"

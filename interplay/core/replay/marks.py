@@ -1,4 +1,4 @@
-"""Marks on the time line: births, deaths and ends, from what the protocol says of every world, and the parts of an episode that a world names."""
+"""Marks on the time line: births, deaths, ends, and the named phases of an episode."""
 
 from __future__ import annotations
 
@@ -32,12 +32,7 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """Follows one world of a batch and says what happened in each step.
-
-    Args:
-        world: the batch.
-        index: which of its worlds.
-    """
+    """Follows one world of a batch and lists the events of each step."""
 
     def __init__(self, world: World, index: int = 0) -> None:
         self._world, self._index = world, index
@@ -45,12 +40,12 @@ class Marks:
         self._phase: str | None = None
 
     def begin(self, under_way: bool = False) -> None:
-        """The world was just reset; or an episode is under way, whose dead may stay in the world."""
+        """Starts after a reset, or within an episode whose dead may still be present."""
         self._phase = phase_of(self._world, self._index)
         if self._later() or (under_way and self._world.dead_stay):
             self._living = self._world.timestep.acting[self._index].copy()
             return
-        # Who waits for its turn lives too, where nobody is born later; slots that nobody has in this episode do not.
+        # Without later births, agents that wait for their turn are alive too; slots that are unused in this episode are not.
         alive = self._alive()
         self._living = np.ones_like(self._living) if alive is None else alive.copy()
 
@@ -85,11 +80,7 @@ class Marks:
 
 
 def phase_of(world: World, index: int) -> str | None:
-    """The part of the episode that a world names.
-
-    Raises:
-        UserError: if that is neither a text nor None.
-    """
+    """The part of the episode that a world names."""
     phase = world.phase(index)
     if not isinstance(phase, str | None):
         raise UserError(f"{world.id}: phase(world) gave {phase!r:.60}; let it return a word, or None")
@@ -102,11 +93,7 @@ def write_marks(marks: Iterable[Mark]) -> bytes:
 
 
 def read_marks(data: bytes, slots: int) -> list[Mark]:
-    """What `write_marks` gave; kinds of later versions are kept.
-
-    Raises:
-        UserError: for other lines.
-    """
+    """What `write_marks` gave; kinds of later versions are kept."""
     found = []
     for line in data.splitlines():
         try:

@@ -1,4 +1,4 @@
-"""Reads recordings: whole ones, cut ones and those that still grow. Nothing in them is believed before it was looked at."""
+"""Reads recordings: complete, cut or growing ones. Nothing in them is used before it is checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.frames import Decoder, Frame, split_frames
 from interplay.core.reading import opened
 from interplay.core.replay.layout import (
@@ -47,20 +47,15 @@ class ReplayReader:
     """Opens a recording; a context manager.
 
     Args:
-        path: of the file, from anybody.
-        links: whether `path` may be a symbolic link.
-        patience: seconds that one look for chunks may take where there is no index, at least one chunk long: all that they hold is
-            read, and a file with holes claims terabytes at no cost. `refresh` goes on behind them.
+        patience: seconds that one search for chunks may take without an index, at least one chunk long. A search reads all contents,
+            and a file with holes can claim terabytes. `refresh` continues the search.
 
     Attributes:
-        header: what it says of itself.
-        chunks: those that were found, in the file's order.
-        closed: whether it was closed and is whole; what still grows or was cut ends after its last whole chunk.
-        left_off: whether the last look ended for want of `patience`.
-        troubles: a line for each part that could not be read so far; what is not told here is as it was written.
-
-    Raises:
-        UserError: if it is no recording, of a format of the future, or its header is damaged.
+        header: the description.
+        chunks: those found so far, in the file's order.
+        closed: whether it was closed and is whole; a growing or cut file ends after its last whole chunk.
+        left_off: whether the last search ended after `patience`.
+        troubles: a line for each part that could not be read so far; all others are as they were written.
     """
 
     def __init__(self, path: Path | str, links: bool = True, patience: float = math.inf) -> None:
@@ -68,7 +63,7 @@ class ReplayReader:
         self.troubles: list[str] = []
         self.left_off = False
         with ExitStack() as opening:
-            opening.enter_context(told_plainly("reading", self.path))
+            opening.enter_context(os_errors_as_user_errors("reading", self.path))
             self._file: io.BufferedReader = opening.enter_context(opened(self.path, _ANY_SIZE, links))
             prelude = self._read(0, PRELUDE.size)
             length = header_length(prelude, str(self.path))
@@ -77,7 +72,7 @@ class ReplayReader:
             self.closed, self.chunks = False, list[Chunk]()
             self.refresh()
             if not self.closed:
-                self._tell(f"{NOT_CLOSED}; it is read up to byte {self._at:,} of {self._size():,}")
+                self._add_trouble(f"{NOT_CLOSED}; it is read up to byte {self._at:,} of {self._size():,}")
             self._open = opening.pop_all()
 
     def refresh(self) -> int:
@@ -97,18 +92,20 @@ class ReplayReader:
         ends = {chunk.tag: chunk.first + chunk.ticks for chunk in self.chunks}
         while (chunk := self._chunk_at(self._at)) is not None:
             if self.left_off:
-                self._tell(f"{_LEFT_OFF}: {self._at:,} of {self._size():,} bytes so far; look again for more")
+                self._add_trouble(
+                    f"{_LEFT_OFF}: {self._at:,} of {self._size():,} bytes so far; look again for more"
+                )
                 break
             if len(self.chunks) >= MAX_CHUNKS:
-                self._tell(f"it has more than {MAX_CHUNKS:,} chunks, the others are left out")
+                self._add_trouble(f"it has more than {MAX_CHUNKS:,} chunks, the others are left out")
                 break
             if not self._sound(chunk):
                 following = self._chunk_at(chunk.end)
                 if following is None or not self._sound(following):
                     break  # it may still be written
-                self._tell(f"{_ticks(chunk)} are damaged (its checksum does not fit)")
+                self._add_trouble(f"{_ticks(chunk)} are damaged (its checksum does not fit)")
             elif chunk.first < ends.get(chunk.tag, 0):
-                self._tell(f"{_ticks(chunk)} are there twice, or out of order")
+                self._add_trouble(f"{_ticks(chunk)} are there twice, or out of order")
             else:
                 self.chunks.append(chunk)
                 ends[chunk.tag] = chunk.first + chunk.ticks
@@ -123,7 +120,7 @@ class ReplayReader:
         return max((chunk.first + chunk.ticks for chunk in self.of(SCENES)), default=0)
 
     def frames(self, start: int = 0, stop: int | None = None) -> Iterator[Frame]:
-        """The frames of ticks start .. stop - 1 (None: the last); damaged chunks are told in `troubles` and stepped over."""
+        """The frames of ticks start .. stop - 1 (None: the last); damaged chunks are skipped and listed in `troubles`."""
         end = self.ticks if stop is None else stop
         for chunk in self.of(SCENES):
             if chunk.first < end and start < chunk.first + chunk.ticks:
@@ -143,14 +140,10 @@ class ReplayReader:
             if tick != chunk.first + chunk.ticks:
                 raise UserError(f"tick {tick} is missing")
         except UserError as error:
-            self._tell(f"ticks {tick}..{chunk.first + chunk.ticks - 1} are damaged ({error})")
+            self._add_trouble(f"ticks {tick}..{chunk.first + chunk.ticks - 1} are damaged ({error})")
 
     def frame(self, tick: int) -> Frame:
-        """The frame of a tick.
-
-        Raises:
-            UserError: if it is not there, or damaged.
-        """
+        """The frame of a tick."""
         found = next(self.frames(tick, tick + 1), None)
         if found is None:
             raise UserError(
@@ -167,29 +160,30 @@ class ReplayReader:
             data = self.inflated(chunk) if size + chunk.stored <= MAX_MARKS else None
             size += max(chunk.stored, _DAMAGED if data is None else len(data))
             if size > MAX_MARKS:
-                self._tell(f"marks of {_ticks(chunk)} and later are left out: over {MAX_MARKS:,} bytes")
+                self._add_trouble(
+                    f"marks of {_ticks(chunk)} and later are left out: over {MAX_MARKS:,} bytes"
+                )
                 break
             if data is not None:
                 try:
                     found += read_marks(data, len(self.header.agents))
                 except UserError as error:
-                    self._tell(f"marks of {_ticks(chunk)}: {error}")
+                    self._add_trouble(f"marks of {_ticks(chunk)}: {error}")
         return found
 
     def world_at(
         self, tick: int, world: World | None = None, start: int | None = None, most: int | None = None
     ) -> World:
-        """The world as it stood at a tick, ready to be played on: the nearest state, and the actions from there.
+        """The world at a tick, ready to play on: the nearest recorded state, and the actions from there.
 
         Args:
-            tick: 0..ticks - 1.
-            world: a batch of one that was made as the recorded one was; None: the registry makes it. Worlds that are programs,
-                ``module:name``, have to be made by the caller: a file does not say what runs.
-            start: begin at the last state before this tick instead, and hold the world against every state on the way.
-            most: ticks that may be played from there; None: as many as it takes.
+            world: a batch of one, made as the recorded one was; None: the registry makes it. Worlds that are programs,
+                ``module:name``, have to be made by the caller: a file does not start programs.
+            start: begin at the last state before this tick instead, and check the world against every state passed.
+            most: the maximum of ticks to play from there; None: no maximum.
 
         Returns:
-            The world. Of the policies that played nothing is restored.
+            The world. The memories of policies are not restored.
 
         Raises:
             UserError: if the recording holds no states, the world or its version is another, it comes to another state, or it is
@@ -198,18 +192,15 @@ class ReplayReader:
         return world_at(self, tick, world, start, most)
 
     def play_on(self, world: World, tick: int, most: int) -> Iterator[tuple[int, bool]]:
-        """Plays a world on as it was recorded, one tick after the other, up to the last one.
+        """Plays a world on as it was recorded, tick by tick, to the last one.
 
         Args:
-            world: that `world_at` brought to a tick.
-            tick: that it stands at.
-            most: ticks that a chunk of actions may have.
+            world: from `world_at`.
+            tick: its present tick.
+            most: the maximum of ticks in a chunk of actions.
 
         Yields:
-            Each tick at which it stands then, and whether it was reset there.
-
-        Raises:
-            UserError: if actions are missing or damaged, or it comes to another state than the recorded one.
+            Each tick reached, and whether it is a reset.
         """
         return play_on(self, world, tick, most)
 
@@ -222,7 +213,7 @@ class ReplayReader:
                 raise ValueError("another chunk stands there")
             return read_chunk(data)
         except ValueError as error:
-            self._tell(f"{_ticks(chunk)} are damaged ({error})")
+            self._add_trouble(f"{_ticks(chunk)} are damaged ({error})")
             return None
 
     def _read_index(self) -> list[Chunk] | None:
@@ -285,7 +276,7 @@ class ReplayReader:
         self._file.seek(at)
         return self._file.read(size)
 
-    def _tell(self, what: str) -> None:
+    def _add_trouble(self, what: str) -> None:
         line = f"{self.path}: {what}"
         if line not in self.troubles:
             self.troubles.append(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
@@ -45,18 +46,25 @@ def _played(
     _check(reader, world)
     limit = tick if start is None else min(start, tick)
     before = [chunk for chunk in states if chunk.first <= limit] or states[:1]
-    try:
+    with _as_refusal(reader, world):
         now = _load_last(reader, world, before if most is None else before[-_TRIED:])
         if most is not None and tick - now > most:
             raise ValueError(
                 f"the last whole state is {tick - now:,} ticks before; {most:,} are played at most"
             )
-        _play(reader, world, now, tick, {chunk.first: chunk for chunk in states}, most)
+        deque(_steps(reader, world, now, tick, {chunk.first: chunk for chunk in states}, most), maxlen=0)
+    return world
+
+
+@contextmanager
+def _as_refusal(reader: ReplayReader, world: World) -> Iterator[None]:
+    """Turns errors of damaged states and actions, or of a world that differs, into one line."""
+    try:
+        yield
     except ValueError as error:
         raise UserError(
             f"{reader.path}: it cannot be played on ({error}): another version of {world.id} made it, or it is damaged; watching works"
         ) from None
-    return world
 
 
 def _load_last(reader: ReplayReader, world: World, states: list[Chunk]) -> int:
@@ -74,25 +82,14 @@ def _load_last(reader: ReplayReader, world: World, states: list[Chunk]) -> int:
 def play_on(reader: ReplayReader, world: World, now: int, most: int) -> Iterator[tuple[int, bool]]:
     """See `ReplayReader.play_on`."""
     states = {chunk.first: chunk for chunk in reader.of(SNAPSHOT)}
-    try:
+    with _as_refusal(reader, world):
         yield from _steps(reader, world, now, reader.ticks - 1, states, most)
-    except ValueError as error:
-        raise UserError(
-            f"{reader.path}: it cannot be played on ({error}): another version of {world.id} made it, or it is damaged; watching works"
-        ) from None
-
-
-def _play(
-    reader: ReplayReader, world: World, now: int, tick: int, states: dict[int, Chunk], most: int | None
-) -> None:
-    """Plays the actions from one tick to another."""
-    deque(_steps(reader, world, now, tick, states, most), maxlen=0)
 
 
 def _steps(
     reader: ReplayReader, world: World, now: int, tick: int, states: dict[int, Chunk], most: int | None
 ) -> Iterator[tuple[int, bool]]:
-    """Plays the actions from one tick to another and holds the world against the states that it passes; each tick, and whether it is a reset."""
+    """Plays actions between two ticks, checks the world against recorded states, and yields each tick and whether it is a reset."""
     for chunk in reader.of(ACTIONS):
         if chunk.first + chunk.ticks <= now + 1 or now == tick:
             continue

@@ -1,4 +1,4 @@
-"""Writes recordings: chunks are appended as the world goes on, the index when the file is closed."""
+"""Writes recordings: chunks are appended as the world is played, the index when the file is closed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from interplay.core.errors import CannotSave
-from interplay.core.files import reached, replacing, told_plainly, write_file
+from interplay.core.files import os_errors_as_user_errors, reached, replacing, write_file
 from interplay.core.frames import Encoder
 from interplay.core.replay.exact import one_of, write_actions, write_snapshot
 from interplay.core.replay.layout import (
@@ -41,15 +41,11 @@ class ReplayWriter:
     """Writes scenes and other chunks; a context manager.
 
     Args:
-        path: of the recording.
         first: the first scene; see `add_scene`.
         header: without the schema, which the first scene declares.
-        growing: the file stands under its final name from the beginning, where others read it while it grows; otherwise it appears
+        growing: the file has its final name from the beginning, so that others can read it while it grows; otherwise it appears
             when it is complete, and never if the block fails.
         level: of compression, 1 (quick) to 9.
-
-    Raises:
-        UserError: if it cannot be written, or where a growing file would take the place of another.
     """
 
     def __init__(
@@ -63,7 +59,7 @@ class ReplayWriter:
         self._index: list[bytes] = []
         beginning = write_beginning(build(Header, {**header, "scene": self._encoder.schema}, "recording"))
         with ExitStack() as opening:
-            opening.enter_context(told_plainly("writing", self.path))
+            opening.enter_context(os_errors_as_user_errors("writing", self.path))
             name = self.path
             if growing:
                 write_file(name, b"", "recording", fresh=True)
@@ -86,17 +82,7 @@ class ReplayWriter:
         last: bool = False,
         marks: list[Mark] | None = None,
     ) -> None:
-        """Adds a frame; ticks follow one another.
-
-        Args:
-            scene: one frame.
-            tick: its number.
-            first, last: whether it is an episode's first or last one.
-            marks: what happened at it.
-
-        Raises:
-            UserError: if its layers, columns or constants differ from the first scene's, or it is too large.
-        """
+        """Adds a frame; ticks follow one another."""
         size = sum(map(len, self._frames))
         if len(self._frames) == SCENE_TICKS or size >= SCENE_BYTES:
             self.flush()
@@ -147,17 +133,13 @@ class ReplayWriter:
 
 
 class WorldRecorder:
-    """Records one world of a batch while somebody else plays it; a context manager.
+    """Records one world of a batch while it is played elsewhere; a context manager.
 
     After every reset of the world `begin` is called, after every step `step`.
 
     Args:
-        path: of the recording.
-        world: the batch.
-        index: which of its worlds.
-        header: fields of `Header` that the world does not know: options, seed, policy, started.
-        exact: keep states and actions too, where the world can be saved, so that the recording can be played on.
-        snapshot_every: ticks between two states.
+        header: fields of `Header` that are not read from the world: options, seed, policy, started.
+        exact: keep states and actions too, if the world can be saved, so that play can continue from the recording.
         growing, level: see `ReplayWriter`.
 
     Example:
@@ -212,16 +194,11 @@ class WorldRecorder:
         self._add(None, first=not under_way)
 
     def step(self, action: Any, last: bool = False) -> None:
-        """The world was just stepped.
-
-        Args:
-            action: of the whole batch, as `World.step` took it.
-            last: whether the episode ends or is left here.
-        """
+        """The world was just stepped."""
         self._add(one_of(action, self._index), last=last)
 
-    def note(self, kind: str, slot: int) -> None:
-        """Marks the next frame with what the world knows nothing of."""
+    def add_mark(self, kind: str, slot: int) -> None:
+        """Marks the next frame with an event from outside the world."""
         self._notes.append((kind, slot))
 
     def _add(self, action: Any, first: bool = False, last: bool = False) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import safetensors.numpy
 
 from interplay.core.errors import UserError
-from interplay.core.files import replace_file, told_plainly
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.reading import read_bytes
 from interplay.evaluate.communication.columns import is_about, wrong_talk
 from interplay.evaluate.communication.recording import TalkRecorder
@@ -45,7 +45,7 @@ class TalkFolder:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        with told_plainly("making the folder", self.path):
+        with os_errors_as_user_errors("making the folder", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         self._log = ResultsLog(self.path / INDEX)
         try:
@@ -75,7 +75,7 @@ class TalkFolder:
                 )
         name = f"talk-{len(self._log.results):06d}.safetensors"
         data = safetensors.numpy.save(_columns(talk))
-        with told_plainly("writing", self.path / name, "earlier games are intact"):
+        with os_errors_as_user_errors("writing", self.path / name, "earlier games are intact"):
             replace_file(self.path / name, data, "shard")
         seal = hashlib.sha256(data).hexdigest()
         self._log.append({name: {"games": len(talk), "bytes": len(data), "sha256": seal, "about": about}})
@@ -147,7 +147,7 @@ def _check_entry(index: Path, name: str, entry: dict[str, Any]) -> None:
 
 def _read_shard(path: Path, entry: dict[str, Any]) -> Talk:
     cure = f"restore the file, or delete its line in {INDEX} to go on without its {entry['games']:,} games"
-    with told_plainly("reading", path):
+    with os_errors_as_user_errors("reading", path):
         data = read_bytes(path, links=False)
     if len(data) != entry["bytes"] or hashlib.sha256(data).hexdigest() != entry["sha256"]:
         raise UserError(f"{path}: torn or changed, its checksum is another; {cure}")

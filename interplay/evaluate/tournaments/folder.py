@@ -11,11 +11,10 @@ from typing import Any, Generic, TypeVar
 
 from interplay.core import trust
 from interplay.core.errors import UserError
-from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
+from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, replace_file, sync_folder
 from interplay.core.reading import parse_toml
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build, to_toml
-from interplay.core.signatures import signature_path
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
 S = TypeVar("S", bound=Settings)
@@ -56,7 +55,7 @@ class TournamentFolder(Generic[S]):
     def write(self, name: str, text: str) -> None:
         """Gives a file of the folder new contents at once; in memory nothing happens."""
         if self.path is not None:
-            with told_plainly("writing", self.path / name, "the results are intact"):
+            with os_errors_as_user_errors("writing", self.path / name, "the results are intact"):
                 replace_file(self.path / name, text, name)
 
     def close(self) -> None:
@@ -75,11 +74,11 @@ class TournamentFolder(Generic[S]):
         """Writes the settings of a new tournament, or makes sure that the one that stands there is this one."""
         file = path / SETTINGS
         if not file.exists():
-            # A kill may leave a hidden file, and a signature without its file.
-            left = (signature_path(file).name,)
-            if any(not other.name.startswith(".") and other.name not in left for other in path.iterdir()):
+            if any(
+                not other.name.startswith(".") for other in path.iterdir()
+            ):  # a kill may leave a hidden file
                 raise UserError(f"{path} holds other things than a tournament; choose another --out")
-            with told_plainly("creating the tournament", path):
+            with os_errors_as_user_errors("creating the tournament", path):
                 trust.write_settings(file, self.settings, sealed_toml(self.settings))
                 sync_folder(path.parent)
             return
@@ -165,7 +164,7 @@ def _shown(value: Any) -> str:
 
 
 def _lock(path: Path) -> FileLock:
-    with told_plainly("creating the tournament", path):
+    with os_errors_as_user_errors("creating the tournament", path):
         path.mkdir(parents=True, exist_ok=True)
         refuse_links(path, (".lock", SETTINGS, RESULTS, RATINGS))
         lock = FileLock(path / ".lock")

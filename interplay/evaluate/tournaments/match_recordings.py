@@ -17,7 +17,7 @@ import numpy as np
 
 from interplay import __version__
 from interplay.core.errors import UserError
-from interplay.core.files import refuse_links, told_plainly
+from interplay.core.files import os_errors_as_user_errors, refuse_links
 from interplay.core.replay import WorldRecorder
 from interplay.core.replay.layout import SUFFIX
 from interplay.core.world import World
@@ -63,7 +63,7 @@ class RecordingPlan(NamedTuple):
             UserError: if a link or a file stands in its place, or it cannot be made.
         """
         refuse_links(out, (), (MATCHES,))
-        with told_plainly("making the folder of recordings", out / MATCHES):
+        with os_errors_as_user_errors("making the folder of recordings", out / MATCHES):
             (out / MATCHES).mkdir(exist_ok=True)
         return cls(out / MATCHES, each * per_match, names, options)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.files import open_log, reached, replace_file, sync_folder, told_plainly
+from interplay.core.files import open_log, os_errors_as_user_errors, reached, replace_file, sync_folder
 from interplay.core.reading import LINE, opened, parse_json
 
 CHECK = "check"  # key of a line's checksum
@@ -56,7 +56,7 @@ class ResultsLog:
         self._checked: bool | None = None  # whether lines have checksums; None: there are none yet
         if path is None:
             return
-        with told_plainly("opening the results", path):
+        with os_errors_as_user_errors("opening the results", path):
             fresh = not os.path.lexists(path)
             self._handle = open_log(path)
             try:
@@ -76,7 +76,7 @@ class ResultsLog:
         new = {key: dict(result) for key, result in results.items() if key not in self.results}
         if self._handle is not None and self.path is not None:
             text = "".join(_line({"key": key, **result}) for key, result in new.items())
-            with told_plainly("writing the results", self.path, "earlier results are intact"):
+            with os_errors_as_user_errors("writing the results", self.path, "earlier results are intact"):
                 if self._checked is False:
                     self._add_checks(self.path)
                 self._write(text.encode())
@@ -92,7 +92,7 @@ class ResultsLog:
         gone = set(keys)
         self.results = {key: result for key, result in self.results.items() if key not in gone}
         if self._handle is not None and self.path is not None:
-            with told_plainly("writing the results", self.path, "earlier results are intact"):
+            with os_errors_as_user_errors("writing the results", self.path, "earlier results are intact"):
                 self._add_checks(self.path)
             self._checked = True
 

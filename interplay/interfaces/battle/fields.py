@@ -1,4 +1,4 @@
-"""The table of the field, which battles show with `see_field`, read for a whole side: rows B, units K, own ones first."""
+"""The table of the field (`see_field`) read for a whole side: rows B, units K, own ones first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PERIODS = np.array([unit.cooldown * TICKS_PER_SECOND for unit in UNITS.values()]
 
 
 class Field(NamedTuple):
-    """The numbers of a table that are asked of more than once."""
+    """The numbers of a table that are used more than once."""
 
     table: Array  # (B, K, FIELD) float32
     alive: Array  # (B, K) bool
@@ -33,16 +33,10 @@ class Field(NamedTuple):
 
 
 def check_side(owner: str, space: spaces.Space, grid: int, types: tuple[str, ...]) -> int:
-    """How many members a side's observation is of.
+    """Number of members of a side's observation.
 
     Args:
-        owner: who asks.
-        space: of the observation.
-        grid: cells of a side of the field.
         types: the units that the picture has room for.
-
-    Raises:
-        UserError: for what is no tuple of battle observations with a table, a field of another size, or units of other types.
     """
     members = space.spaces if isinstance(space, spaces.Tuple) else ()
     one = members[0] if members else None
@@ -75,7 +69,7 @@ def read_field(obs: Nest, grid: int) -> Field:
 
 
 def shared_cells(field: Field, members: int) -> Array:
-    """(B,) how many living ground units of the own side stand in a cell with another one, whose orders they share."""
+    """(B,) number of living ground units of the own side that share a cell with another one, and so its orders."""
     ground = field.alive[:, :members] & ~FLIES[field.types[:, :members]]
     cell = np.where(ground, field.row[:, :members] * 1000 + field.column[:, :members], -1)
     same = (cell[:, :, None] == cell[:, None, :]) & ground[:, :, None]

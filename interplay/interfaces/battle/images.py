@@ -26,20 +26,16 @@ ANY = ""  # a channel of units of all types
 
 
 class FieldImage(Feature):
-    """What the pictures have in common; the whole field is seen, and what of one channel is in one cell adds up.
+    """Base of the pictures: the whole field is visible, and values of one channel in one cell are added.
 
-    It stands above a side's tuple of observations: ``InterfacedWorld(world, {"team0": ["Img5IObsItf"]}, teams=True)`` of a world with
+    It needs a side's tuple of observations: ``InterfacedWorld(world, {"team0": ["Img5IObsItf"]}, teams=True)`` of a world with
     `see_field`.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`; a mapping calls it ``image``.
     """
 
     name = "image"
     grid: ClassVar[int]
     types: ClassVar[tuple[str, ...]]
-    channels: ClassVar[tuple[tuple[str, str], ...]]  # type or ANY, and what is told of it
+    channels: ClassVar[tuple[tuple[str, str], ...]]  # type or ANY, and its quantity
 
     def __init__(self, inner: Interface | None = None, mode: str = "replace", key: str | None = None) -> None:
         super().__init__(inner, mode, key)
@@ -51,36 +47,26 @@ class FieldImage(Feature):
 
     def _feature(self, obs: Nest) -> Any:
         field = read_field(self.ctx.raw, self.grid)
-        told = _told(field)
+        quantities = _quantities(field)
         image = np.zeros((len(field.table), self.grid, self.grid, 2 * len(self.channels)), np.float32)
         enemy = np.arange(field.alive.shape[1]) >= self._members
         for number, (kind, what) in enumerate(self.channels):
             shown = field.alive & ((field.types == TYPES.index(kind)) if kind else True)
             b, k = np.nonzero(shown)
             channel = number + len(self.channels) * enemy[k]
-            np.add.at(image, (b, field.row[b, k], field.column[b, k], channel), told[what][b, k])
+            np.add.at(image, (b, field.row[b, k], field.column[b, k], channel), quantities[what][b, k])
         return image
 
 
 class Img5IObsItf(FieldImage):
-    """Shows (8, 8, 6): HP, shield and cooldown of the own Immortals, then of the enemy's.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`.
-    """
+    """(8, 8, 6): HP, shield and cooldown of the own Immortals, then of the enemy's."""
 
     grid, types = 8, ("immortal",)
     channels = tuple((ANY, what) for what in ("health", "shield", "cooldown"))
 
 
 class Img3I2ZObsItf(FieldImage):
-    """Shows (8, 8, 16): HP, shield, cooldown and damage of own Immortals, own Zealots, enemy Immortals, enemy Zealots.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`.
-    """
+    """(8, 8, 16): HP, shield, cooldown and damage of own Immortals, own Zealots, enemy Immortals, enemy Zealots."""
 
     grid, types = 8, ("immortal", "zealot")
     channels = tuple(
@@ -89,12 +75,7 @@ class Img3I2ZObsItf(FieldImage):
 
 
 class ImgMABObsItf(FieldImage):
-    """Shows (16, 16, 18): own HP of Mutalisks, Hydralisks, Roaches, Zerglings and Banelings, cooldown, range, damage, can hit air; then the enemy's.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`.
-    """
+    """(16, 16, 18): own HP of Mutalisks, Hydralisks, Roaches, Zerglings and Banelings, cooldown, range, damage, can hit air; then the enemy's."""
 
     grid, types = 16, ("mutalisk", "hydralisk", "roach", "zergling", "baneling")
     channels = (
@@ -103,8 +84,8 @@ class ImgMABObsItf(FieldImage):
     )
 
 
-def _told(field: Field) -> dict[str, Array]:
-    """What channels tell -> (B, K)."""
+def _quantities(field: Field) -> dict[str, Array]:
+    """Values of channels -> (B, K)."""
     return {
         "health": field.table[..., HEALTH],
         "shield": field.table[..., SHIELD],

@@ -1,4 +1,4 @@
-"""Orders by cell: every own unit obeys the cell that it stands in (specification games 4.4)."""
+"""Orders by cell: every own unit obeys the order of its cell (specification games 4.4)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from interplay.worlds.battle.state import EAST, FIRST_ATTACK, MOVES, NORTH, NOTH
 HEADINGS = 8  # clockwise from north
 ATTACK, ATTACK_AIR = 8, 9  # entries: the nearest, or with ground first; air first
 _TURN = np.pi / 4 * np.arange(HEADINGS)
-_WAYS = np.stack([np.sin(_TURN), np.cos(_TURN)], axis=1)  # (headings, 2) to the right and up
+_DIRECTIONS = np.stack([np.sin(_TURN), np.cos(_TURN)], axis=1)  # (headings, 2) to the right and up
 
 
 class CellOrders(Interface):
-    """What both kinds of orders have in common.
+    """Base of both kinds of orders.
 
-    A unit that cannot do what its cell says does what comes nearest: a move slides along the edge, an attack on who is out of SMAC's range
-    walks there. In cells without an own unit only entry 0 is legal, as every head needs one legal choice. ``info["shared_cells"]`` of a match
+    A unit that cannot obey does the nearest thing: a move slides along the edge, an attack on a unit out of SMAC's range
+    walks towards it. In cells without an own unit only entry 0 is legal, as every head needs one legal choice. ``info["shared_cells"]`` of a match
     counts, for each slot, the ground units that share a cell and so an order; None for a slot without orders by cell.
 
     Args:
@@ -76,7 +76,7 @@ class CellOrders(Interface):
         legal[b, self._cells(field)[b, a]] = True
         return legal.reshape(len(legal), -1)
 
-    def _tell(self) -> Mapping[str, Array]:
+    def _infos(self) -> Mapping[str, Array]:
         return {"shared_cells": shared_cells(read_field(self.ctx.raw, self.grid), self._members)}
 
     def _cells(self, field: Field) -> Array:
@@ -88,18 +88,18 @@ class CellOrders(Interface):
     def _choose(self, field: Field, entry: Array, member: int) -> Array:
         """(B,) the raw actions of one unit."""
         legal = self.ctx.raw[member]["legal"].astype(bool)
-        way = _WAYS[entry % HEADINGS]
+        direction = _DIRECTIONS[entry % HEADINGS]
         attacks = entry >= ATTACK
         target, towards = self._aim(field, entry, member)
-        way = np.where(attacks[:, None], towards, way)
-        action = _best_move(legal, way, self._enemies)
+        direction = np.where(attacks[:, None], towards, direction)
+        action = _best_move(legal, direction, self._enemies)
         rows = np.arange(len(entry))
         shoots = attacks & (target >= 0) & legal[rows, FIRST_ATTACK + np.maximum(target, 0)]
         action = np.where(shoots, FIRST_ATTACK + target, action)
         return np.where(field.alive[:, member], action, NOTHING).astype(np.int64)
 
     def _aim(self, field: Field, entry: Array, member: int) -> tuple[Array, Array]:
-        """(B,) the enemy that is attacked, -1 for none, and (B, 2) the way there."""
+        """(B,) the enemy that is attacked, -1 for none, and (B, 2) the direction to it."""
         theirs = slice(self._members, None)
         across = field.table[:, theirs, X] - field.table[:, member, X, None]
         up = field.table[:, theirs, Y] - field.table[:, member, Y, None]
@@ -112,36 +112,28 @@ class CellOrders(Interface):
         target = far.argmin(axis=1)
         rows = np.arange(len(entry))
         none = ~hit.any(axis=1)
-        way = np.stack([across[rows, target], up[rows, target]], axis=1)
-        return np.where(none, -1, target), np.where(none[:, None], 0.0, way)
+        direction = np.stack([across[rows, target], up[rows, target]], axis=1)
+        return np.where(none, -1, target), np.where(none[:, None], 0.0, direction)
 
 
 class ImgActItf(CellOrders):
-    """Takes (8, 8) entries: 0..7 moves, clockwise from north, 8 attacks the nearest enemy that the unit can hit.
-
-    Args:
-        inner: the stack below.
-    """
+    """(8, 8) entries: 0..7 moves, clockwise from north, 8 attacks the nearest enemy that the unit can hit."""
 
     grid, planes, entries = 8, (), 9
     types = TYPES
 
 
 class ImgMABActItf(CellOrders):
-    """Takes (2, 16, 16) entries, plane 0 for ground units, plane 1 for those that fly: 0..7 moves, 8 attacks the nearest, ground first, 9 air first.
-
-    Args:
-        inner: the stack below.
-    """
+    """(2, 16, 16) entries, plane 0 for ground units, 1 for flying ones: 0..7 moves, 8 attacks the nearest, ground first, 9 air first."""
 
     grid, planes, entries = 16, (2,), 10
     types = TYPES
 
 
-def _best_move(legal: Array, way: Array, enemies: int) -> Array:
-    """(B,) the legal move that leads most into a direction (B, 2); stopping where none does."""
+def _best_move(legal: Array, direction: Array, enemies: int) -> Array:
+    """(B,) the legal move closest to a direction (B, 2); stop if there is none."""
     north_east = FIRST_ATTACK + enemies
     moves = np.array([NORTH, north_east, EAST, north_east + 1, SOUTH, north_east + 2, WEST, north_east + 3])
-    gain = np.where(legal[:, moves], way @ _WAYS.T, 0.0)
+    gain = np.where(legal[:, moves], direction @ _DIRECTIONS.T, 0.0)
     best = gain.argmax(axis=1)
     return np.where(gain.max(axis=1) > 1e-9, moves[best], STOP)

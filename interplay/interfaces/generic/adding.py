@@ -1,4 +1,4 @@
-"""Features that are added to what is observed already: how a tuple, a mapping or a bare array takes one more."""
+"""Features that are added to an observation: a tuple, a mapping or a bare array gets one more entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ class Feature(Interface):
     `_feature`.
 
     Args:
-        inner: the stack below.
         mode: ``"append"``, or ``"replace"``: the entry is all that is observed.
         key: what a mapping calls it; None is `name`.
 

@@ -25,10 +25,9 @@ OPERATIONS: dict[str, Callable[[Array], Array]] = {
 
 
 class Entry(Interface):
-    """Changes one entry of a tuple or mapping, or a bare array. Subclasses write `_entry_space` and `_entry`.
+    """Base of changes of one entry of a tuple or mapping, or of a bare array. Subclasses write `_entry_space` and `_entry`.
 
     Args:
-        inner: the stack below.
         index: of the entry; None is a bare array.
     """
 
@@ -71,12 +70,10 @@ class Entry(Interface):
 
 
 class BoxTransform(Entry):
-    """Applies an elementwise operation that never turns back (monotone), to an entry and to its bounds.
+    """Applies a monotone elementwise operation to an entry and to its bounds.
 
     Args:
-        inner: the stack below.
-        op: one of `OPERATIONS`, or a function of an array that gives an array of the same shape; settings can only name.
-        index: of the entry; None is a bare array.
+        op: one of `OPERATIONS`, or a function from an array to an array of the same shape; settings can only name one.
 
     Raises:
         UserError: for an unknown operation, in `setup` for one that changes the shape, and in play for one that leaves its
@@ -129,12 +126,7 @@ class Reshape(Entry):
     """Gives an entry another shape.
 
     Args:
-        inner: the stack below.
         shape: the new one; -1 is whatever is left.
-        index: of the entry; None is a bare array.
-
-    Raises:
-        UserError: in `setup`, if the numbers do not fit into the shape.
     """
 
     def __init__(
@@ -161,12 +153,7 @@ class Transpose(Entry):
     """Gives an entry its axes in another order.
 
     Args:
-        inner: the stack below.
         axes: the new order; None turns it round.
-        index: of the entry; None is a bare array.
-
-    Raises:
-        UserError: in `setup`, if these are not the entry's axes.
     """
 
     def __init__(

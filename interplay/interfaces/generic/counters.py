@@ -18,13 +18,8 @@ class MultiBinObs(Feature):
     """Adds the number of steps so far as one-hots at several resolutions.
 
     Args:
-        inner: the stack below.
-        max: the step from which on it stands still.
-        bins: how many each one-hot has; a bin is ``max // bins`` steps wide, the last one takes the rest.
-        mode, key: see `Feature`; a mapping calls it ``step_bins``.
-
-    Raises:
-        UserError: for no bins, or more bins than steps.
+        max: the largest number; later steps count as this one.
+        bins: length of each one-hot; a bin is ``max // bins`` steps wide, the last one takes the rest.
     """
 
     name = "step_bins"

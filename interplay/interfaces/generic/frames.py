@@ -15,16 +15,9 @@ from interplay.interfaces.nests import Array, Layout, Nest, box, map_space
 
 
 class FrameStack(Interface):
-    """Shows the last k observations: each leaf of shape S becomes (k, *S), the newest last.
+    """The last k observations: each leaf of shape S becomes (k, *S), the newest last.
 
-    The first one of an episode stands for those before it.
-
-    Args:
-        inner: the stack below.
-        k: how many.
-
-    Raises:
-        UserError: for k below 1.
+    The first one of an episode is repeated for those before it.
     """
 
     heeds_moving = True
@@ -43,7 +36,7 @@ class FrameStack(Interface):
         return map_space(lambda leaf: repeated(leaf, self.k), obs_space), act_space
 
     def _kept_frames(self, dtype: np.dtype) -> tuple[Array, list[tuple[int, slice]]]:
-        """An array (B, k, n) for the leaves of one dtype, and which leaf is where in it."""
+        """An array (B, k, n) for the leaves of one dtype, and their positions in it."""
         ranges, places, end = [], [], 0
         for number, leaf in enumerate(self._layout.leaves):
             if leaf.dtype == dtype:
@@ -63,7 +56,7 @@ class FrameStack(Interface):
             frames[rows] = newest[:, None]
 
     def _note_observation(self, obs: Nest) -> None:
-        moving = self.ctx.moving & ~self.ctx.fresh  # `_begin` has filled the others
+        moving = self.ctx.moving & ~self.ctx.fresh  # `_begin` has filled the fresh ones
         if not moving.any():
             return
         rows: Any = slice(None) if moving.all() else np.flatnonzero(moving)

@@ -16,18 +16,12 @@ from interplay.interfaces.nests import Array, Layout, Nest, leaves
 
 
 class PrevActObs(Feature):
-    """Adds the last n decisions: one-hots of all discrete choices, the oldest first, zeros where there was none yet.
+    """Adds the last n decisions: one-hots of all discrete choices, the oldest first, zeros before the first.
 
     Held actions are no decisions, see `Interface.act_trans`.
 
     Args:
-        inner: the stack below.
-        n: how many.
-        raw: instead, the last action itself, in its own space; before the first it is the one that is nearest to 0.
-        mode, key: see `Feature`; a mapping calls it ``previous_action``.
-
-    Raises:
-        UserError: for n below 1, for more than one raw action, or in `setup` where no part of the action is discrete.
+        raw: instead, the last action itself, in its own space; before the first one, the action nearest to 0.
     """
 
     name = "previous_action"

@@ -1,4 +1,4 @@
-"""Many numbers as one vector: how nests of arrays are flattened, and the interfaces that do (specification interfaces 10)."""
+"""Nested arrays flattened to one vector, and the interfaces for it (specification interfaces 10)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Flattener:
         space: of one row.
 
     Attributes:
-        space: of the vector: the dtype of the leaves where they are Boxes of one, else float32.
+        space: of the vector: the leaves' dtype if all are Boxes of one dtype, else float32.
     """
 
     def __init__(self, space: spaces.Space) -> None:
@@ -79,11 +79,7 @@ class Dict2Vec(Interface):
     """Makes one vector of every mapping: of the whole observation if it is one, else of each entry that is one.
 
     Args:
-        inner: the stack below.
-        leave_out: beginnings of keys that are left out: statistics, which a policy should not see. Empty keeps all.
-
-    Raises:
-        UserError: in `setup`, where there is no mapping or nothing of it is left.
+        leave_out: prefixes of keys to drop: statistics, which a policy should not see. Empty keeps all.
     """
 
     def __init__(self, inner: Interface | None = None, leave_out: Sequence[str] = ("stats_",)) -> None:
@@ -122,12 +118,9 @@ class Dict2Vec(Interface):
 
 
 class ConcatObsAct(Interface):
-    """A tuple of members as one: their observations one vector, their actions one vector, so one model plays a team.
+    """A tuple of members as one slot: one vector of observations and one of actions, so that one model plays a team.
 
     Actions of Boxes join to a Box, discrete ones to a MultiDiscrete, member after member.
-
-    Raises:
-        UserError: in `setup`, if observation or action is no tuple, or actions are of both sorts.
     """
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
@@ -184,11 +177,7 @@ def _join(parts: list[Any]) -> spaces.Space:
 
 
 class RemoveTuple(Interface):
-    """Takes the entry out of every tuple of one: of observation, action or both.
-
-    Raises:
-        UserError: in `setup`, if neither is a tuple of one.
-    """
+    """Takes the entry out of every tuple of one: of observation, action or both."""
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
         self._opens, self._closes = (

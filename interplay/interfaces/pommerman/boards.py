@@ -1,4 +1,4 @@
-"""What boards say: who looks, where bombs reach, which moves are wise (specification games 3.2 and 3.5, interfaces 10).
+"""Boards: own agent, bombs' reach, wise moves (specification games 3.2 and 3.5, interfaces 10).
 
 Functions of raw observations with the axis of rows B first; N is the board's side.
 """
@@ -39,11 +39,7 @@ Raw = Mapping[str, Array]
 
 
 def side_of(owner: str, space: spaces.Space) -> int:
-    """N of a raw observation space.
-
-    Raises:
-        UserError: if it is not Pommerman's.
-    """
+    """N of a raw observation space."""
     missing = [key for key in KEYS if not isinstance(space, spaces.Dict) or key not in space.spaces]
     if missing:
         raise UserError(
@@ -63,20 +59,20 @@ def is_duel(raw: Raw) -> Array:
 
 
 def own_id(raw: Raw) -> Array:
-    """(B,) 0..3, whose observation it is: the first number that is neither the team-mate's nor an enemy's."""
+    """(B,) 0..3, the observing agent: the first number that is neither the team-mate's nor an enemy's."""
     others = np.concatenate([number(raw, "teammate")[:, None], raw["enemies"]], axis=1) - AGENT
     named = (others[:, :, None] == np.arange(4)).any(axis=1)
     return named.argmin(axis=1)
 
 
 def alive(raw: Raw) -> Array:
-    """(B,) whether the one who looks lives."""
+    """(B,) whether the observing agent is alive."""
     flags = raw["alive"].reshape(len(raw["alive"]), -1).astype(bool)
     return flags[:, 0] if flags.shape[1] == 1 else flags[np.arange(len(flags)), own_id(raw)]
 
 
 def one_cell(raw: Raw) -> Array:
-    """(B, N, N) bool, the cell of the one who looks."""
+    """(B, N, N) bool, the cell of the observing agent."""
     n = raw["board"].shape[1]
     row, column = raw["position"][:, 0, None, None], raw["position"][:, 1, None, None]
     return (np.arange(n)[:, None] == row) & (np.arange(n) == column)
@@ -86,7 +82,6 @@ def blasts(raw: Raw, stop_at_walls: bool = False) -> tuple[Array, Array]:
     """Where bombs will reach, and how soon.
 
     Args:
-        raw: observations.
         stop_at_walls: False goes through walls, as the published interface does; True stops before rigid cells and on wood.
 
     Returns:
@@ -113,7 +108,7 @@ def blasts(raw: Raw, stop_at_walls: bool = False) -> tuple[Array, Array]:
 
 
 def wise_moves(raw: Raw) -> Array:
-    """(B, 6) bool: what is worth doing, stricter than the rules: flames, fog and agents are not walked into."""
+    """(B, 6) bool: sensible actions, stricter than the rules: no moves into flames, fog or agents."""
     board, rows = raw["board"], np.arange(len(raw["board"]))
     wise = np.zeros((len(board), 6), bool)
     wise[:, 0] = True
@@ -128,7 +123,7 @@ def wise_moves(raw: Raw) -> Array:
 
 
 def _cell(raw: Raw, step: Array) -> Array:
-    """(B,) codes of the cells at a distance from the one who looks; rigid outside of the board."""
+    """(B,) codes of the cells at an offset from the observing agent; rigid outside the board."""
     board, at = raw["board"], raw["position"].astype(np.int64) + step
     n = board.shape[1]
     inside = ((at >= 0) & (at < n)).all(axis=1)

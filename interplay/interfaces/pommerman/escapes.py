@@ -1,4 +1,4 @@
-"""What near cells will do to a Pommerman agent, and which of its moves can be survived (after the action filter of Gao et al. 2019, arXiv 1905.01360)."""
+"""The future of the cells near a Pommerman agent, and its survivable moves (after the action filter of Gao et al. 2019, arXiv 1905.01360)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,15 @@ from interplay.interfaces.pommerman import boards
 from interplay.interfaces.pommerman.search import HORIZON, Sights, allocate, find_escapes
 
 _MEMO = "pommerman/escapes"
-_MOST_ROWS = 32  # of a board whose rows fit into words
+_MOST_ROWS = 32  # a row of the board has to fit into a word
 
 
 class EscapeMaskItf(Feature):
-    """Forbids what cannot be survived, and adds (6,) bits that say so.
+    """Masks actions that cannot be survived, and adds the mask to the observation as (6,) bits.
 
-    An action is allowed if it does something and, as far as the agent sees, there is a way to live on until everything of today has burnt:
-    bombs lie still, burn in chains and stop at walls, nobody lays another one, others stay where they are for three steps. Where there is
-    no such action all moves are allowed. Bombs out of sight and kicked ones are not foreseen, so agents behind it can still die.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`; a mapping calls it ``escapes``.
+    An action is allowed if it does something and, as far as the agent sees, some path stays alive until all present bombs and flames have burnt out.
+    Assumptions: bombs do not move, burn in chains and stop at walls, no further bomb is laid, other agents stay for three steps. If there is no
+    such action, all moves are allowed. Bombs out of sight and kicked ones are not foreseen, so the agent can still die.
     """
 
     name = "escapes"
@@ -59,13 +55,11 @@ class EscapeMaskItf(Feature):
 class CentredBoardObs(Feature):
     """Adds 7 planes of the cells around the agent, (S, S, 7) with S = 2 reach + 1: open, wood, bomb (its life / 10), fire, item, enemy, team-mate.
 
-    Fire is 1 where the next step burns and falls to 0 for cells that nothing of today will burn. Cells beyond the board, rigid ones and fog
-    are 0 in all planes. It reads the view, so it stands above a `RotateItf` or without one.
+    Fire is 1 for cells that burn in the next step and falls to 0 for cells that no present bomb will burn. Cells beyond the board, rigid ones and fog
+    are 0 in all planes. It reads the view, so it works above a `RotateItf` or without one.
 
     Args:
-        inner: the stack below.
-        reach: cells in each direction; 4 is what agents in fog see.
-        mode, key: see `Feature`; a mapping calls it ``near``.
+        reach: cells in each direction; agents in fog see 4.
     """
 
     name = "near"
@@ -121,7 +115,7 @@ def _board_side(owner: str, ctx: Context) -> int:
 
 
 def _escapes(ctx: Context) -> tuple[Array, Array]:
-    """(B, 6) actions that can be survived and (B, N, N) steps until cells burn, of what is seen; found once for each view."""
+    """(B, 6) survivable actions and (B, N, N) steps until cells burn, from the observation; computed once per view."""
     view: Any = ctx.view
     known = ctx.memory.get(_MEMO)
     if known is not None and known[0] is view:

@@ -23,16 +23,14 @@ class BoardMapObs(Feature):
     """Adds 22 planes (N, N, 22): rigid, wood, bomb, flames, fog, extra bomb, range, kick; self, team-mate, three enemies by id; blast
     cross; danger; own cell, team-mate, any enemy; ammo/3, blast/5, kick, alive everywhere.
 
-    Joint ones of a team of two, (N, N, 17), above a `CombineObs`: the same eight; both members, two enemies by id; blast cross; danger; and at
+    For a team of two, above a `CombineObs`, (N, N, 17): the same eight; both members, two enemies by id; blast cross; danger; and at
     the members' cells blast/5, kick, ammo/3.
 
-    It reads the view, so it stands above a `RotateItf`.
+    It reads the view, so it works above a `RotateItf`.
 
     Args:
-        inner: the stack below.
-        joint: whether a team of two looks.
-        stop_at_walls: whether walls stop the blast cross; the published one goes through them.
-        mode, key: see `Feature`; a mapping calls it ``planes``.
+        joint: whether the observation is a team's of two.
+        stop_at_walls: whether walls stop the blast cross; in the published one they do not.
     """
 
     name = "planes"
@@ -86,7 +84,7 @@ class BoardMapObs(Feature):
     def _put_pair(self, view: boards.Raw, planes: Array) -> None:
         board = view["board"]
         for member in range(2):
-            # Each is the other's team-mate; the dead stand on no cell.
+            # Each is the other's team-mate; dead ones have no cell.
             here = board == view["teammate"].reshape(len(board), 2)[:, 1 - member, None, None]
             planes[..., 8 + member] = here
             own = {key: view[key][:, member] for key in ("ammo", "blast_strength", "can_kick")}
@@ -98,12 +96,7 @@ class BoardMapObs(Feature):
 
 
 class AttrObsItf(Feature):
-    """Adds (6,): alive, row/(N-1) - 0.5, column/(N-1) - 0.5, blast/5, kick, ammo/3; the last three are 0 when dead.
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`; a mapping calls it ``attributes``.
-    """
+    """Adds (6,): alive, row/(N-1) - 0.5, column/(N-1) - 0.5, blast/5, kick, ammo/3; the last three are 0 when dead."""
 
     name = "attributes"
 
@@ -124,12 +117,7 @@ class AttrObsItf(Feature):
 
 
 class ActMaskObsItf(Feature):
-    """Adds (6,) bits: which actions are wise (`boards.wise_moves`).
-
-    Args:
-        inner: the stack below.
-        mode, key: see `Feature`; a mapping calls it ``wise``.
-    """
+    """Adds (6,) bits: which actions are wise (`boards.wise_moves`)."""
 
     name = "wise"
 
@@ -142,7 +130,7 @@ class ActMaskObsItf(Feature):
 
 
 def _put_enemies(enemies: Array, board: Array, planes: Array) -> None:
-    """A plane for each enemy, by id; those that are nobody come last and are nowhere."""
+    """A plane for each enemy, by id; absent enemies come last and have empty planes."""
     by_id = np.sort(np.where(enemies < boards.AGENT, 99, enemies), axis=1)
     for k in range(planes.shape[-1]):
         planes[..., k] = board == by_id[:, k, None, None]
@@ -158,7 +146,7 @@ def _scaled(view: boards.Raw) -> tuple[Array, Array, Array]:
 
 
 def _most(space: Any, unit: int) -> float:
-    """The greatest value of a number in units; infinite where its space does not say."""
+    """The greatest value of a number in units; infinite if its space has no bound."""
     if isinstance(space, spaces.Discrete):
         return (int(space.start) + int(space.n) - 1) / unit
     if isinstance(space, spaces.MultiDiscrete):

@@ -1,4 +1,4 @@
-"""A team of two as one who looks: both boards in one view (specification interfaces 10: CombineObs)."""
+"""A team of two as one agent: both boards in one view (specification interfaces 10: CombineObs)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ PAIR = "pair"  # what is provided: the space of the joint view
 
 
 class CombineObs(Interface):
-    """Shows a team of two one mapping: boards merged, everything else of both, member after member: (2, ...) where one has (...).
+    """A team of two as one mapping: boards merged, everything else of both, member after member: (2, ...) instead of (...).
 
-    What a member sees in fog is what the other sees there. A dead member's board is ignored; where both are dead, both are looked at. The view of
+    A cell in one member's fog shows the other's view. A dead member's board is ignored; if both are dead, both are used. The view of
     features above is the joint one.
 
-    Args:
-        inner: the stack below.
-
     Raises:
-        UserError: in `setup`, for anything but a tuple of two of Pommerman's observations; as an episode begins, for two who are not each
-            other's team-mates, or whose boards are turned.
+        UserError: in `setup`, for anything but a tuple of two of Pommerman's observations; when an episode begins, for agents that are not
+            team-mates, or turned boards.
     """
 
     provides = (PAIR,)

@@ -18,16 +18,10 @@ BACK = ACTIONS.argsort(axis=1)  # the board's -> the agent's
 
 
 class RotateItf(Interface):
-    """Turns all maps, positions and directions so that the agent begins top left, numbers agents from its own on, and turns actions and masks back.
+    """Turns maps, positions and directions so that the agent begins top left, numbers agents from its own on, and turns actions and masks back.
 
-    With four agents these are (id - own) mod 4 and a quarter turn for each number; with two they are mod 2 and a half turn, as the second
-    begins in the opposite corner. The team-mate is agent 2 then. All keys stay; features above see the turned view.
-
-    Args:
-        inner: the stack below.
-
-    Raises:
-        UserError: in `setup`, for observations that are not Pommerman's, or actions other than its six, first of several.
+    With four agents: (id - own) mod 4 and a quarter turn for each number. With two: mod 2 and a half turn, as the second
+    begins in the opposite corner. The team-mate is then agent 2. All keys stay; features above use the turned view.
     """
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
@@ -58,13 +52,13 @@ class RotateItf(Interface):
 
 
 def quarter_turns(raw: boards.Raw) -> Array:
-    """(B,) 0..3, how often the board is turned clockwise for the one who looks."""
+    """(B,) 0..3, clockwise quarter turns of the board for the observing agent."""
     own = boards.own_id(raw)
     return np.where(boards.is_duel(raw), 2 * own, own)
 
 
 def turn(raw: boards.Raw) -> dict[str, Any]:
-    """Raw observations as their agents would have them from top left; new arrays for what changes."""
+    """Raw observations turned so that their agents begin top left; changed arrays are new."""
     turns, own = quarter_turns(raw), boards.own_id(raw)
     agents = np.where(boards.is_duel(raw), 2, 4)
     found = dict(raw)
@@ -81,7 +75,7 @@ def turn(raw: boards.Raw) -> dict[str, Any]:
     enemies = _renumbered(raw["enemies"], own, agents)
     last = np.where(enemies < boards.AGENT, 99, enemies).argsort(
         axis=1, kind="stable"
-    )  # by number, nobody last
+    )  # by number, absent ones last
     found["enemies"] = np.take_along_axis(enemies, last, axis=1)
     found["position"] = _turned_cell(raw["position"], turns, raw["board"].shape[1])
     flags = raw["alive"]
@@ -118,7 +112,7 @@ def _turned_cell(position: Array, turns: Array, n: int) -> Array:
 
 
 def _renumbered(codes: Array, own: Array, agents: Array) -> Array:
-    """Codes with agents counted from their own on; others stay."""
+    """Codes with agents counted from the own one on; other codes are unchanged."""
     shape = (-1, *[1] * (codes.ndim - 1))
     number = codes.astype(np.int64) - boards.AGENT
     return np.where(

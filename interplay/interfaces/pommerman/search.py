@@ -1,7 +1,7 @@
-"""Which moves of a Pommerman agent can be survived, as a kernel over rows: a search over cells and steps.
+"""Survivable moves of a Pommerman agent, as a kernel over rows: a search over cells and steps.
 
-It knows what the agent sees and no more: bombs lie still and burn when their time, or that of a bomb that reaches them, has come; wood
-stays; nobody else moves, and others are in the way for `STAYS` steps. Rows of a board are words, a bit for each column.
+It uses only the agent's observation. Bombs do not move and burn when their time, or that of a bomb that reaches them, has come; wood
+stays; other agents do not move and block for `STAYS` steps. Rows of a board are words, a bit for each column.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class Sights(NamedTuple):
     board: np.ndarray  # (B, N, N) uint8
     strength: np.ndarray  # (B, N, N) uint8 of bombs
     life: np.ndarray  # (B, N, N) uint8 of bombs, steps
-    flame: np.ndarray  # (B, N, N) uint8 steps that flames last, their last one kills nobody
+    flame: np.ndarray  # (B, N, N) uint8 steps that flames last; the last step is harmless
     position: np.ndarray  # (B, 2) uint8
     ammo: np.ndarray  # (B,) uint8
     blast: np.ndarray  # (B,) uint8
@@ -49,19 +49,17 @@ def allocate(n: int) -> Room:
 
 @kernel
 def find_escapes(sights, room, moves, soon):
-    """Writes what can be survived, and where it will burn.
+    """Writes the survivable moves and the times at which cells burn.
 
     Args:
-        sights: of B agents.
-        room: of `allocate`.
-        moves: (B, 6) uint8, 1 for actions that do something and after which there is a way to live on; where there is none, all but a bomb.
+        moves: (B, 6) uint8, 1 for effective actions after which some path survives; if there is none, all but a bomb.
         soon: (B, N, N) uint8, steps until a cell burns, 0 = never.
     """
     for b in range(moves.shape[0]):
-        note_bombs(sights, room, b)
-        note_fires(sights, room, b)
-        note_ways(sights, room, b)
-        tell_soon(room, soon, b)
+        mark_bombs(sights, room, b)
+        mark_fires(sights, room, b)
+        mark_paths(sights, room, b)
+        write_soon(room, soon, b)
         some = False
         for action in range(_LAY):
             moves[b, action] = can_move(sights, room, b, action)
@@ -73,7 +71,7 @@ def find_escapes(sights, room, moves, soon):
 
 
 @phase
-def note_bombs(sights, room, b):
+def mark_bombs(sights, room, b):
     """The step in which each bomb burns: its own, or that of a bomb that reaches it."""
     n = room.time.shape[0]
     for row in range(n):
@@ -105,7 +103,7 @@ def chain_bombs(sights, room, b):
 
 
 @phase
-def note_fires(sights, room, b):
+def mark_fires(sights, room, b):
     """The cells on which each step kills."""
     n = room.time.shape[0]
     room.burns[:] = 0
@@ -130,7 +128,7 @@ def burn(room, row, col, time):
 
 
 @phase
-def note_ways(sights, room, b):
+def mark_paths(sights, room, b):
     """The cells that can be entered in each step."""
     n = room.time.shape[0]
     room.enter[:] = 0
@@ -142,7 +140,7 @@ def note_ways(sights, room, b):
             if code in (_RIGID, _WOOD, _FOG, _DUMMY):
                 first = HORIZON + 1
             elif time > 0:
-                first = time + 1  # in which it burns nobody comes through anyway
+                first = time + 1  # in the step in which it burns no agent can pass anyway
             elif code >= _AGENT and not mine:
                 first = STAYS + 1
             for t in range(first, HORIZON + 1):
@@ -150,7 +148,7 @@ def note_ways(sights, room, b):
 
 
 @phase
-def tell_soon(room, soon, b):
+def write_soon(room, soon, b):
     n = room.time.shape[0]
     for row in range(n):
         for col in range(n):
@@ -162,7 +160,7 @@ def tell_soon(room, soon, b):
 
 @phase
 def can_move(sights, room, b, action):
-    """Whether a move leads somewhere, or stays, and there is a way to live on."""
+    """Whether a move changes the cell, or stays, and some path survives."""
     n = room.time.shape[0]
     row, col = np.int64(sights.position[b, 0]), np.int64(sights.position[b, 1])
     down, right = along(action)
@@ -174,13 +172,13 @@ def can_move(sights, room, b, action):
         if bomb and sights.kick[b] == 0:
             return 0
         if bomb or room.enter[1, r] & (_ONE << np.uint32(c)) == 0:
-            r, c = row, col  # who is in the way may stay there
+            r, c = row, col  # an agent in between may stay there
     return lives_on(room, r, c)
 
 
 @phase
 def can_lay(sights, room, b):
-    """Whether a bomb can be laid here and survived, its fire and that of the bombs it sets off."""
+    """Whether a bomb can be laid here and survived, with its fire and that of the bombs it ignites."""
     row, col = np.int64(sights.position[b, 0]), np.int64(sights.position[b, 1])
     if sights.ammo[b] == 0 or room.time[row, col] > 0:
         return 0
@@ -188,15 +186,15 @@ def can_lay(sights, room, b):
     sights.strength[b, row, col] = sights.blast[b]
     room.time[row, col] = _LONGEST
     chain_bombs(sights, room, b)
-    note_fires(sights, room, b)
-    note_ways(sights, room, b)
+    mark_fires(sights, room, b)
+    mark_paths(sights, room, b)
     sights.strength[b, row, col] = strength
     return lives_on(room, row, col)
 
 
 @phase
 def lives_on(room, row, col):
-    """Whether who is on a cell after the first step can be somewhere after the last."""
+    """Whether an agent on a cell after the first step can be alive after the last."""
     n = room.reach.shape[1]
     here, there = 0, 1
     room.reach[:] = 0
@@ -221,7 +219,7 @@ def lives_on(room, row, col):
 
 @phase
 def spread(sights, b, row, col, direction):
-    """How many cells the flames of a bomb go in a direction: rigid walls end them before, wood as it burns."""
+    """Length of a bomb's flames in a direction: they end before rigid walls, and on wood, which burns."""
     n = sights.board.shape[1]
     down, right = along(direction)
     most = strength_at(sights, b, row, col) - 1

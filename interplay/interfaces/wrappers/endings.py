@@ -8,32 +8,27 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import ALIVE, OUTCOME, Told, outcomes
+from interplay.interfaces.match import ALIVE, OUTCOME, MatchStart, MatchStep, outcomes
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
 class LifeEnds(MatchWrapper):
-    """Ends the episode (terminated) when one of the slots has lost its life; who lives wins against who does not.
+    """Ends the episode (terminated) when one of the slots has lost its life; living slots win against dead ones.
 
     Args:
-        env: whatever `match` takes.
-        slots: whose lives count; None is everybody's.
+        slots: the slots that count; None: all.
     """
 
     def __init__(self, env: Any, slots: Sequence[int] | None = None) -> None:
         super().__init__(env)
         self._watched = list(range(self.slots)) if slots is None else list(slots)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = self.env.reset(seed=seed, options=options)
         self._lived = _living(info)
         return seen, info
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(action)
         alive = _living(info)
         lost = any(self._lived[slot] and not alive[slot] for slot in self._watched)
@@ -45,12 +40,7 @@ class LifeEnds(MatchWrapper):
 
 
 class CutWithoutReward(MatchWrapper):
-    """Cuts the episode (truncated) when nobody has earned anything for so many steps; returns say who did better.
-
-    Args:
-        env: whatever `match` takes.
-        steps: at least 1.
-    """
+    """Cuts the episode (truncated) after a number of steps without any reward; returns decide the outcome."""
 
     def __init__(self, env: Any, steps: int) -> None:
         super().__init__(env)
@@ -58,15 +48,11 @@ class CutWithoutReward(MatchWrapper):
             raise UserError(f"CutWithoutReward: steps = {steps}; let one pass at least")
         self._limit = int(steps)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         self._idle, self._returns = 0, np.zeros(self.slots)
         return self.env.reset(seed=seed, options=options)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(action)
         self._returns += [float(np.sum(reward)) for reward in rewards]
         self._idle = 0 if any(np.any(reward) for reward in rewards) else self._idle + 1
@@ -77,5 +63,5 @@ class CutWithoutReward(MatchWrapper):
 
 
 def _living(info: dict[str, Any]) -> list[bool]:
-    """Whether each slot lives; of a team whether anybody of it does."""
+    """Whether each slot is alive; for a team whether any member is."""
     return [any(one) if isinstance(one, tuple) else bool(one) for one in info[ALIVE]]

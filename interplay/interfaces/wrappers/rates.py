@@ -9,24 +9,20 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.interfaces.environment import EnvItfWrapper
-from interplay.interfaces.match import Told
+from interplay.interfaces.match import MatchStart, MatchStep
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 Wait = Callable[[Any], int]
 
 
 class ActingRates(MatchWrapper):
-    """A slot's action says how long it waits; the match runs on until the first of the slots is due again.
+    """A slot's action sets how long it waits; the match runs on until the first of the slots is due again.
 
-    Actions are held meanwhile, and rewards are added up. Who is not due sees its last observation once more, has ``info["due"][slot]`` false,
-    and its action is ignored. In the last step everybody sees the end. Above an `EnvItfWrapper` an action that is held is no decision.
+    Actions are held meanwhile, and rewards are summed. A slot that is not due gets its last observation again, has ``info["due"][slot]`` false,
+    and its action is ignored. In the last step all slots get the final observation. Above an `EnvItfWrapper` a held action is no decision.
 
     Args:
-        env: whatever `match` takes.
         waits: action -> environment steps, at least 1; one function for all slots, or one for each.
-
-    Raises:
-        UserError: for another number of functions than slots, and in play for a wait below 1.
     """
 
     def __init__(self, env: Any, waits: Wait | Sequence[Wait]) -> None:
@@ -37,18 +33,16 @@ class ActingRates(MatchWrapper):
                 f"ActingRates: {len(self._waits)} waiting functions for {self.slots} slots; give one, or one for each"
             )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode; everybody is due."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
+        """Begins an episode; all slots are due."""
         seen, info = self.env.reset(seed=seed, options=options)
         self._left = np.zeros(self.slots, np.int64)
         self._held: list[Any] = [None] * self.slots
         self._seen = list(seen)
         return tuple(seen), {**info, "due": (True,) * self.slots}
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Actions of those who are due; the entries of the others are ignored."""
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        """Steps with the actions of due slots; other entries are ignored."""
         due = self._left == 0
         for slot in np.flatnonzero(due).tolist():
             wait = int(self._waits[slot](action[slot]))
@@ -67,19 +61,14 @@ class ActingRates(MatchWrapper):
         self._seen = [new if ready else old for new, old, ready in zip(seen, self._seen, now, strict=True)]
         return tuple(self._seen), tuple(earned), terminated, truncated, {**info, "due": tuple(now.tolist())}
 
-    def _once(self, decided: Any) -> Told:
+    def _once(self, decided: Any) -> MatchStep:
         if isinstance(self.env, EnvItfWrapper):
             return self.env.step(tuple(self._held), decided=tuple(decided.tolist()))
         return super().step(tuple(self._held))
 
 
 class StepMul(ActingRates):
-    """Everybody acts in every k-th environment step; rewards are added up.
-
-    Args:
-        env: whatever `match` takes.
-        k: at least 1.
-    """
+    """All slots act in every k-th environment step; rewards are summed."""
 
     def __init__(self, env: Any, k: int) -> None:
         if k < 1:

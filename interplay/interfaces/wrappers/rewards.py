@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import Told
+from interplay.interfaces.match import MatchStart, MatchStep
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -16,21 +16,16 @@ class RewardWeights(MatchWrapper):
     """Makes a number of a vector reward: the weighted sum.
 
     Args:
-        env: whatever `match` takes.
         weights: one for each entry of a slot's reward.
-
-    Raises:
-        UserError: in play, for rewards of another length.
     """
 
     def __init__(self, env: Any, weights: Sequence[float]) -> None:
         super().__init__(env)
         self._weights = np.asarray(weights, np.float64)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
-        seen, rewards, *told = super().step(action)
-        return (seen, tuple(map(self._sum, rewards)), *told)  # type: ignore[return-value]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        seen, rewards, *rest = super().step(action)
+        return (seen, tuple(map(self._sum, rewards)), *rest)  # type: ignore[return-value]
 
     def _sum(self, reward: Any) -> float:
         if np.shape(reward) != self._weights.shape:
@@ -43,25 +38,20 @@ class RewardWeights(MatchWrapper):
 class SignReward(MatchWrapper):
     """Clips every slot's reward to its sign: -1, 0 or 1."""
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
-        seen, rewards, *told = super().step(action)
-        return (seen, tuple(_sign(reward) for reward in rewards), *told)  # type: ignore[return-value]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        seen, rewards, *rest = super().step(action)
+        return (seen, tuple(_sign(reward) for reward in rewards), *rest)  # type: ignore[return-value]
 
 
 class RecordEpisodeStatistics(MatchWrapper):
-    """Adds ``info["episode"]`` to an episode's last step: ``r``, each slot's return, and ``l``, how many steps it had."""
+    """Adds ``info["episode"]`` to an episode's last step: ``r``, each slot's return, and ``l``, its number of steps."""
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         self._returns: list[Any] = [0.0] * self.slots
         self._steps = 0
         return self.env.reset(seed=seed, options=options)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(action)
         self._returns = [one + other for one, other in zip(self._returns, rewards, strict=True)]
         self._steps += 1
@@ -71,13 +61,7 @@ class RecordEpisodeStatistics(MatchWrapper):
 
 
 class NormalizeReward(MatchWrapper):
-    """Divides every slot's reward by the standard deviation of its own discounted return so far.
-
-    Args:
-        env: whatever `match` takes.
-        gamma: the discount.
-        epsilon: added to the variance.
-    """
+    """Divides every slot's reward by the standard deviation of its own discounted return so far."""
 
     def __init__(self, env: Any, gamma: float = 0.99, epsilon: float = 1e-8) -> None:
         super().__init__(env)
@@ -85,25 +69,22 @@ class NormalizeReward(MatchWrapper):
         self._return, self._mean = np.zeros((2, self.slots))
         self._count, self._spread = 0, np.zeros(self.slots)  # Welford's sums
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode; what was learnt of returns stays."""
         self._return[:] = 0
         return self.env.reset(seed=seed, options=options)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
-        seen, rewards, *told = super().step(action)
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        seen, rewards, *rest = super().step(action)
         given = np.array([float(reward) for reward in rewards])
         self._return = self._return * self._gamma + given
         self._count += 1
         before = self._return - self._mean
         self._mean = self._mean + before / self._count
         self._spread = self._spread + before * (self._return - self._mean)
-        # One return says nothing of how far they lie apart.
+        # One return has no spread.
         variance = self._spread / self._count if self._count > 1 else np.ones(self.slots)
-        return (seen, tuple((given / np.sqrt(variance + self._epsilon)).tolist()), *told)  # type: ignore[return-value]
+        return (seen, tuple((given / np.sqrt(variance + self._epsilon)).tolist()), *rest)  # type: ignore[return-value]
 
 
 def _sign(reward: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Who sits where, drawn for each episode (specification interfaces 8: RandPlayer)."""
+"""Seats of players, drawn for each episode (specification interfaces 8: RandPlayer)."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from typing import Any
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.interfaces.match import Told, slots_of
+from interplay.interfaces.match import MatchStart, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 
 class RandPlayer(MatchWrapper):
-    """Gives players other seats in each episode: observations, actions, rewards, and all that infos say of slots, go with the player.
+    """Gives players other seats in each episode: observations, actions, rewards and entries of infos move with the player.
 
-    ``info["seats"]`` says for each player in which seat it is.
+    ``info["seats"]`` has the seat of each player.
 
     Args:
-        env: whatever `match` takes.
-        seed: of the draws; ``reset(seed=...)`` names them anew.
-
-    Raises:
-        UserError: if seats have other spaces than each other.
+        seed: of the draws; ``reset(seed=...)`` replaces it.
     """
 
     def __init__(self, env: Any, seed: int = 0) -> None:
@@ -33,9 +29,7 @@ class RandPlayer(MatchWrapper):
                 )
         self._seed, self._episode = seed, -1
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode and draws the seats."""
         self._seed, self._episode = (self._seed, self._episode + 1) if seed is None else (seed, 0)
         draw = seeding.generator(self._seed, 0x5EA7, self._episode)
@@ -43,7 +37,7 @@ class RandPlayer(MatchWrapper):
         seen, info = self.env.reset(seed=seed, options=options)
         return self._of_players(seen), self._info(info)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Every player's action."""
         seated: list[Any] = [None] * self.slots
         for seat, one in zip(self._seats, action, strict=True):

@@ -9,19 +9,15 @@ from typing import Any
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import Told, slots_of
+from interplay.interfaces.match import MatchStart, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
 class AllObs(MatchWrapper):
-    """Shows everybody's observation, for a central critic: a tuple, the own one first, then the others' in cyclic order.
+    """All slots' observations for a central critic: a tuple, the own one first, then the others in cyclic order.
 
     Args:
-        env: whatever `match` takes.
-        seeing: slots that see all; None is every slot. The others see what they saw.
-
-    Raises:
-        UserError: for a slot that is not there.
+        seeing: slots that see all; None is every slot. Other slots keep their own observation.
     """
 
     def __init__(self, env: Any, seeing: Sequence[int] | None = None) -> None:
@@ -39,23 +35,19 @@ class AllObs(MatchWrapper):
             ]
         )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = self.env.reset(seed=seed, options=options)
         return self._shown(seen), info
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
-        seen, *told = super().step(action)
-        return (self._shown(seen), *told)  # type: ignore[return-value]
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        seen, *rest = super().step(action)
+        return (self._shown(seen), *rest)  # type: ignore[return-value]
 
     def _around(self, values: Sequence[Any], slot: int) -> tuple[Any, ...]:
         return tuple(values[(slot + k) % self.slots] for k in range(self.slots))
 
     def _shown(self, seen: Sequence[Any]) -> tuple[Any, ...]:
-        # Copies: what a slot does to its observation is nobody else's business.
+        # Copies: a slot that changes its observation must not change another's.
         return tuple(
             copy.deepcopy(self._around(seen, slot)) if slot in self._seeing else seen[slot]
             for slot in range(self.slots)
@@ -67,9 +59,6 @@ class OpponentObs(AllObs):
 
     Args:
         env: whatever `match` takes, of two slots.
-
-    Raises:
-        UserError: for another number of slots.
     """
 
     def __init__(self, env: Any) -> None:

@@ -10,24 +10,20 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import OUTCOME, Told, slots_of
+from interplay.interfaces.match import OUTCOME, MatchStart, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 REWARDS = ("mean", "sum", "first")
 
 
 class MakeTeam(MatchWrapper):
-    """Groups players into team slots, whose observations and actions are tuples of their members'.
+    """Groups players into team slots with tuples of their members' observations and actions.
 
-    A team's outcome is its members' mean; ``info["member_rewards"]`` has what each earned; other entries of infos are tuples of tuples.
+    A team's outcome is its members' mean; ``info["member_rewards"]`` has each member's reward; other entries of infos are tuples of tuples.
 
     Args:
-        env: whatever `match` takes.
         groups: for each team its players.
-        reward: what a team earns of its members' rewards: ``mean``, ``sum`` or ``first``.
-
-    Raises:
-        UserError: if a player is in no group or in two, or for an unknown reward.
+        reward: of a team: ``mean``, ``sum`` or ``first`` of its members' rewards.
     """
 
     def __init__(self, env: Any, groups: Sequence[Sequence[int]], reward: str = "mean") -> None:
@@ -42,14 +38,11 @@ class MakeTeam(MatchWrapper):
             for space in slots_of(self.env)
         )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = self.env.reset(seed=seed, options=options)
         return self._by_team(seen), self._info(info)
 
-    def step(self, action: Sequence[Sequence[Any]]) -> Told:  # type: ignore[override]
+    def step(self, action: Sequence[Sequence[Any]]) -> MatchStep:  # type: ignore[override]
         """Every team's tuple of actions."""
         flat: list[Any] = [None] * self.slots
         for group, actions in zip(self.groups, action, strict=True):
@@ -79,14 +72,11 @@ class MakeTeam(MatchWrapper):
 class SplitTeam(MatchWrapper):
     """The inverse of `MakeTeam`: every member of every team slot is a slot of its own.
 
-    Members earn what ``info["member_rewards"]`` says, or else what their team does, and have its outcome.
+    Members earn ``info["member_rewards"]``, or else their team's reward, and have its outcome.
 
     Args:
         env: a match of team slots.
         groups: for each team the places of its members among the players; None is team after team.
-
-    Raises:
-        UserError: for slots that are no teams, or groups of other sizes.
     """
 
     def __init__(self, env: Any, groups: Sequence[Sequence[int]] | None = None) -> None:
@@ -112,15 +102,11 @@ class SplitTeam(MatchWrapper):
             spaces.Tuple(self._by_player(part)) for part in (seen, done)
         )
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = self.env.reset(seed=seed, options=options)
         return self._by_player(seen), self._info(info)
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action."""
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(
             tuple(tuple(action[player] for player in group) for group in self.groups)
         )
@@ -150,7 +136,7 @@ class SplitTeam(MatchWrapper):
 
 
 def check_groups(owner: str, groups: Sequence[Sequence[int]], players: int) -> None:
-    """Refuses groups in which a player is missing or stands twice."""
+    """Refuses groups in which a player is missing or repeated."""
     listed = sorted(player for group in groups for player in group)
     if listed != list(range(players)):
         raise UserError(

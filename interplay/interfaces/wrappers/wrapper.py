@@ -8,7 +8,16 @@ from typing import Any
 import gymnasium
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import ALIVE, MASK, OUTCOME, Told, as_rewards, match, resets_itself, slots_of
+from interplay.interfaces.match import (
+    ALIVE,
+    MASK,
+    OUTCOME,
+    MatchStep,
+    as_rewards,
+    match,
+    resets_itself,
+    slots_of,
+)
 
 PER_SLOT = (
     ALIVE,
@@ -29,9 +38,6 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     Attributes:
         slots: how many there are below.
-
-    Raises:
-        UserError: above Gymnasium's Autoreset.
     """
 
     def __init__(self, env: Any) -> None:
@@ -42,14 +48,14 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             )
         self.slots = len(slots_of(self.env)[0])
 
-    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
-        """Everybody's action, slot by slot; rewards are a tuple whatever wrappers below made of them."""
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        """Steps with one action per slot; rewards are always a tuple."""
         seen, rewards, terminated, truncated, info = self.env.step(action)
         return tuple(seen), as_rewards(rewards, self.slots), bool(terminated), bool(truncated), info
 
 
 def regrouped(info: Mapping[str, Any], place: Callable[[Any], Any]) -> dict[str, Any]:
-    """An info whose entries for each slot are put elsewhere; what is None stays None."""
+    """An info with its entries for each slot rearranged; None stays None."""
     return {
         name: place(value) if name in PER_SLOT and value is not None else value
         for name, value in info.items()

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from interplay.core import jit
-from interplay.core.waiting import WAITING
+from interplay.core.waiting import TRAINING, WAITING
 
 _STEPS = "/jax/core/compile/"  # jax's names of tracing, lowering and compiling begin so
 _XLA = f"{_STEPS}backend_compile_duration"  # a moment where the program is found in the cache
@@ -76,7 +76,7 @@ def compilation() -> Compilation:
         if event.startswith(_STEPS):
             found.begin()
         if event == _XLA:
-            WAITING.begin(WAITING.programs)
+            WAITING.begin(TRAINING)
 
     def end(event: str, duration_secs: float, **_: Any) -> None:
         if event.startswith(_STEPS):

@@ -138,7 +138,7 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
     """Body of a spawned worker."""
     _leave_signals_to_the_first()
     die_with_parent(link.parent)
-    WAITING.hushed = True  # the first worker waits for the same, and tells
+    WAITING.quiet = True  # the first worker waits for the same, and tells
     OVERDUE.give_up = functools.partial(_give_up, link.pipe)
     exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
     heart = Heart(exchange.signs[link.rank], compilation())

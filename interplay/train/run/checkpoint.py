@@ -23,11 +23,11 @@ import safetensors.numpy
 
 from interplay.core.errors import UserError
 from interplay.core.files import (
+    os_errors_as_user_errors,
     reached,
     refuse_links,
     remove_tree,
     sync_folder,
-    told_plainly,
     write_file,
 )
 from interplay.core.settings import Settings
@@ -166,7 +166,9 @@ class CheckpointWriter:
     def _guarded(self) -> Iterator[None]:
         """Abandons the checkpoint when the block fails; system errors become one line."""
         try:
-            with told_plainly("saving the checkpoint", self.path, "earlier checkpoints are intact"):
+            with os_errors_as_user_errors(
+                "saving the checkpoint", self.path, "earlier checkpoints are intact"
+            ):
                 yield
         except BaseException:
             self.abandon()
@@ -194,7 +196,7 @@ def write_arrays(folder: Path | str, stem: str, arrays: Mapping[str, Any]) -> No
             )
     folder = Path(folder)
     target = folder.with_name(folder.name.removeprefix(_STAGING))
-    with told_plainly("saving the checkpoint", target, "earlier checkpoints are intact"):
+    with os_errors_as_user_errors("saving the checkpoint", target, "earlier checkpoints are intact"):
         write_file(folder / f"{stem}.safetensors", safetensors.numpy.save(plain), stem)
 
 
@@ -272,7 +274,7 @@ def keep_best(path: Path | str) -> Path:
     """
     path = Path(path)
     staging, best, old = (path.with_name(name) for name in (f"{_STAGING}best", BEST, f"{_REMOVED}best"))
-    with told_plainly("saving the checkpoint", best, "earlier checkpoints are intact"):
+    with os_errors_as_user_errors("saving the checkpoint", best, "earlier checkpoints are intact"):
         for left in (staging, old):
             remove_tree(left)
         staging.mkdir()
@@ -359,7 +361,7 @@ def prune_checkpoints(
         if keeps(last, before):
             continue
         hidden = path.with_name(f"{_REMOVED}{path.name}")
-        with told_plainly("removing the old checkpoint", path):
+        with os_errors_as_user_errors("removing the old checkpoint", path):
             os.rename(path, hidden)
         reached("prune: hidden")
         remove_tree(hidden)

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
+from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, replace_file, sync_folder
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import build
-from interplay.core.trust import admit, remove_settings, write_settings
+from interplay.core.trust import admit, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.metrics_log import (
@@ -39,7 +39,7 @@ from interplay.train.settings.renamed import renew
 
 S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
-    (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl", "metrics.csv", MARK),
+    (".lock", "settings.toml", "metrics.jsonl", "metrics.csv", MARK),
     ("checkpoints", "recordings", "tensorboard", "wandb"),
 )
 
@@ -78,13 +78,13 @@ class RunFolder(Generic[S]):
         """
         path = Path(path)
         made = [folder for folder in (path, *path.parents) if not folder.exists()]
-        with told_plainly("creating the run folder", path):
+        with os_errors_as_user_errors("creating the run folder", path):
             path.mkdir(parents=True, exist_ok=True)
         refuse_links(path, _FILES, _FOLDERS)
         lock = _lock(path)
         try:
             _refuse_second_run(path)
-            with told_plainly("creating the run folder", path):
+            with os_errors_as_user_errors("creating the run folder", path):
                 (path / "checkpoints").mkdir(exist_ok=True)
                 write_settings(path / "settings.toml", settings, sealed_toml(settings))
                 sync_folder(path.parent)
@@ -116,7 +116,7 @@ class RunFolder(Generic[S]):
             sealed = read_sealed(path / "settings.toml")
             settings = build(model, renew(sealed.values), str(path / "settings.toml"))
             run = cls(path, settings, lock, sealed)
-            with told_plainly("mending", run.metrics_path):
+            with os_errors_as_user_errors("mending", run.metrics_path):
                 cut_torn_line(run.metrics_path)
         except BaseException:
             lock.release()
@@ -131,7 +131,7 @@ class RunFolder(Generic[S]):
         remove_files(self.path)
         remove_windows(self.path)
         self.metrics_path.unlink(missing_ok=True)
-        remove_settings(self.path / "settings.toml")
+        (self.path / "settings.toml").unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
             (self.path / "checkpoints").rmdir()
             if self._made:
@@ -175,13 +175,13 @@ class RunFolder(Generic[S]):
     @property
     def has_ending(self) -> bool:
         """Whether these lines are there."""
-        with told_plainly("reading", self.metrics_path):
+        with os_errors_as_user_errors("reading", self.metrics_path):
             return has_ending(self.metrics_path)
 
     def drop_ending(self) -> None:
         """Removes these lines, before the run goes on."""
         self._close_logs()
-        with told_plainly("rewinding the run", self.path):
+        with os_errors_as_user_errors("rewinding the run", self.path):
             drop_ending(self.metrics_path)
 
     def sync(self) -> None:
@@ -223,7 +223,7 @@ class RunFolder(Generic[S]):
         """Rewrites ``settings.toml`` if they are others, e.g. for a resumed run that is to take more steps."""
         if settings == self.settings and self._sealed.seal == "whole":
             return
-        with told_plainly("writing", self.path / "settings.toml", "the old settings stand"):
+        with os_errors_as_user_errors("writing", self.path / "settings.toml", "the old settings stand"):
             text = sealed_toml(settings, self._sealed.departs)
             write_settings(self.path / "settings.toml", settings, text)
         self.settings, self._sealed = settings, self._sealed._replace(seal="whole")
@@ -239,7 +239,7 @@ class RunFolder(Generic[S]):
         """
         self._close_logs()
         self._first_step = agent_steps + 1
-        with told_plainly("rewinding the run", self.path):
+        with os_errors_as_user_errors("rewinding the run", self.path):
             handed = max(handed_so_far(self.path), last_step(self.metrics_path))
             if handed > agent_steps:  # before the lines are gone: a stop in between forgets nothing
                 replace_file(self.path / MARK, f"{handed}\n", "mark")
@@ -290,7 +290,7 @@ def _manifests(run: Path) -> list[dict[str, Any]]:
 
 def _lock(path: Path) -> FileLock:
     lock = FileLock(path / ".lock")
-    with told_plainly("locking", lock.path):
+    with os_errors_as_user_errors("locking", lock.path):
         holder = lock.acquire()
     if holder is not None:
         raise UserError(

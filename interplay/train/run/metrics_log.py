@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from interplay.core.files import open_log, reached, replacing, told_plainly
+from interplay.core.files import open_log, os_errors_as_user_errors, reached, replacing
 from interplay.core.reading import LINE, opened, parse_json
 
 ENDING = "ending"  # marks the lines of episodes that were under way at the end of a run
@@ -33,7 +33,7 @@ class MetricsLog:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        with told_plainly("opening", self.path):
+        with os_errors_as_user_errors("opening", self.path):
             self._file = os.fdopen(open_log(self.path), "ab", buffering=0)
 
     def write(self, agent_steps: int, values: Mapping[str, Any]) -> None:
@@ -51,7 +51,7 @@ class MetricsLog:
             for values in lines
         )
         length = os.fstat(self._file.fileno()).st_size
-        with told_plainly("writing to", self.path, "earlier lines are intact"):
+        with os_errors_as_user_errors("writing to", self.path, "earlier lines are intact"):
             try:
                 reached("metrics: line")
                 self._append(text.encode())
@@ -61,7 +61,7 @@ class MetricsLog:
 
     def sync(self) -> None:
         """Makes the lines durable; called with each checkpoint."""
-        with told_plainly("writing to", self.path):
+        with os_errors_as_user_errors("writing to", self.path):
             os.fsync(self._file.fileno())
 
     def close(self) -> None:

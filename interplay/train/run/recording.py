@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from interplay import __version__
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.replay import WorldRecorder
 from interplay.core.replay.layout import RECORDINGS, SUFFIX, WATCHING
 from interplay.core.world import World
@@ -200,7 +200,7 @@ class Tap:
         """Counts the time, and lets no failure through."""
         began = self._clock()
         try:
-            with told_plainly("recording into", self._folder):
+            with os_errors_as_user_errors("recording into", self._folder):
                 yield
         except Exception as error:  # of the disk, or of a world's own `draw`
             self._give_up(error)

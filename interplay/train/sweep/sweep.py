@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from interplay.core.errors import UserError
-from interplay.core.files import FileLock, refuse_links, told_plainly
+from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links
 from interplay.core.helping import processors
 from interplay.core.seals import sealed_toml
 from interplay.core.stopping import Stop, finishing
@@ -78,7 +78,7 @@ def sweep(
     for name in (NAME, "metrics.jsonl"):
         if (out / name).exists():
             raise UserError(f"{out} is the folder of a run, {name} lies there; choose another --out")
-    with told_plainly("creating the sweep's folder", out):
+    with os_errors_as_user_errors("creating the sweep's folder", out):
         out.mkdir(parents=True, exist_ok=True)
     refuse_links(out, (".lock", SETTINGS, RESULTS), (LOGS, *(run.name for run in runs)))
     with finishing() as stop, FileLock(out / ".lock"), ResultsLog(out / RESULTS) as log:
@@ -89,7 +89,7 @@ def sweep(
             tell(f"{out / gone[0]}{more}: done, but not there any more; trained again", stream)
             log.drop([key(name) for name in gone for key in (_begun, _done)])
         write_settings(out / SETTINGS, settings, sealed_toml(settings))
-        with told_plainly("creating the logs' folder", out):
+        with os_errors_as_user_errors("creating the logs' folder", out):
             (out / LOGS).mkdir(exist_ok=True)
         coordinator = _Coordinator(runs, out, log, stop)
         with contextlib.closing(Pool(workers or processors())) as pool, coordinator.shown(stream):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import USER_ERRORS, UserError
-from interplay.core.files import open_log, told_plainly
+from interplay.core.files import open_log, os_errors_as_user_errors
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stopped, listening
 from interplay.train.parallel.workers import die_with_parent
@@ -136,7 +136,7 @@ def _logged(path: Path) -> Any:
     """Whatever is printed in the block, by whomever, goes to the end of a file."""
     sys.stdout.flush()
     sys.stderr.flush()
-    with told_plainly("opening the run's log", path):
+    with os_errors_as_user_errors("opening the run's log", path):
         handle = open_log(path)
     kept = (os.dup(1), os.dup(2))
     try:

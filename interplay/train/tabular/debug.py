@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from interplay.core.files import replace_file, told_plainly
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import is_exactly, require
 from interplay.sim.managers import SimulationManager
@@ -103,7 +103,7 @@ class DebugTrainer(MultiPolicyTrainer):
             stem = f"Episode_{i}_by"
             # Written as it happens, not at once: when the simulation breaks, the last lines are what is looked for.
             events = self._folder / f"{stem}_event.txt"
-            with told_plainly("writing", events), events.open("w", encoding="utf-8") as log:
+            with os_errors_as_user_errors("writing", events), events.open("w", encoding="utf-8") as log:
                 one = None if seed is None else seed + i
                 episode = self.generate_episode(render=render, log=log, seed=one, **kwargs)
             replace_file(self._folder / f"{stem}_agent.txt", episode.text())

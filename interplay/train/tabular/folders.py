@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 
 RESULTS = "interplay_results"
 
@@ -35,7 +35,7 @@ def make_folder(path: Path) -> Path:
         UserError: if it cannot be made.
     """
     number, chosen = 0, path
-    with told_plainly("making the folder", path):
+    with os_errors_as_user_errors("making the folder", path):
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
             try:

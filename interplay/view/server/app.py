@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from interplay import __version__
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.reading import MIB, opened
 from interplay.evaluate.tournaments.match_recordings import MATCHES
 from interplay.view.extras import present_extras
@@ -211,7 +211,7 @@ class Routes:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    with told_plainly("reading", path), opened(path, _ANY_SIZE, links=False) as file:
+    with os_errors_as_user_errors("reading", path), opened(path, _ANY_SIZE, links=False) as file:
         yield from iter(lambda: file.read(MIB), b"")
 
 

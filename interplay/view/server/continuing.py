@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import Header
 from interplay.core.replay.marks import Mark
@@ -43,7 +43,10 @@ def continue_at(path: Path, tick: int, checkpoints: Checkpoints) -> Continued:
     Raises:
         UserError: if it cannot be played on from there, see `ReplayReader.world_at`.
     """
-    with told_plainly("reading", path), ReplayReader(path, links=False, patience=WALK_SECONDS) as reader:
+    with (
+        os_errors_as_user_errors("reading", path),
+        ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
+    ):
         world = reader.world_at(tick, most=STEPPED)
         try:
             frame = next(reader.frames(tick, tick + 1), None)

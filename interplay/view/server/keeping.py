@@ -11,7 +11,7 @@ from typing import Any
 
 from interplay import __version__
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.replay import WorldRecorder
 from interplay.core.replay.layout import HUMAN, SUFFIX
 from interplay.core.world import World
@@ -74,7 +74,7 @@ class Keeper:
             UserError: if it cannot be written, or another session has written it.
         """
         if self._recorder is not None:
-            self._recorder.note(TAKEN, slot)
+            self._recorder.add_mark(TAKEN, slot)
             return
         check_target(self.path)
         others = list(players) or [policy] * len(world.agents)
@@ -88,14 +88,14 @@ class Keeper:
             "interplay": __version__,
         }
         self._recorder = WorldRecorder(self.path, world, header=header, growing=True)
-        self._recorder.note(TAKEN, slot)
+        self._recorder.add_mark(TAKEN, slot)
         with self._given_up():
             self._recorder.begin(under_way)
 
     def give(self, slot: int) -> None:
         """The policy plays a slot again."""
         if self._recorder is not None:
-            self._recorder.note(GIVEN, slot)
+            self._recorder.add_mark(GIVEN, slot)
 
     def begin(self) -> None:
         """The world was reset."""
@@ -120,7 +120,9 @@ class Keeper:
     def _given_up(self) -> Iterator[None]:
         """Nothing more is recorded after an error: what comes later would not follow what is there."""
         try:
-            with told_plainly("recording into", self.path, "what was played before can be watched"):
+            with os_errors_as_user_errors(
+                "recording into", self.path, "what was played before can be watched"
+            ):
                 yield
         except BaseException as error:
             self._warn(one_line(str(error)))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import SNAPSHOT
 from interplay.core.world import World
@@ -189,7 +189,7 @@ class RecordedOverlays:
             raise Busy("overlays: another one is still counted; ask again in a moment")
         try:
             with (
-                told_plainly("reading", path),
+                os_errors_as_user_errors("reading", path),
                 ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
             ):
                 file = path.stat(follow_symlinks=False)

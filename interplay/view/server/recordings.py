@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.files import os_errors_as_user_errors
 from interplay.core.reading import opened
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import CHUNK_HEAD, HUMAN, MAX_RAW, SCENES, Chunk, check_chunk
@@ -237,7 +237,7 @@ class _Open:
         """The chunks of scenes."""
         chunks = self.reader.of(SCENES)
         with (
-            told_plainly("reading", self.reader.path),
+            os_errors_as_user_errors("reading", self.reader.path),
             opened(self.reader.path, _ANY_SIZE, links=False) as file,
         ):
             for chunk in chunks[len(self._scenes) :]:
@@ -256,7 +256,7 @@ class _Open:
                 f"{ticks}: {one.raw:,} bytes in a chunk, {MAX_RAW:,} are read at most; go on behind them"
             )
         with (
-            told_plainly("reading", self.reader.path),
+            os_errors_as_user_errors("reading", self.reader.path),
             opened(self.reader.path, _ANY_SIZE, links=False) as file,
         ):
             file.seek(chunk.offset)
@@ -272,7 +272,7 @@ class _Open:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    with told_plainly("reading", path):
+    with os_errors_as_user_errors("reading", path):
         found = path.stat(follow_symlinks=False)
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 

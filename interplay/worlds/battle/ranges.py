@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count, index
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Invariant, Range, count, index
 from interplay.worlds.battle.config import BARRIER_POINTS, BattleSettings
 from interplay.worlds.battle.rules.fight import BARRIER_PERIOD, JITTERS
 from interplay.worlds.battle.rules.time import CALM
@@ -37,7 +37,7 @@ def ranges_of(settings: BattleSettings, body: np.ndarray) -> dict[str, Range]:
     }
 
 
-def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Law]:
+def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Invariant]:
     """What fields owe each other."""
     reds, blues = map(len, settings.sides)
 
@@ -75,21 +75,23 @@ def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Law]:
         return broken
 
     noticing = [
-        Law("seer", "though one of the two has fallen", seen_by_the_fallen),
-        Law("known", "though nobody has seen it, or the knower has fallen", known_unseen),
+        Invariant("seer", "though one of the two has fallen", seen_by_the_fallen),
+        Invariant("known", "though nobody has seen it, or the knower has fallen", known_unseen),
     ]
     return [
         *(noticing if settings.notice_chance < 1 else []),
-        Law("unit.alive", "though it takes no part", lambda given: alive(given) & ~given["unit.present"]),
-        Law(
+        Invariant(
+            "unit.alive", "though it takes no part", lambda given: alive(given) & ~given["unit.present"]
+        ),
+        Invariant(
             "unit.alive",
             "is not what its health says",
             lambda given: alive(given) != (given["unit.health"] > 0),
         ),
-        Law("unit.present", "though every unit takes part", left_out),
-        Law("unit.present", "leaves a side without units", nobody_there),
-        Law("over", "is not what the units and the limit say", goes_on_otherwise),
-        Law(
+        Invariant("unit.present", "though every unit takes part", left_out),
+        Invariant("unit.present", "leaves a side without units", nobody_there),
+        Invariant("over", "is not what the units and the limit say", goes_on_otherwise),
+        Invariant(
             "acting",
             "is not who lives in a battle that goes on",
             lambda given: given["acting"] != (alive(given) & ~given["over"][:, None]),

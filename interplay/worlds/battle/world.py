@@ -15,7 +15,7 @@ from interplay.core.errors import UserError
 from interplay.core.fog import Visible
 from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of
-from interplay.core.ranges import Law, Range
+from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.battle import observe
@@ -232,7 +232,7 @@ class BattleWorld(ArrayWorld):
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings, self.body)
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.settings, self.body)
 
 

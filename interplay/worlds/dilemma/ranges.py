@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count, index
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Invariant, Range, count, index
 from interplay.worlds.dilemma.config import DilemmaSettings
 
 
@@ -19,15 +19,15 @@ def ranges_of(settings: DilemmaSettings) -> dict[str, Range]:
     }
 
 
-def laws_of(settings: DilemmaSettings) -> tuple[Law, ...]:
+def laws_of(settings: DilemmaSettings) -> tuple[Invariant, ...]:
     """What fields owe each other."""
 
     def goes_on_for_too_long(given: Arrays) -> Any:
         return (given["rounds"] == settings.rounds) & ~given["over"]
 
     return (
-        Law("over", "though its last round was played", goes_on_for_too_long),
-        Law(
+        Invariant("over", "though its last round was played", goes_on_for_too_long),
+        Invariant(
             "acting",
             "is not both while the game goes on, and nobody then",
             lambda given: given["acting"] == given["over"][:, None],

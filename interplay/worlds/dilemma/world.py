@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.fog import EVERYTHING, Visible
-from interplay.core.ranges import Law, Range
+from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.dilemma import rules
@@ -64,7 +64,7 @@ class DilemmaWorld(ArrayWorld):
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings)
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.settings)
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interplay.core.ranges import ANYTHING, REAL, Law, Range, count, index
+from interplay.core.ranges import ANYTHING, REAL, Invariant, Range, count, index
 
 
 def ranges_of(choices: int, length: int) -> dict[str, Range]:
@@ -24,15 +24,15 @@ def ranges_of(choices: int, length: int) -> dict[str, Range]:
     }
 
 
-def laws_of(length: int) -> tuple[Law, ...]:
+def laws_of(length: int) -> tuple[Invariant, ...]:
     """A game is over after its last step, and everybody acts until then."""
     return (
-        Law(
+        Invariant(
             "over",
             "does not say whether its last step was played",
             lambda given: given["over"] != (given["steps"] == length),
         ),
-        Law(
+        Invariant(
             "acting",
             "is not everybody while the game goes on, and nobody then",
             lambda given: given["acting"] == given["over"][:, None],

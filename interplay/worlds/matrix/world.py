@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.fog import EVERYTHING, Visible
-from interplay.core.ranges import Law, Range
+from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.matrix import observe, rules
@@ -75,7 +75,7 @@ class MatrixWorld(ArrayWorld):
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.choices, self.length)
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.length)
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:

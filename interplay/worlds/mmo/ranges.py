@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, MOST_32, REAL, Array, Arrays, Law, Range, count, index
+from interplay.core.ranges import ANYTHING, MOST_32, REAL, Array, Arrays, Invariant, Range, count, index
 from interplay.worlds.mmo.config import STYLES, MmoSettings
 from interplay.worlds.mmo.state import CAUSES, most_forest
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, STONE
@@ -71,7 +71,7 @@ def ranges_of(s: MmoSettings) -> dict[str, Range]:
     }
 
 
-def laws_of(s: MmoSettings) -> list[Law]:
+def laws_of(s: MmoSettings) -> list[Invariant]:
     """What fields owe each other."""
     ground = slice(s.border, s.border + s.interior)
     edge = s.border - (s.lava == "next_update")  # who waits for the update that it dies in stands in the lava
@@ -91,21 +91,23 @@ def laws_of(s: MmoSettings) -> list[Law]:
         return given["reachable"] & (given["tiles"] - np.uint8(GRASS) > FOREST - GRASS)
 
     return [
-        Law("agent.alive", "lives where no ground is", alive_elsewhere),
-        Law("tiles", "is no lava, and belongs to the border", dry_border),
-        Law("reachable", "cannot be walked on", cut_off),
-        Law(
+        Invariant("agent.alive", "lives where no ground is", alive_elsewhere),
+        Invariant("tiles", "is no lava, and belongs to the border", dry_border),
+        Invariant("reachable", "cannot be walked on", cut_off),
+        Invariant(
             "room.ground",
             "is not the number of reachable tiles, or less than its world's cap",
             _reached_otherwise,
         ),
-        Law("room.depleted", "is not the number of eaten tiles", _eaten_otherwise),
-        Law("depleted", "is no eaten tile, or one that is named twice", _lists_otherwise),
-        Law("room.depleted", "and the forest are more than a map has", lambda given: _overgrown(s, given)),
-        Law("room.living", "is not the number of those alive", _lives_otherwise),
-        Law("standing", "is not the number of those alive", _stands_otherwise),
-        Law("heads", "is not the number of those alive there", _heads_otherwise),
-        Law("acting", "though it is not alive, or its world over", _acts_otherwise),
+        Invariant("room.depleted", "is not the number of eaten tiles", _eaten_otherwise),
+        Invariant("depleted", "is no eaten tile, or one that is named twice", _lists_otherwise),
+        Invariant(
+            "room.depleted", "and the forest are more than a map has", lambda given: _overgrown(s, given)
+        ),
+        Invariant("room.living", "is not the number of those alive", _lives_otherwise),
+        Invariant("standing", "is not the number of those alive", _stands_otherwise),
+        Invariant("heads", "is not the number of those alive there", _heads_otherwise),
+        Invariant("acting", "though it is not alive, or its world over", _acts_otherwise),
     ]
 
 

@@ -11,12 +11,12 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
-from interplay.core.controls import ARROWS, Controls, arrows, way_to
+from interplay.core.controls import ARROWS, Controls, arrows, direction_to
 from interplay.core.fog import Visible
 from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of, records
 from interplay.core.pointing import Pointing
-from interplay.core.ranges import Law, Range
+from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.mmo import ghosts, global_state, maps, tasks, tiles
@@ -198,7 +198,7 @@ class MmoWorld(ArrayWorld):
     def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
         """A neighbouring tile is walked to; combat hits whom the rules choose, wherever one clicks."""
         agent = self.state.agent[world, slot]
-        way = way_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
+        way = direction_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
         return None if way is None else {"move": _BY_WAY[way]}
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
@@ -288,7 +288,7 @@ class MmoWorld(ArrayWorld):
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings)
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.settings)
 
 

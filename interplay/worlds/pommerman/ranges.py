@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count, index, one_of
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Invariant, Range, count, index, one_of
 from interplay.worlds.pommerman.config import BOMB_LIFE, FLAME_LIFE, MOST_AMMO, START_BLAST, PommermanSettings
 from interplay.worlds.pommerman.state import EXTRA_BOMB, KICK, MORE_RANGE, PASSAGE, RIGHT, RIGID, WOOD
 
@@ -44,7 +44,7 @@ def ranges_of(s: PommermanSettings) -> dict[str, Range]:
     }
 
 
-def laws_of(s: PommermanSettings) -> list[Law]:
+def laws_of(s: PommermanSettings) -> list[Invariant]:
     """What fields owe each other."""
     side = s.size + 2
     inner = np.zeros((side, side), bool)
@@ -80,20 +80,22 @@ def laws_of(s: PommermanSettings) -> list[Law]:
         return _repeated(np.where(given["agent.alive"], given["agent.cell"], -1 - np.arange(s.players)))
 
     return [
-        Law("ground", "is not rigid, and belongs to the rim", lambda given: rim & (given["ground"] != RIGID)),
-        Law(
+        Invariant(
+            "ground", "is not rigid, and belongs to the rim", lambda given: rim & (given["ground"] != RIGID)
+        ),
+        Invariant(
             "bomb.life",
             "is of a bomb that cannot be: in a wall, on an item, spent, or without reach",
             unsound_bombs,
         ),
-        Law("bomb.life", "is that of two bombs of one owner, which nobody lays in one step", twins),
-        Law("bomb.cell", "has two bombs", stacked),
-        Law("flame", "burns in a wall or on an open item", burns),
-        Law("agent.cell", "is no place to live", buried),
-        Law("agent.cell", "has two agents", crowded),
-        Law("acting", "though it is not alive, or its game over", _acts_otherwise),
-        Law("agent.ended", "though it is alive in a game that goes on", _ends_otherwise),
-        Law("room.steps", "is the limit, and its game not over", lambda given: _goes_on(s, given)),
+        Invariant("bomb.life", "is that of two bombs of one owner, which nobody lays in one step", twins),
+        Invariant("bomb.cell", "has two bombs", stacked),
+        Invariant("flame", "burns in a wall or on an open item", burns),
+        Invariant("agent.cell", "is no place to live", buried),
+        Invariant("agent.cell", "has two agents", crowded),
+        Invariant("acting", "though it is not alive, or its game over", _acts_otherwise),
+        Invariant("agent.ended", "though it is alive in a game that goes on", _ends_otherwise),
+        Invariant("room.steps", "is the limit, and its game not over", lambda given: _goes_on(s, given)),
     ]
 
 

@@ -9,11 +9,11 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
-from interplay.core.controls import Controls, arrows, way_to
+from interplay.core.controls import Controls, arrows, direction_to
 from interplay.core.errors import UserError
 from interplay.core.fog import Visible
 from interplay.core.jit import arrays_of
-from interplay.core.ranges import Law, Range
+from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.pommerman import observe
@@ -115,7 +115,7 @@ class PommermanWorld(ArrayWorld):
         """A neighbouring cell is walked to, one's own gets a bomb."""
         row, col = divmod(int(self.state.agent["cell"][world, slot]), self.settings.size + 2)
         dx, dy = np.floor(x) - (col - 1), np.floor(y) - (row - 1)
-        way = "bomb" if dx == dy == 0 else way_to(dx, dy)
+        way = "bomb" if dx == dy == 0 else direction_to(dx, dy)
         return None if way is None else {"move": way}
 
     def visible(self, world: int, slot: int) -> Visible:
@@ -169,7 +169,7 @@ class PommermanWorld(ArrayWorld):
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings)
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.settings)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Invariant, Range, count
 from interplay.worlds.pong.config import BALL_WIDTH, BAT_HEIGHT, SIDEWAYS, SMASH, WIDTH
 from interplay.worlds.pong.pictures import HIDDEN_ABOVE, HIDDEN_BELOW
 from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT, MOST_BALL, MOST_BAT
@@ -45,7 +45,7 @@ def _frame_range(rounds: int) -> Range:
     return Range(low, high)
 
 
-def laws_of(rules: Rules) -> tuple[Law, ...]:
+def laws_of(rules: Rules) -> tuple[Invariant, ...]:
     """What fields owe each other."""
     acts = np.array([not rules.follow_left, not rules.follow_right])
 
@@ -62,10 +62,10 @@ def laws_of(rules: Rules) -> tuple[Law, ...]:
         return given["acting"] != (acts & ~given["over"][:, None])
 
     return (
-        Law("over", "though it is not so after its last round alone", goes_on_for_too_long),
-        Law("bat.points", "are more than there were rounds", more_than_were_played),
-        Law("ball.vx", "brings the ball nowhere", stands_still),
-        Law(
+        Invariant("over", "though it is not so after its last round alone", goes_on_for_too_long),
+        Invariant("bat.points", "are more than there were rounds", more_than_were_played),
+        Invariant("ball.vx", "brings the ball nowhere", stands_still),
+        Invariant(
             "acting",
             "is not every player of a game that goes on, a bat that follows left out",
             acts_otherwise,

@@ -14,7 +14,7 @@ from interplay.core.controls import Controls
 from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of, as_table
-from interplay.core.ranges import Law, Range
+from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.pong import steps
@@ -119,7 +119,7 @@ class PongWorld(ArrayWorld):
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.rules)
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.rules)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from interplay.core.ranges import (
     MOST_REAL,
     REAL,
     Arrays,
-    Law,
+    Invariant,
     Range,
     count,
     index,
@@ -86,7 +86,7 @@ def _body_ranges(rules: Rules) -> dict[str, Range]:
     }
 
 
-def laws_of(state: SurvivalState) -> list[Law]:
+def laws_of(state: SurvivalState) -> list[Invariant]:
     """What fields owe each other."""
     slots = np.arange(state.inventory.shape[2])
 
@@ -106,8 +106,8 @@ def laws_of(state: SurvivalState) -> list[Law]:
         return (given["index"] != EMPTY) & (given["index"] != np.arange(state.body.shape[1]))
 
     return [
-        Law("index", "is the number of another body", of_another),
-        Law("inventory", "stands where `held` says otherwise", filled_otherwise),
-        Law("bodies.turn", "is no cosine and sine", no_direction),
-        Law("acting", "though it is dead or its world over", acts_after_the_end),
+        Invariant("index", "is the number of another body", of_another),
+        Invariant("inventory", "stands where `held` says otherwise", filled_otherwise),
+        Invariant("bodies.turn", "is no cosine and sine", no_direction),
+        Invariant("acting", "though it is dead or its world over", acts_after_the_end),
     ]

@@ -14,7 +14,7 @@ from interplay.core.controls import Controls
 from interplay.core.fog import Visible
 from interplay.core.guides import Guide
 from interplay.core.jit import as_table, numbers_of
-from interplay.core.ranges import Law, Range
+from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.planar.bodies import Physics
@@ -256,7 +256,7 @@ class SurvivalWorld(ArrayWorld):
             ranges |= {f"{owner}.{name}": allowed for name, allowed in module.ranges().items()}
         return ranges
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.state)
 
     def _set_shapes(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import MOST_32, REAL, Arrays, Law, Range, count, index, one_of
+from interplay.core.ranges import MOST_32, REAL, Arrays, Invariant, Range, count, index, one_of
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import LAST_SHOT, POTIONS
 from interplay.worlds.werewolf.roles import (
@@ -111,32 +111,32 @@ class Sound:
             "late": REAL,
         }
 
-    def laws(self) -> list[Law]:
+    def laws(self) -> list[Invariant]:
         """What fields owe each other."""
         return [
-            Law("role", "is dealt more or less often than the line-up has it", self._dealt_otherwise),
-            Law("room.living", "is not the number of those alive", self._lives_otherwise),
-            Law(
+            Invariant("role", "is dealt more or less often than the line-up has it", self._dealt_otherwise),
+            Invariant("room.living", "is not the number of those alive", self._lives_otherwise),
+            Invariant(
                 "room.wolves",
                 "is not the number of living wolves",
                 lambda given: self._counts_otherwise(given, WOLF),
             ),
-            Law(
+            Invariant(
                 "room.humans",
                 "is not the number of living humans",
                 lambda given: self._counts_otherwise(given, HUMAN),
             ),
-            Law("room.wolves", "leaves no game to be played on", self._is_decided),
-            Law(
+            Invariant("room.wolves", "leaves no game to be played on", self._is_decided),
+            Invariant(
                 "room.shots",
                 "is not the number of hunters to be asked",
                 lambda given: given["room.shots"] != given["owed"].sum(axis=1),
             ),
-            Law("room.phase", "is not the phase of its row or stage", self._stands_elsewhere),
-            Law("room.shooter", "is not the hunter who is asked", self._asks_another),
-            Law("suspect", "names nobody who could be voted on", self._suspects_nobody),
-            Law("ability", "is not what this seat does now", self._does_otherwise),
-            Law(
+            Invariant("room.phase", "is not the phase of its row or stage", self._stands_elsewhere),
+            Invariant("room.shooter", "is not the hunter who is asked", self._asks_another),
+            Invariant("suspect", "names nobody who could be voted on", self._suspects_nobody),
+            Invariant("ability", "is not what this seat does now", self._does_otherwise),
+            Invariant(
                 "acting",
                 "is not whether this seat does something",
                 lambda given: given["acting"] != (given["ability"] != NONE),

@@ -15,7 +15,7 @@ from interplay.core.errors import UserError
 from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of
-from interplay.core.ranges import Law, Range
+from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.transcript import Line
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
@@ -254,7 +254,7 @@ class WerewolfWorld(ArrayWorld):
     def state_ranges(self) -> Mapping[str, Range]:
         return self._sound.ranges()
 
-    def state_laws(self) -> Sequence[Law]:
+    def state_laws(self) -> Sequence[Invariant]:
         return self._sound.laws()
 
 
