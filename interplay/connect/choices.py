@@ -1,4 +1,4 @@
-"""Action spaces that draw by one row of bools, which is what infos and observations hold of a mask.
+"""Action spaces whose ``sample`` takes a mask as one row of bools, as infos and observations hold it.
 
 Gymnasium's own take tuples and dictionaries of int8 arrays (`interplay.core.masks`), in which most trainers cannot store them.
 """
@@ -14,7 +14,7 @@ from interplay.core.masks import as_gymnasium
 
 
 class _ByRow:
-    """``sample(mask)`` takes a row of bools or 0 and 1, all choices one after another, and gymnasium's form as well."""
+    """``sample(mask)`` takes one row, the choices of all heads one after another, or gymnasium's form."""
 
     def sample(self, mask: Any = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(mask, np.ndarray) and mask.ndim == 1:
@@ -31,18 +31,18 @@ class Choices(_ByRow, spaces.MultiDiscrete):
 
 
 class Switches(_ByRow, spaces.MultiBinary):
-    """Several times yes or no; a row says of each whether no, and whether yes is allowed."""
+    """Several yes-no choices; the mask row holds, for each, whether no and whether yes is legal."""
 
 
 class Numbers(_ByRow, spaces.Box):
-    """Numbers, which have no mask: one that is given is not read."""
+    """Real numbers, which have no mask; a given one is ignored."""
 
     def sample(self, mask: Any = None, *args: Any, **kwargs: Any) -> Any:
         return super().sample(None, *args, **kwargs)
 
 
 class Parts(_ByRow, spaces.Dict):
-    """Named parts; a row has the choices of all, in their order."""
+    """Named parts; the mask row holds the choices of all, in their order."""
 
 
 def by_row(space: spaces.Space[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What somebody hands over in Python, an environment or a function that makes one, as a factory of worlds."""
+"""Environments, worlds and functions given in Python, resolved to factories of worlds."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ WORLDS = (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT)
 
 
 class Handed(NamedTuple):
-    """A world that was handed over.
+    """A resolved world.
 
     Attributes:
-        id: what settings call it: an id, ``module:name``, or ``given/NAME`` where only this process knows how to make it.
+        id: its name in settings: an id, ``module:name``, or ``given/NAME`` for one that only this process can make.
         make: ``make(num_worlds=, seed=, first_world=) -> World``; None: the registry makes it by its id.
-        like: the registered id whose training settings it begins with; empty: none.
+        like: the registered id that provides its training settings; empty: none.
     """
 
     id: str
@@ -46,12 +46,12 @@ class Handed(NamedTuple):
 
 
 def hand_over(thing: Any) -> Handed:
-    """Finds out what somebody has handed over.
+    """Resolves a world given in Python.
 
     Args:
         thing: a world's id or ``"module:name"``; a `World`; a PettingZoo environment (parallel or in turns), a Gymnasium
-            environment, a vector of them, a simulation's manager; or a function or class that makes one of these. A function that can be
-            imported and says what it returns is known by its name; any other is called once, to see what it makes.
+            environment, a vector of them, a simulation's manager; or a function or class that makes one of these. An importable
+            function with a return annotation is known by its name; any other is called once.
 
     Raises:
         UserError: for anything else, or for what cannot be copied.
@@ -79,7 +79,7 @@ def _is_environment(thing: Any) -> bool:
 
 
 def _first_of(vector: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Any:
-    """The function that makes one environment of a vector, or one of them."""
+    """The function that makes one environment of a vector, or one of its environments."""
     makers = getattr(vector, "env_fns", None)
     if not isinstance(makers, list | tuple):  # `gymnasium.make_vec` gives functions that can be had only once
         makers = getattr(vector, "envs", None)
@@ -92,7 +92,7 @@ def _first_of(vector: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Any:
 
 
 def _made_by(make: Callable[..., Any]) -> Handed:
-    """What a function makes that only this process knows."""
+    """Calls a function that cannot be imported by name, and resolves its result."""
     try:
         parameters = inspect.signature(make).parameters
     except (TypeError, ValueError):
@@ -111,12 +111,12 @@ def _made_by(make: Callable[..., Any]) -> Handed:
 
 
 def _batch(make: Callable[..., World], parameters: tuple[str, ...], **given: Any) -> World:
-    """A batch; `OURS` that the function does not take are left out."""
+    """A batch, without those of `OURS` that the function does not take."""
     return make(**{name: value for name, value in given.items() if name in parameters or name not in OURS})
 
 
 def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
-    """An environment of somebody else, of which `make` makes more."""
+    """Resolves an environment; `make` makes further ones."""
     if type(thing) is WorldEnv and not (thing.flat or thing.mask_in_observation or thing.remove_dead):
         return _world(thing.world)
     if isinstance(thing, SimulationManager):
@@ -130,7 +130,7 @@ def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
 
 
 def _batch_of(kind: Callable[..., World], make: Callable[[], Any], **given: Any) -> World:
-    """A batch of what a function makes; what is not one of `OURS` is an argument of the function."""
+    """A batch of a function's environments; keywords beyond `OURS` are the function's."""
     ours = {name: value for name, value in given.items() if name in OURS}
     options = {name: value for name, value in given.items() if name not in OURS}
     return kind(make, **{"num_worlds": 1, **ours}, kwargs=options)
@@ -146,7 +146,7 @@ def _copy_of(env: Any) -> Any:
 
 
 def _world(world: World) -> Handed:
-    """Batches as the one that was handed over, of other sizes and seeds."""
+    """Batches like the given one, of other sizes and seeds."""
     recipe = world._recipe
     if recipe is None or recipe.trouble:
         why = recipe.trouble if recipe else "nobody called its class"
@@ -179,7 +179,7 @@ def _given(name: str) -> str:
 
 
 def _registered(name: str) -> str:
-    """The id, if the registry knows it."""
+    """The id if it is registered, else empty."""
     from interplay.registry import list_worlds
 
     return name if any(spec.id == name for spec in list_worlds()) else ""

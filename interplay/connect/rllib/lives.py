@@ -1,4 +1,4 @@
-"""A world whose slots live more than once as an RLlib `MultiAgentEnv`: each life is an agent."""
+"""A world with respawns as an RLlib `MultiAgentEnv`: each life is an agent."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ Members = dict[str, Any]
 class WorldMultiAgentEnv(MultiAgentEnv):
     """A PettingZoo parallel environment, as `interplay.make` gives, for RLlib.
 
-    Asked are those who act: an agent whose info says ``{"acting": False}`` is shown nothing and chooses nothing until it acts
-    again or its life ends, but its rewards go on. `agents` are those whom the last step told of, those who ended in it too:
-    RLlib's own check of environments looks for everyone of a report there.
+    Only acting agents get observations: one whose info says ``{"acting": False}`` gets none until it acts again or its life ends,
+    but its rewards go on. `agents` are those of the last step's report, those that ended in it included, as RLlib's own check of
+    environments requires.
 
     Args:
         env: the environment.
-        agents: all that there may be; by default the environment's own.
+        agents: all possible ones; by default the environment's own.
     """
 
     def __init__(self, env: ParallelEnv[str, Any, Any], agents: list[str] | None = None) -> None:
@@ -44,14 +44,14 @@ class WorldMultiAgentEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Members, Members]:
-        """Starts an episode: observations and infos of those who act."""
+        """Starts an episode: observations and infos of the acting agents."""
         observations, infos = self.env.reset(seed=seed, options=options)
         self.agents = list(self.env.agents)
         shown = [name for name in observations if infos.get(name, {}).get("acting", True)]
         return {name: observations[name] for name in shown}, {name: infos.get(name, {}) for name in shown}
 
     def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
-        """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended.
+        """Returns observations, rewards, terminateds, truncateds and infos; ``__all__`` is the world's end.
 
         Raises:
             UserError: for an unknown agent, or an action that is not in its space.
@@ -76,7 +76,7 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         return not self.env.agents
 
     def render(self) -> Any:
-        """What the environment draws."""
+        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:

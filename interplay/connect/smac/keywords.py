@@ -1,4 +1,4 @@
-"""The keyword arguments of SMAC's constructor: which of them are settings of a battle, which a face honours, which nobody."""
+"""SMAC's constructor keywords: settings of the battle, of the interface, or refused."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ONLY: dict[str, tuple[Any, str]] = {
 
 
 class FaceSettings(Settings):
-    """What a face does itself, by SMAC's names."""
+    """The interface's own settings, by SMAC's names."""
 
     continuing_episode: bool = False  # a battle that the limit cuts is told so
     obs_all_health: bool = True  # HP and shields of others are seen
@@ -79,7 +79,7 @@ class FaceSettings(Settings):
 
 
 def read_keywords(map_name: str, keywords: Mapping[str, Any]) -> tuple[str, FaceSettings, dict[str, Any]]:
-    """What somebody asks of a face: the world's id, what the face does itself, and settings of the world.
+    """Splits keywords into the world's id, the interface's settings, and the world's settings.
 
     Args:
         map_name: a scenario, "3m", or the id of a world.
