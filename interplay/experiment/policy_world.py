@@ -1,7 +1,7 @@
-"""A world whose kinds of agents are the policies that act for them.
+"""A world whose kinds of agents are their policies.
 
-The trainer has one network per kind, so with this view several policies, each with its own weights, learn in one run,
-also where their agents are alike.
+The trainer has one network per kind. So several policies, each with its own weights, learn in one run, also where their agents
+are alike.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class PolicyWorld(World):
 
     @property
     def privileged_view(self) -> bool | None:
-        """The world's, which draws."""
+        """The inner world's, which draws."""
         return self._inner.privileged_view
 
     @privileged_view.setter

@@ -25,7 +25,7 @@ Params = Mapping[str, Any]
 
 
 def debug(params: Params, episodes: int = 1, steps_per_episode: int = 200, render: bool = False) -> Path:
-    """Plays an experiment's simulation with random actions and writes down what happens.
+    """Plays an experiment's simulation with random actions and logs every step.
 
     Args:
         params: the experiment.
@@ -169,7 +169,7 @@ def debug_experiment(
 
 
 def train_experiment(experiment: Experiment, config: Path | None = None) -> Path:
-    """As `train`, with a copy of the file `config`, by which other processes find the simulation."""
+    """As `train`, with a copy of the file `config`, from which workers import the simulation."""
     if experiment.tune.get("backend") == "rllib":
         return _train_with_rllib(experiment, config)
     from interplay.train.trainer import train as run

@@ -1,6 +1,6 @@
 """The contents of messages: the simulator's agents, their spaces, and the results of a step.
 
-Both ends check what they are sent with the functions of this file, and each check ends in a `Fault`.
+Both ends check their input with the functions of this file, and each failed check is a `Fault`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Choice:
 
 
 class AgentSpaces(NamedTuple):
-    """What an agent sees and does."""
+    """An agent's observation and action spaces."""
 
     observation: Range | Choice
     action: Range | Choice
@@ -112,10 +112,10 @@ Agents = Mapping[str, AgentSpaces]
 
 @dataclass(frozen=True)
 class Report:
-    """What a step, or a reset, did to an agent.
+    """The result of a step, or a reset, for an agent.
 
     Attributes:
-        observation: what it sees now.
+        observation: the current one.
         reward: of this step alone; 0 after a reset.
         done: whether it has finished. When all have, the simulation is over.
         info: anything JSON can hold.
@@ -156,7 +156,7 @@ def take(message: Mapping[str, Any], name: str, kind: type | tuple[type, ...], w
 
 
 def expect(message: Mapping[str, Any], kind: str) -> None:
-    """Checks a message's type; an error message becomes the fault that it tells of."""
+    """Checks a message's type; an error message is raised as a fault."""
     if message["type"] == "error":
         raise Fault(f"reported: {one_line(message.get('message', 'nothing'))}", "mend that")
     if message["type"] != kind:
@@ -164,7 +164,7 @@ def expect(message: Mapping[str, Any], kind: str) -> None:
 
 
 def check_token(message: Mapping[str, Any], token: str) -> None:
-    """Checks that a hello shows the token; how long that takes tells nothing of it."""
+    """Checks a hello's token in constant time."""
     expect(message, "hello")
     shown = take(message, "token", str, "a hello")
     if not hmac.compare_digest(shown.encode(errors="replace"), token.encode(errors="replace")):
@@ -218,12 +218,12 @@ def _read_space(described: Mapping[str, Any], where: str) -> Range | Choice:
 
 
 def write_reports(reports: Mapping[str, Report]) -> dict[str, Any]:
-    """What happened to everybody, for a state message."""
+    """All reports, for a state message."""
     return {name: dict(vars(report)) for name, report in reports.items()}
 
 
 def read_reports(message: Mapping[str, Any], agents: Agents, step: int) -> dict[str, Report]:
-    """What happened to everybody, from a state message that answers step number `step`.
+    """All reports, from a state message that answers step number `step`.
 
     Raises:
         Fault: for another step, a missing or unknown agent, and what is not in its space.

@@ -1,4 +1,4 @@
-"""The side of the simulator: the message loop around a Python object, so that a program is its rules and one call.
+"""The simulator's side: the message loop around a Python object.
 
 Example:
     >>> from interplay.sim.remote import AgentSpaces, Range, Report, serve
@@ -53,7 +53,7 @@ _LARGEST_HELLO = 4096  # bytes of a caller's
 
 
 class Simulator(Protocol):
-    """What `serve` needs of an object."""
+    """The object that `serve` needs."""
 
     @property
     def program(self) -> str:
@@ -67,22 +67,22 @@ class Simulator(Protocol):
         """Starts an episode; a report of every agent."""
 
     def step(self, actions: dict[str, Any]) -> Mapping[str, Report]:
-        """Goes one step on; a report of every agent. Those who do nothing have no action."""
+        """Advances one step; a report of every agent. Idle agents have no action."""
 
 
 def serve(simulator: Simulator, port: int | None = None) -> None:
-    """Answers one driver until it hangs up, then returns.
+    """Answers one driver until it closes the connection, then returns.
 
-    Started by a `RemoteSimulator`, the program finds port and token in its environment and calls back. Started by hand, it
-    listens on `port` for a driver that shows the token. Others may call meanwhile: nobody waits for them.
+    Started by a `RemoteSimulator`, the program finds port and token in its environment and connects. Started by hand, it
+    listens on `port` for a driver that shows the token; other callers do not block it.
 
     Args:
         simulator: the rules. An exception out of it is reported to the driver, then raised.
-        port: to listen on, if nobody started the program to be called back; 0 = any, printed.
+        port: to listen on, if the program was started by hand; 0 = any, printed.
 
     Raises:
         UserError: without a token in ``INTERPLAY_REMOTE_TOKEN``, or without a port.
-        RemoteSimulationError: if the driver does not keep to the protocol.
+        RemoteSimulationError: if the driver breaks the protocol.
     """
     token = os.environ.get(TOKEN_VARIABLE)
     if not token:

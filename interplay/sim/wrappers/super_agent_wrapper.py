@@ -1,4 +1,4 @@
-"""Super agents, who see and act for several agents at once.
+"""Super agents, which observe and act for several agents at once.
 
 Source: manual 2.1.4 and 7.3; specification 2.4, P1 to P4.
 """
@@ -23,16 +23,16 @@ MASK = "mask"
 class SuperAgentWrapper(Wrapper):
     """Covers agents by super agents.
 
-    A super agent observes a dict of its covered agents' observations and, under ``"mask"``, who of them is still there; it acts by a
-    dict of their actions; it earns the sum of their rewards and is done when all of them are. Actions for covered agents who are done
-    are dropped. A covered agent who is done is read once more; after that its null observation and a reward of 0 stand for it.
+    A super agent observes a dict of its covered agents' observations and, under ``"mask"``, which of them are not done; it acts by a
+    dict of their actions; it earns the sum of their rewards and is done when all of them are. Actions for done covered agents
+    are dropped. A done covered agent is read once more; after that its null observation and a reward of 0 stand for it.
 
     Args:
         sim: the simulation.
         super_agent_mapping: super agent's id -> list of the ids that it covers; agents in no list stay as they are.
 
     Raises:
-        AssertionError: for a mapping that is none, takes an id twice, or covers somebody who cannot learn.
+        AssertionError: for a mapping that is none, takes an id twice, or covers an agent that cannot learn.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class SuperAgentWrapper(Wrapper):
         return {name: self.sim.get_info(name, **kwargs) for name in self._mapping[agent_id]}
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
-        """Of a super agent, a dict of its covered agents' masks, or None if nobody has one."""
+        """For a super agent, a dict of the covered agents' masks; None if none has one."""
         self._require_uncovered(agent_id)
         if agent_id not in self._mapping:
             return self.sim.get_action_mask(agent_id, **kwargs)
@@ -131,7 +131,7 @@ class SuperAgentWrapper(Wrapper):
         )
 
     def _once_more(self, kind: str, name: str) -> bool:
-        """Whether a covered agent is still read: it is not done, or this is the first time since."""
+        """Whether a covered agent is still read: until once after it is done."""
         if not self.sim.get_done(name):
             return True
         first = name not in self._read[kind]
