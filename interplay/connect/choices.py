@@ -1,6 +1,7 @@
-"""Action spaces whose ``sample`` takes a mask as one row of bools, as infos and observations hold it.
+"""Action spaces whose ``sample`` takes a mask as one row of bools.
 
-Gymnasium's own take tuples and dictionaries of int8 arrays (`interplay.core.masks`), in which most trainers cannot store them.
+Infos and observations hold masks in that form, which trainers can store; gymnasium's own are tuples and dictionaries of int8
+arrays (`interplay.core.masks`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Choices(_ByRow, spaces.MultiDiscrete):
 
 
 class Switches(_ByRow, spaces.MultiBinary):
-    """Several yes-no choices; the mask row holds, for each, whether no and whether yes is legal."""
+    """Several yes-no choices; the mask row holds two entries for each, no and yes."""
 
 
 class Numbers(_ByRow, spaces.Box):

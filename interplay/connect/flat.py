@@ -23,7 +23,7 @@ FORMS = (False, True, "discrete")
 
 
 def flat_observation_space(space: spaces.Dict) -> spaces.Box:
-    """One float32 Box: the fields in order, each row by row, choices as numbers (no one-hot).
+    """One float32 Box: the fields in order, each row by row, without one-hots.
 
     Example:
         >>> flat_observation_space(spaces.Dict(day=spaces.Discrete(5), map=spaces.Box(-1, 1, (2, 3)))).shape

@@ -170,7 +170,7 @@ class FlatReader(KindReader):
 
 
 def idle(space: spaces.Space[Any]) -> Any:
-    """A point of the space near 0: the action of idle agents, the observation of absent ones."""
+    """A point of the space near 0, for idle agents' actions and absent agents' observations."""
     if isinstance(space, spaces.Dict):
         return {key: idle(part) for key, part in space.spaces.items()}
     if isinstance(space, spaces.Tuple):

@@ -230,7 +230,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
 
 
 def _shown(part: Any) -> Any:
-    """An observation space that SB3 can encode: no Box of shape (), choices from 0 on one axis."""
+    """An observation space that SB3 can encode, with choices from 0 on one axis."""
     if isinstance(part, spaces.Box) and part.shape == ():
         dtype: Any = part.dtype
         return spaces.Box(part.low.reshape(1), part.high.reshape(1), (1,), dtype)

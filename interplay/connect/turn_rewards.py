@@ -1,4 +1,4 @@
-"""Rewards of environments in turns: the amounts of PettingZoo's ``last()``, in the step that earns them."""
+"""Rewards of environments in turns: those of PettingZoo's ``last()``, in the step that earns them."""
 
 from __future__ import annotations
 

@@ -119,18 +119,18 @@ def analyze(
     seed: int | None = None,
     trust: bool = False,
 ) -> Any:
-    """Hands the simulation and the trained policies to a function.
+    """Calls a function with the simulation and the trained policies.
 
     Args:
         params: the experiment.
         folder: its run folder.
-        function: is called with the manager and the trainer, see `TrainedPolicies`.
+        function: called with the manager and the trainer, see `TrainedPolicies`.
         checkpoint: number of one; None: the last.
         seed: of the simulation and of the policies.
         trust: as in `visualize`.
 
     Returns:
-        What the function returns.
+        The function's result.
 
     Raises:
         FileNotFoundError: if the run has no checkpoint.

@@ -137,7 +137,7 @@ class SimulationWorld(EnvironmentBatch):
         return found if callable(found) else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        """The simulation's own ``draw(canvas)``, if it is in this process; else a table of its agents.
+        """The simulation's own ``draw(canvas)``, in this process; else a table of its agents.
 
         An environment inside the simulation (`env`, made with ``render_mode="rgb_array"``) draws itself beside the table.
         """

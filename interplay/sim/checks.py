@@ -27,12 +27,12 @@ def require(condition: bool, message: str) -> None:
 
 
 def refuse(message: str) -> NoReturn:
-    """Raises `Refused`, an `AssertionError`: for checks in every step, where `require` would format its message each time."""
+    """Raises `Refused`, an `AssertionError`; in hot paths it saves formatting `require`'s message."""
     raise Refused(message)
 
 
 def is_exactly(value: Any, kind: type) -> bool:
-    """Whether a value's type is this one itself: neither True nor a NumPy integer is an int (C4)."""
+    """Whether a value's type is `kind` itself: True and NumPy integers are no int (C4)."""
     return type(value) is kind
 
 

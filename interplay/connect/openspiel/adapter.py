@@ -1,4 +1,4 @@
-"""The common part of both OpenSpiel forms: the acting players and a report of every agent."""
+"""The common part of both OpenSpiel forms."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def agents_of(env: MultiAgentEnv) -> list[Any]:
 
 
 def _shared_keys(observation_space: Any, action_space: Any) -> list[Any]:
-    """Ids of the old stack's Dict spaces: keys of both the observation and the action space."""
+    """Keys of both Dict spaces: the agents' ids on the old stack."""
     if not (isinstance(observation_space, spaces.Dict) and isinstance(action_space, spaces.Dict)):
         return []
     return [one for one in observation_space.spaces if one in action_space.spaces]

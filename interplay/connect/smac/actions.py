@@ -55,7 +55,7 @@ def read_actions(owner: str, actions: Any, legal: np.ndarray) -> np.ndarray:
 
 
 def _on_host(actions: Any) -> Any:
-    """Tensors as lists of numbers: PyMARL's may be on a GPU, where NumPy cannot read them."""
+    """Tensors as lists of numbers: NumPy cannot read PyMARL's from a GPU."""
     if hasattr(actions, "tolist"):
         return actions.tolist()
     return [_on_host(one) for one in actions] if isinstance(actions, list | tuple) else actions

@@ -77,7 +77,7 @@ class SmacFace(LearningSide):
         }
 
     def get_stats(self) -> dict[str, float]:
-        """Counts since the environment was made; as in SMAC, draws are battles cut by the limit."""
+        """Counts since the environment was made; draws are battles cut by the limit."""
         return {
             "battles_won": self.battles_won,
             "battles_game": self.battles_game,

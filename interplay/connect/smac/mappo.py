@@ -108,7 +108,7 @@ class MAPPOEnv(SmacFace):
         return [len(self._columns), *parts]
 
     def get_state_size(self) -> list[Any]:
-        """Numbers of the state, then rows and width of its parts; last actions and time together."""
+        """Numbers of the state, then rows and width of its parts (last actions with time)."""
         if self.settings.obs_instead_of_state:
             return [self._state_size(), [self.n_agents, len(self._columns)]]
         known = self._known

@@ -25,7 +25,7 @@ class Replay:
         self.actions: list[np.ndarray] = []
 
     def scenes(self, world: World) -> Iterator[tuple[Scene, int, bool]]:
-        """Plays the episode again in a copy of its world: (scene, 0, whether it is the last)."""
+        """Plays the episode again in a copy of its world: (scene, 0, is last)."""
         again = copy.deepcopy(world)
         again.load(self._beginning)
         yield scene_of(again, 0), 0, not self.actions

@@ -21,7 +21,7 @@ class Rewards:
         self._first = 0.0  # points of a clean win in the first battle
 
     def begin(self, world: BattleWorld) -> None:
-        """Begins a battle: the world divides its rewards by the battle's army, if it scales them."""
+        """Begins a battle; a world that scales its rewards divides them by the battle's army."""
         if not world.table[0]["scaled"]:
             return
         points = points_of(world)

@@ -1,4 +1,4 @@
-"""The original's spaces, their columns in the world's masks, and settings that do not fit them."""
+"""The original's spaces, their mask columns, and the settings that do not fit them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def refuse_others(world: WerewolfWorld) -> None:
 
 
 def columns_of(settings: WerewolfSettings) -> np.ndarray:
-    """(n * (1 + L),) mask column of each of the original's choices, -1 for missing symbols."""
+    """(n * (1 + L),) mask column of each original choice, -1 for missing symbols."""
     n, symbols = settings.n_players, np.arange(settings.n_players)
     heads = [np.arange(n)]
     for place in range(settings.signal_length):

@@ -59,7 +59,7 @@ class History:
             buffers[key][:] = actions[:, t]
 
     def save(self, lengths: np.ndarray) -> dict[str, np.ndarray]:
-        """Buffer name -> (W, longest, A of the kind, ...), zeros after a world's last step.
+        """Buffer name -> (W, longest, A of the kind, ...), zeros after each world's end.
 
         Args:
             lengths: (W,) steps of each world's episode.

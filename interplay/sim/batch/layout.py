@@ -1,4 +1,4 @@
-"""The spaces of an environment or a simulation's agents as kinds and arrays of a batch."""
+"""Kinds and arrays of a batch, from the spaces of an environment or simulation."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def misfit(leaf: Leaf, value: Any, agent: Any) -> str:
 
 
 def not_finite(leaf: Leaf, value: Any, agent: Any) -> str:
-    """The error line for a number that is NaN, infinite, or too large for its dtype."""
+    """The error line for a NaN, an infinity, or a number beyond the dtype."""
     return f"observation{_named(leaf)} of {agent} is {value} as {leaf.space.dtype}; give finite numbers that it holds"
 
 

@@ -122,7 +122,7 @@ def _has_choices(space: spaces.Space[Any]) -> bool:
 
 
 def _is_of_points(box: spaces.Box, part: Any) -> bool:
-    """Whether a mask is of the points of a whole-number Box, not of its numbers' choices."""
+    """Whether a mask is of a whole-number Box's points, not of its numbers' choices."""
     if np.dtype(box.dtype).kind not in "iu" or not box.is_bounded("both") or np.ndim(part) < 2:
         return False
     if np.shape(part) == box.shape:

@@ -123,7 +123,7 @@ class RemoteSimulation(AgentBasedSimulation):
 
 
 def _nearest(space: Space[Any], point: Any) -> np.ndarray | None:
-    """The box's point nearest to a float32, which may exceed a bound by its last bit."""
+    """The box's nearest point to a float32 that exceeds a bound by its last bit."""
     if not isinstance(space, Box):
         return None
     try:

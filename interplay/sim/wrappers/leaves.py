@@ -1,4 +1,4 @@
-"""The leaves of a nested space, depth first, for the wrappers that turn spaces into numbers."""
+"""The leaves of a nested space, depth first."""
 
 from __future__ import annotations
 

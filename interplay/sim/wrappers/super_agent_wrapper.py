@@ -106,7 +106,7 @@ class SuperAgentWrapper(Wrapper):
         return {name: self.sim.get_info(name, **kwargs) for name in self._mapping[agent_id]}
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
-        """For a super agent, a dict of the covered agents' masks; None if none has one."""
+        """A super agent's dict of its covered agents' masks; None if none has one."""
         self._require_uncovered(agent_id)
         if agent_id not in self._mapping:
             return self.sim.get_action_mask(agent_id, **kwargs)
