@@ -85,7 +85,7 @@ def _first_of(vector: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Any:
         makers = getattr(vector, "envs", None)
     if not makers:
         raise UserError(
-            f"{name_of(vector)}: a {type(vector).__name__} does not say how one of its environments is made; "
+            f"{name_of(vector)}: no way to make one environment of a {type(vector).__name__}; "
             "hand over a function that makes one, e.g. lambda: gymnasium.make(...)"
         )
     return makers[0]
@@ -149,7 +149,7 @@ def _world(world: World) -> Handed:
     """Batches like the given one, of other sizes and seeds."""
     recipe = world._recipe
     if recipe is None or recipe.trouble:
-        why = recipe.trouble if recipe else "nobody called its class"
+        why = recipe.trouble if recipe else "its constructor was not recorded"
         raise UserError(f"{world.id}: no others can be made as it is, {why}; hand over its id or a function")
     if "num_worlds" not in inspect.signature(type(world)).parameters:
         raise UserError(

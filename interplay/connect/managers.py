@@ -133,7 +133,7 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
                 self.infos[agent]["action_mask"] = mask
         require(
             bool(self._waiting) or len(ended) == len(self.agents),
-            f"{self.metadata['name']} goes on and asks nobody; its next_agent has to name somebody who has not finished",
+            f"{self.metadata['name']} goes on without an agent to act; let its next_agent name one that has not finished",
         )
         self.agent_selection = (self._waiting or self.agents)[0]
 

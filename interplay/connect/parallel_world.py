@@ -95,12 +95,12 @@ class ParallelEnvWorld(EnvironmentBatch):
             CannotSave: always.
         """
         raise CannotSave(
-            f"{self.id}: somebody else's environment cannot be saved; reset it and begin an episode instead"
+            f"{self.id}: another library's environment cannot be saved; reset it and begin an episode instead"
         )
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
         """Refused, as `save` is."""
-        raise CannotSave(f"{self.id}: somebody else's environment cannot be restored; reset it instead")
+        raise CannotSave(f"{self.id}: another library's environment cannot be restored; reset it instead")
 
 
 def _tick_seconds(env: Any) -> float | None:

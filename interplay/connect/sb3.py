@@ -63,7 +63,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
                 f"{world.id}: SB3 trains one policy, this world has the kinds {names}; use our trainer"
             )
         if isinstance(world.action_space, spaces.Dict):
-            raise UserError(f"{world.id}: SB3 knows no Dict action space; use our trainer")
+            raise UserError(f"{world.id}: SB3 has no Dict action space; use our trainer")
         if _is_endless(world.action_space):
             raise UserError(f"{world.id}: SB3 draws no whole numbers of {world.action_space}; give it bounds")
         self.world = world

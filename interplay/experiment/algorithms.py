@@ -95,7 +95,7 @@ def _stopping(experiment: Experiment) -> dict[str, Any]:
     stop = experiment.stop
     if not stop:
         raise UserError(
-            f"{experiment.title}: ray_tune.stop is missing; say when to stop, for example {{'episodes_total': 2000}}"
+            f"{experiment.title}: ray_tune.stop is missing; give a limit, for example {{'episodes_total': 2000}}"
         )
     names = {
         "episodes_total": "max_episodes",

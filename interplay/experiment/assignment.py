@@ -72,7 +72,9 @@ def assign(experiment: Experiment, agents: Mapping[str, Any]) -> dict[str, str] 
     idle = [str(policy_id) for policy_id in policies if policy_id not in assigned.values()]
     if idle:
         warnings.warn(
-            f"{experiment.title}: nobody is mapped to {', '.join(idle)}; left out", UserWarning, stacklevel=2
+            f"{experiment.title}: no agent is mapped to {', '.join(idle)}; left out",
+            UserWarning,
+            stacklevel=2,
         )
     return assigned
 

@@ -181,9 +181,9 @@ class SimulationManager(ABC):
 
     def _refuse(self, agent_id: str) -> None:
         require(
-            agent_id in self.agents, f"action for {agent_id!r}, who is not in the simulation; leave it out"
+            agent_id in self.agents, f"action for {agent_id!r}, which is not in the simulation; leave it out"
         )
-        require(False, f"action for {agent_id}, who is done; leave it out")
+        require(False, f"action for {agent_id}, which is done; leave it out")
 
     def _arrange(self, action_dict: dict[str, Any]) -> dict[str, Any]:
         """The actions in the order in which the simulation gets them."""
@@ -318,11 +318,11 @@ class DynamicOrderManager(SimulationManager):
         return output
 
     def _nobody(self) -> None:
-        named = ", ".join(map(str, self._chosen())) or "nobody"
+        named = ", ".join(map(str, self._chosen())) or "no agent"
         require(
             False,
-            f"{type(self.sim.unwrapped).__name__} goes on and asks nobody: next_agent names {named}; "
-            "name somebody who has not finished, or let get_all_done say True",
+            f"{type(self.sim.unwrapped).__name__} goes on without an agent to act: next_agent names {named}; "
+            "name one that has not finished, or let get_all_done return True",
         )
 
     def _awaited(self) -> Collection[str]:

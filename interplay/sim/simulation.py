@@ -199,7 +199,7 @@ class DynamicOrderSimulation(AgentBasedSimulation):
             isinstance(value, Collection), f"next_agent {value!r} is no id and no container of ids; give one"
         )
         for agent_id in value:
-            require(agent_id in self.agents, f"next_agent names {agent_id!r}, who is not in the simulation")
+            require(agent_id in self.agents, f"next_agent names {agent_id!r}, which is not in the simulation")
         self._next_agent = value
 
 
@@ -207,6 +207,6 @@ def _lacking(agent: PrincipleAgent) -> str:
     """What an agent that is not configured lacks."""
     empty = [name for name in ("observation", "action") if getattr(agent, f"{name}_space", None) == {}]
     if not empty:
-        return "its own `configured` says no; set what it asks for"
+        return "its own `configured` is False; set what it needs"
     spaces_of = " and no ".join(f"{name} space" for name in empty)
     return f"it has no {spaces_of}; give it one, or, in a grid world, the observers and actors that do"

@@ -101,7 +101,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             self._others.forget(np.ones(1, bool))
             self._owed = 0.0
         raise UserError(
-            f"{self.world.id}: {self.agent} was never asked in {MAX_WAIT:,} episodes; play another agent"
+            f"{self.world.id}: {self.agent} never acted in {MAX_WAIT:,} episodes; play another agent"
         )
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -146,7 +146,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             timestep = self._advance(None)
             enough = self._acts(timestep) or self._has_ended(timestep)
         raise UserError(
-            f"{self.world.id}: {self.agent} was not asked for {MAX_WAIT:,} steps; play another agent"
+            f"{self.world.id}: {self.agent} did not act for {MAX_WAIT:,} steps; play another agent"
         )
 
     def _checked(self, action: Any) -> Any:

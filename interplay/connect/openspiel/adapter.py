@@ -18,9 +18,7 @@ from interplay.sim.agents import is_unset
 from interplay.sim.checks import refuse, require
 from interplay.sim.managers import SimulationManager, TurnBasedManager
 
-_NO_TREE = (
-    "a simulation cannot be asked what would happen; use a learning agent that plays episodes, such as DQN"
-)
+_NO_TREE = "a simulation only plays forward; use a learning agent that plays episodes, such as DQN"
 
 
 class Adapter(ABC):

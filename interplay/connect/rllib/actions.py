@@ -65,7 +65,7 @@ def taken_of_all(given: Mapping[str, spaces.Space], actions: Any) -> dict[str, A
     points = {}
     for name, action in actions.items():
         if name not in given:
-            raise UserError(f"action for {_line(name)}, who is not in the environment; leave it out")
+            raise UserError(f"action for {_line(name)}, which is not in the environment; leave it out")
         try:
             points[name] = taken(given[name], action)
         except (TypeError, ValueError, LookupError):

@@ -136,7 +136,7 @@ def _read_arguments(given: Any, keywords: dict[str, Any]) -> dict[str, Any]:
         value = getattr(given, name, honoured)
         if value != honoured:
             raise UserError(
-                f"{given.map_name}: {name} = {value!r} asks for a state that is not offered; set it to {honoured}"
+                f"{given.map_name}: {name} = {value!r} needs a state that is not offered; set it to {honoured}"
             )
     state = {"obs_instead_of_state": bool(getattr(given, "use_obs_instead_of_state", False))}
     return {**state, **keywords}

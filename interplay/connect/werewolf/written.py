@@ -131,10 +131,10 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
         for name in [*actions, *queried]:
             if name not in queried:
                 raise UserError(
-                    f"{self.world.id}: an action of {name}, who is not asked; asked are {', '.join(queried)}"
+                    f"{self.world.id}: an action of {name}, which does not act; acting are {', '.join(queried)}"
                 )
             if name not in actions:
-                raise UserError(f"{self.world.id}: no action of {name}, who is asked; pass one")
+                raise UserError(f"{self.world.id}: no action of {name}, which acts; pass one")
             given = point_of(self.action_spaces[name], actions[name], f"{self.world.id}: action", name)
             self._rows[0, self._seat[name]] = self._symbols(name, given)
         return self._rows

@@ -170,7 +170,7 @@ class EnvSlot:
         for agent in living:
             if agent not in observation and (infos.get(agent) or {}).get("acting", True):
                 raise UserError(
-                    f'{agent} is in agents and observations lack it; give one, or say info["acting"] = False'
+                    f'{agent} is in agents and observations lack it; give one, or set info["acting"] = False'
                 )
         for agent in before:
             if agent not in observation and self._row["truncated"][self._place[agent][0]]:
@@ -220,7 +220,7 @@ class EnvSlot:
             if seen is None:
                 if acting:
                     raise UserError(
-                        f'{agent} acts and its observation is None; give one, or say info["acting"] = False'
+                        f'{agent} acts and its observation is None; give one, or set info["acting"] = False'
                     )
                 for part in seeing[name]:
                     part.rows[self._at, column] = 0

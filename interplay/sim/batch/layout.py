@@ -85,8 +85,8 @@ def read_layout(env: Any) -> Layout:
     agents = tuple(getattr(env, "possible_agents", ()))
     if not agents or not hasattr(env, "observation_space"):
         raise UserError(
-            f"{name}: a {type(env).__name__} has no possible_agents; pass a function that makes a PettingZoo ParallelEnv whose "
-            "agents are known beforehand (worlds of ours go by their id)"
+            f"{name}: a {type(env).__name__} has no possible_agents; pass a function that makes a PettingZoo ParallelEnv with "
+            "possible_agents (a world goes by its id)"
         )
     if hasattr(env, "agent_iter"):
         raise UserError(

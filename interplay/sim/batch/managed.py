@@ -33,7 +33,7 @@ class ManagedSimulation:
         self.possible_agents = [name for name, agent in manager.agents.items() if is_agent(agent)]
         if not self.possible_agents:
             raise UserError(
-                f"{self.metadata['name']}: no agent both observes and acts, so there is nobody to play; add an Agent"
+                f"{self.metadata['name']}: no agent both observes and acts, so no agent can play; add an Agent"
             )
         self.agents: list[str] = []
         self._cut_alone = getattr(manager.sim.unwrapped, "get_truncated", None)

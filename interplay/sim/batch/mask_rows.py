@@ -135,6 +135,4 @@ def _check_values(part: Any, most: int) -> None:
     values = np.concatenate(heads(part)).astype(np.float64)
     odd = values[~np.isin(values, np.arange(most + 1))]
     if odd.size:
-        raise UserError(
-            f"it holds {odd[0]:g}; a mask says 1 for each choice that is allowed and 0 for the others"
-        )
+        raise UserError(f"it holds {odd[0]:g}; a mask is 1 for each legal choice and 0 for the others")

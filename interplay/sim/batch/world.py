@@ -138,7 +138,7 @@ class EnvironmentBatch(World):
                 w, column = np.argwhere(~free)[0]
                 raise UserError(
                     f"world {w}, step {self._lengths[w]}: the action mask of {self.agents[kind.kind.slots[column]]} allows no "
-                    f'{leaf.name}; allow a choice, or say info["acting"] = False for an agent that waits'
+                    f'{leaf.name}; allow a choice, or set info["acting"] = False for an idle agent'
                 )
 
     def _time_step(self) -> TimeStep:

@@ -83,7 +83,7 @@ class Lobby:
         self._selector.register(caller, selectors.EVENT_READ, caller)
         if len(self._waiting) > MOST:
             first = next(iter(self._waiting))
-            self._turn_away(first, Fault("was one of too many who wait", "show the token at once"))
+            self._turn_away(first, Fault("was one of too many pending callers", "show the token at once"))
         return caller
 
     def _hear(self, caller: Connection) -> dict[str, Any] | None:

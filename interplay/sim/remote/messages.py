@@ -176,7 +176,7 @@ def check_hello(message: Mapping[str, Any]) -> None:
     expect(message, "hello")
     version = take(message, "protocol", int, "a hello")
     if version != PROTOCOL:
-        raise Fault(f"speaks version {version} of the protocol", f"this interplay speaks {PROTOCOL}")
+        raise Fault(f"uses version {version} of the protocol", f"this interplay uses {PROTOCOL}")
 
 
 def write_agents(agents: Agents) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def complain_about_actions(actions: Mapping[str, Any], agents: Agents) -> str:
     """Why actions cannot be taken, in one line; empty if they can."""
     for name, action in actions.items():
         if name not in agents:
-            return f"action for {one_line(name)!r}, whom the simulator does not know; leave it out"
+            return f"action for {one_line(name)!r}, which the simulator does not have; leave it out"
         complaint = agents[name].action.complaint(action)
         if complaint:
             return f"action of {name} is {complaint}; keep to its space"

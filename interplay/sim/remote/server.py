@@ -113,7 +113,7 @@ def _meet(simulator: Simulator, token: str, port: int | None) -> Connection:
         check_hello(connection.receive(_HELLO))
         return connection
     if port is None:
-        raise UserError("nobody to talk to; start the program through a RemoteSimulator, or give it a port")
+        raise UserError("no driver; start the program through a RemoteSimulator, or give it a port")
     return _listen(hello, token, port)
 
 
@@ -122,7 +122,7 @@ def _call(port: str) -> Connection:
         return Connection(socket.create_connection((HOST, int(port)), _HELLO))
     except (OSError, ValueError, OverflowError) as error:
         raise UserError(
-            f"{PORT_VARIABLE}={one_line(port)}: nobody there ({error}); unset it to listen"
+            f"{PORT_VARIABLE}={one_line(port)}: no driver there ({error}); unset it to listen"
         ) from None
 
 

@@ -111,7 +111,7 @@ class RemoteSimulation(AgentBasedSimulation):
 
     def _plain(self, name: str, point: Any) -> Any:
         """An action as JSON holds it."""
-        require(name in self.agents, f"action for {name!r}, who is not in the simulation; leave it out")
+        require(name in self.agents, f"action for {name!r}, which is not in the simulation; leave it out")
         space = self.agents[name].action_space
         if not in_space(space, point):
             near = _nearest(space, point)

@@ -147,7 +147,7 @@ class SuperAgentWrapper(Wrapper):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                f"SuperAgentWrapper: no null observation for {name}, who is done; its real one goes on being "
+                f"SuperAgentWrapper: no null observation for {name}, which is done; its real one is still "
                 "reported. Give the agent a null_observation.",
                 UserWarning,
                 stacklevel=2,
@@ -160,7 +160,7 @@ class SuperAgentWrapper(Wrapper):
     def _require_uncovered(self, agent_id: str) -> None:
         require(
             agent_id not in self._owners,
-            f"{agent_id} is covered by {self._owners.get(agent_id)}; ask for that one",
+            f"{agent_id} is covered by {self._owners.get(agent_id)}; name the super agent",
         )
 
 
@@ -178,9 +178,9 @@ def _owners(agents: dict[str, Any], mapping: Any) -> dict[str, str]:
         whole = is_exactly(covered, list) and all(is_exactly(entry, str) for entry in covered)
         require(whole, f"super agent {name} covers {covered!r}; give a list of ids")
         for entry in covered:
-            require(entry in agents, f"super agent {name} covers {entry!r}, who is not in the simulation")
+            require(entry in agents, f"super agent {name} covers {entry!r}, which is not in the simulation")
             require(
-                is_agent(agents[entry]), f"super agent {name} covers {entry}, who does not observe and act"
+                is_agent(agents[entry]), f"super agent {name} covers {entry}, which does not observe and act"
             )
             require(
                 entry not in owners, f"{entry} is covered by {owners.get(entry)} and {name}; cover it once"
