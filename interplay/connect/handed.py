@@ -12,8 +12,8 @@ import gymnasium
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from interplay.connect.parallel_world import ParallelEnvWorld
-from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.turns import name_of
+from interplay.connect.world_env import WorldEnv
 from interplay.core import targets
 from interplay.core.errors import UserError
 from interplay.core.loading import load
@@ -117,7 +117,9 @@ def _batch(make: Callable[..., World], parameters: tuple[str, ...], **given: Any
 
 def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
     """Resolves an environment; `make` makes further ones."""
-    if type(thing) is WorldEnv and not (thing.flat or thing.mask_in_observation or thing.remove_dead):
+    if isinstance(thing, WorldEnv) and not (
+        thing.flat or thing.mask_in_observation or thing.on_death or thing.slots or thing.renames
+    ):
         return _world(thing.world)
     if isinstance(thing, SimulationManager):
         return Handed(_given(type(thing.sim.unwrapped).__name__), partial(_batch_of, SimulationWorld, make))

@@ -138,11 +138,11 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         timestep = self.world.timestep
         legal = np.ones((*self._shape, sum(action_choices(self.action_space))), bool)
         if timestep.action_mask is not None:
-            # Who is not acting may choose anything: nobody reads it, and a row without a choice is no distribution.
+            # Idle agents keep a full row, which is not used: an empty row is no distribution.
             legal[timestep.acting] = timestep.action_mask["action"][timestep.acting]
         return legal.reshape(self.num_envs, -1)
 
-    # -- what SB3 asks of single environments -----------------------------------------------------
+    # -- SB3's methods for single environments ----------------------------------------------------
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """``render_mode``, or an attribute of this object or the world, once per environment."""

@@ -28,7 +28,7 @@ class WorldSimulation(DynamicOrderSimulation):
     """
 
     def __init__(self, env: WorldEnv) -> None:
-        if not env.one_life:
+        if env.renames or env.slots:
             raise UserError(
                 f"{env.world.id}: its slots live more than once, a simulation's agents only once; use interplay.make or SB3VecEnv"
             )
@@ -50,7 +50,7 @@ class WorldSimulation(DynamicOrderSimulation):
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
         """Steps with the actions of the acting agents."""
-        for name in self.next_agent:  # they were told what they had earned
+        for name in self.next_agent:  # their rewards were reported
             self._earned[name] = 0.0
         observations, rewards, terminated, truncated, infos = self.env.step(action)
         self._observations |= observations

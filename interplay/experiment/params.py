@@ -38,7 +38,7 @@ class Experiment:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # Who reads a pickle cannot know whether somebody plays what `sim_creator` gives.
+        # After unpickling, a simulation of `sim_creator` may be in use elsewhere.
         return {**vars(self), "last": [None]}
 
     @property

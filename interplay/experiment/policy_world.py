@@ -16,7 +16,7 @@ from interplay.core.scene import Canvas
 from interplay.core.transcript import Line
 from interplay.core.world import Kind, TimeStep, World
 
-# What a world says of itself, which is the same however its agents are grouped.
+# Attributes of the inner world, independent of the grouping.
 SAID = (
     *("id", "version", "persistent", "respawns", "dead_stay", "ignores_illegal", "teams"),
     *("frames_per_step", "tick_seconds", "state_space", "later_metrics"),

@@ -212,7 +212,7 @@ def _moments(
                 one, trainer.policy_of(agent), action_mask=manager.sim.get_action_mask(agent)
             )
             for agent, one in observations.items()
-            if agent in trainer.agents  # a simulation may name agents who never act
+            if agent in trainer.agents  # a simulation may name agents that never act
         }
         seen, _, dones, _ = manager.step(actions)
         yield manager

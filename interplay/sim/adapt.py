@@ -32,8 +32,8 @@ class SimulationWorld(EnvironmentBatch):
     """W copies of a simulation, each under its own manager, stepped together.
 
     Agents that observe and act are the slots, in the simulation's order; those with equal spaces are one kind, named by the common
-    part of their names. Observations that are no Dict are called ``"observation"``, nested ones get names with dots. An agent whose
-    turn it is not keeps its last observation. `get_action_mask` becomes the time step's mask for each kind that has one after the
+    part of their names. Observations that are no Dict are called ``"observation"``, nested ones get names with dots. An idle
+    agent keeps its last observation. `get_action_mask` becomes the time step's mask for each kind that has one after the
     first reset; a kind's first mask in a later step is refused.
 
     A snapshot is the episode's seed and its actions: `load` resets with the seed and plays them again. It is exact for every

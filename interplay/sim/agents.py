@@ -178,7 +178,7 @@ def _finished(space: Any, seed: int | None) -> Any:
     """A plain dict or tuple of spaces as gymnasium's, seeded; an unset one stays unset."""
     if isinstance(space, dict) and not space:
         return space
-    # An agent's own copy: seeding it must not seed that of a neighbour who was given the same object.
+    # A copy per agent: seeding it must not seed another agent's that was made of the same object.
     made = make_dict(copy.deepcopy(space))
     if seed is not None:
         made.seed(seed)

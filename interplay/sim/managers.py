@@ -311,7 +311,7 @@ class DynamicOrderManager(SimulationManager):
         if not all(self.sim.get_done(agent_id) for agent_id in left):
             if not output[0]:
                 self._nobody()
-            return output  # somebody has just finished; whose turn it is next, the simulation says without an action
+            return output  # an agent has just finished; the simulation names the next one without an action
         self.done_agents.update(left)
         output = _together(output, self.sim.report(left))
         output[2]["__all__"] = True
@@ -329,7 +329,7 @@ class DynamicOrderManager(SimulationManager):
         return self._learning or self.agents
 
     def _outsiders(self) -> set[str]:
-        return set()  # the simulation's choice is trusted, even of those who never act
+        return set()  # the simulation may name agents that never act
 
     def _first(self) -> Iterable[str]:
         return self._chosen()
@@ -341,7 +341,7 @@ class DynamicOrderManager(SimulationManager):
         chosen = self.sim.unwrapped.next_agent  # type: ignore[attr-defined]
         if isinstance(chosen, list | tuple):
             return list(chosen)
-        return [agent_id for agent_id in self.agents if agent_id in chosen]  # sets have no order of their own
+        return [agent_id for agent_id in self.agents if agent_id in chosen]  # sets have no order
 
 
 def _together(one: Output, other: Output) -> Output:

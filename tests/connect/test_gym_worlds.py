@@ -246,7 +246,7 @@ def test_an_episode_is_one_life(lines, rewards, ends):
 def test_who_is_never_asked_is_one_line(monkeypatch):
     monkeypatch.setattr("interplay.connect.gymnasium.worlds.MAX_WAIT", 20)
     env = WorldGymEnv(Relay(1, story=("-----", "ooooo")))
-    with pytest.raises(UserError, match="slot_0 .* 20 episodes"):
+    with pytest.raises(UserError, match=r"slot_0 .* 20 episodes"):
         env.reset(seed=1)
 
 

@@ -185,7 +185,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
 
     def _seen(self, timestep: TimeStep) -> Any:
         if self.world.respawns and self._has_ended(timestep) and self._acts(timestep):
-            return idle(self.observation_space)  # somebody else lives in the slot by now
+            return idle(self.observation_space)  # the slot's next life has begun
         fields = self.world.by_kind(timestep.observation)[self._kind.name]
         return self._reader.observe(fields, None, self._listed)[self.agent]
 

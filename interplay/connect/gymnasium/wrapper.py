@@ -47,7 +47,7 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         learning = [name for name, agent in sim.agents.items() if is_agent(agent)]
         require(
             len(learning) == 1,
-            f"{len(learning)} agents learn ({', '.join(learning) or 'nobody'}); a Gymnasium environment has exactly one",
+            f"{len(learning)} agents learn ({', '.join(learning) or 'none'}); a Gymnasium environment has exactly one",
         )
         check_render_mode(sim, render_mode)
         self.sim = sim

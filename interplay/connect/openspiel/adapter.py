@@ -67,7 +67,7 @@ class Adapter(ABC):
         if isinstance(value, Mapping):
             require(
                 value.keys() == self._players.keys(),
-                f"discounts name {', '.join(map(str, value)) or 'nobody'}; name exactly {', '.join(self._players)}",
+                f"discounts name {', '.join(map(str, value)) or 'none'}; name exactly {', '.join(self._players)}",
             )
             given = dict(value)
         else:

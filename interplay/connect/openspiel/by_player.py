@@ -12,7 +12,7 @@ from interplay.sim.checks import require
 from interplay.sim.managers import AllStepManager, SimulationManager
 from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten
 
-SIMULTANEOUS, TERMINAL = -2, -4  # OpenSpiel's own player ids: everybody, nobody
+SIMULTANEOUS, TERMINAL = -2, -4  # OpenSpiel's player ids: all, none
 
 
 class OpenSpielListWrapper(Adapter):

@@ -9,7 +9,6 @@ from pettingzoo.utils.env import ParallelEnv
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 import interplay
-from interplay.connect.lives import LivesEnv
 from interplay.connect.rllib.actions import offered, taken_of_all
 from interplay.core.errors import UserError
 
@@ -61,7 +60,7 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         self.agents = list(dict.fromkeys((*rewards, *observations)))
         over = self._is_over()
         cut = over and any(truncated.values())
-        # Who has just joined has no flags in some environments.
+        # In some environments an agent that has just joined has no flags.
         ended = {name for flags in (terminated, truncated) for name in flags if flags[name]}
         shown = [n for n in observations if n in ended or infos.get(n, {}).get("acting", True)]
         return (
@@ -101,7 +100,7 @@ def world_to_rllib(world_id: str, *, lives: int | None = None, **options: Any) -
         ['agent_0', 'agent_1']
     """
     env = interplay.make(world_id, **options)
-    if isinstance(env, LivesEnv):
+    if env.renames:
         from interplay.connect.rllib.lives import LivesMultiAgentEnv
 
         return LivesMultiAgentEnv(env, lives)

@@ -44,7 +44,7 @@ class MultiAgentWrapper(MultiAgentEnv):
         self.agents = list(learning)
         self._agent_ids = set(learning)
         super().__init__()
-        self.metadata: dict[str, Any] = {"render_modes": []}  # one's own: RLlib writes into it
+        self.metadata: dict[str, Any] = {"render_modes": []}  # per object: RLlib writes into it
         self._given = {name: agent.action_space for name, agent in learning.items()}
         self._observed = {name: agent.observation_space for name, agent in learning.items()}
         self.action_spaces = {name: offered(space) for name, space in self._given.items()}
@@ -103,6 +103,6 @@ class MultiAgentWrapper(MultiAgentEnv):
         return {name: {"observations": tidied[name], "action_mask": self._mask(name)} for name in tidied}
 
     def _mask(self, name: str) -> Any:
-        # Who has finished may choose anything: nobody reads it, and a row without a choice is no distribution.
+        # Finished agents get a full row, which is not used: an empty row is no distribution.
         legal = None if name in self.sim.done_agents else self.sim.sim.get_action_mask(name)
         return mask_row(self._given[name], legal)

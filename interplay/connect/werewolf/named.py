@@ -12,7 +12,8 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.env import ParallelEnv
 
-from interplay.connect.pettingzoo import Infos, WorldEnv, make
+from interplay.connect.agent_infos import Infos
+from interplay.connect.pettingzoo import WorldEnv, make
 from interplay.connect.werewolf.relabelling import Relabelling
 from interplay.connect.werewolf.spaces import point_of
 from interplay.core import seeding
@@ -49,7 +50,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
             raise UserError(
                 f"{env.world.id}: no game of werewolf, its agents have no roles; use the environment as it is"
             )
-        if type(env) is not WorldEnv or env.mask_in_observation or env.flat:
+        if env.mask_in_observation or env.flat or env.slots or env.on_death == "keep":
             raise UserError(
                 f"{env.world.id}: its rows are renamed field by field; leave flat, mask_in_observation, keep_dead and agents out"
             )

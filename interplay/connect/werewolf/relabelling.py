@@ -61,7 +61,7 @@ class Relabelling:
         self.ids = np.asarray(ids, np.int64)
         self.seats = np.argsort(self.ids)
         n, names = settings.n_players, settings.names
-        # Nobody is -1 on a board and n in an action; both stay what they are, the first as the table's last entry.
+        # "No player" is -1 on a board (the table's last entry) and n in an action; both stay.
         self._out = np.append(self.ids, -1)
         self._in = np.append(self.seats, n)
         subject = names + settings.signal_length + SUBJECT
@@ -103,5 +103,5 @@ class Relabelling:
 
     def _subjects(self, subjects: np.ndarray) -> np.ndarray:
         n = len(self.ids)
-        table = np.concatenate([self.ids, [n, -1]])  # n: nobody is spoken of; -1: nobody speaks
+        table = np.concatenate([self.ids, [n, -1]])  # n: no subject; -1: no claim
         return np.asarray(table[subjects], subjects.dtype)

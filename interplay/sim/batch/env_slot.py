@@ -80,7 +80,7 @@ class EnvSlot:
         self._keys: set[Any] = set()  # of infos, that were searched
         # An info of an environment in turns stands until its agent's turn; others are new in each step.
         self._stands = bool(getattr(env, "infos_stand", False))
-        self._gaps = isinstance(env, ManagedSimulation)  # which reports agents when they are asked
+        self._gaps = isinstance(env, ManagedSimulation)  # which reports acting agents only
         self._in_form = bool(getattr(env, "in_form", False))  # an adapter of ours
 
     def reset(self, seed: int) -> None:
@@ -118,7 +118,7 @@ class EnvSlot:
             ended, cut = terminations.get(agent), truncations.get(agent)
             if type(ended) is not bool or type(cut) is not bool:
                 ended, cut = end_of(ended, agent), end_of(cut, agent)
-            # Who leaves without a word has left by the rules.
+            # An agent that leaves without a flag is terminated.
             terminated = ended or (agent not in living and not cut)
             try:
                 row["reward"][slot] = rewards.get(agent, 0.0)
@@ -215,7 +215,7 @@ class EnvSlot:
             slot, column, kind = place[agent]
             name = kind.kind.name
             info = infos.get(agent) or {}
-            # An agent that is listed but cannot act may say so in its info, as our own PettingZoo adapter does.
+            # A listed agent that cannot act has {"acting": False} in its info, as in our own PettingZoo adapter.
             acting = agent in living and info.get("acting", True)
             if seen is None:
                 if acting:

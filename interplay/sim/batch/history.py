@@ -12,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows, mix64
 from interplay.sim.batch.layout import Buffers, KindLayout, Leaf
 
-FIRST = 64  # steps for which there is room at first
+FIRST = 64  # capacity in steps at first
 
 
 class History:
@@ -27,7 +27,7 @@ class History:
 
     def __init__(self, num_worlds: int, kinds: Sequence[KindLayout]) -> None:
         self._kinds = tuple(kinds)
-        self._actions: dict[str, np.ndarray] = {}  # (W, room, A of the kind, ...)
+        self._actions: dict[str, np.ndarray] = {}  # (W, capacity, A of the kind, ...)
         for kind, leaf in self._leaves():
             shape = (num_worlds, FIRST, len(kind.kind.slots), *(leaf.space.shape or ()))
             self._actions[kind.key("action", leaf)] = np.zeros(shape, compact_dtype(leaf.space))

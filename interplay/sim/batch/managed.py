@@ -16,7 +16,7 @@ from interplay.sim.managers import SimulationManager
 class ManagedSimulation:
     """Lists every acting agent from reset until the manager reports it done.
 
-    An agent whose turn it is not stays listed with its last observation and ``{"acting": False}`` in its info; its action is ignored.
+    An idle agent stays listed with its last observation and ``{"acting": False}`` in its info; its action is ignored.
     Agents are truncated by the manager's time limit, or where the simulation's ``get_truncated`` is True; others are terminated.
 
     Args:
@@ -56,7 +56,7 @@ class ManagedSimulation:
     def action_mask(self, agent: str) -> Any:
         """The simulation's mask for the agent in gymnasium's form; None: all legal.
 
-        It exists for agents whose turn it is not, too; infos hold it only for acting agents.
+        It exists for idle agents, too; infos hold it only for acting ones.
         """
         return self.manager.sim.get_action_mask(agent)
 
@@ -74,7 +74,7 @@ class ManagedSimulation:
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Steps with the actions of the agents whose turn it is."""
+        """Steps with the actions of the acting agents."""
         given = {name: action for name, action in actions.items() if name in self._queried}
         observations, rewards, dones, infos = self.manager.step(given)
         before, over, cut = self.agents, bool(dones["__all__"]), self.manager.truncated

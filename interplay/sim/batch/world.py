@@ -63,7 +63,7 @@ class EnvironmentBatch(World):
         else:
             make = load(factory, users=True) if isinstance(factory, str) else factory
             self._pool = SerialPool(partial(make, **options), num_worlds, accept)
-            # One environment alone may be looked at; many are trained in, and nobody asks them for pictures.
+            # Pictures are for a single environment; larger batches are for training.
             if num_worlds == 1 and asked_for_pixels(make, self._pool.environment(0), options):
                 self._pool.close()
                 self._pool = SerialPool(partial(make, **options, render_mode=PIXELS), num_worlds, accept)

@@ -51,7 +51,7 @@ class Child:
             return self._process.poll() is not None
         try:
             return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:  # somebody else reaped it: its number means nothing any more
+        except ChildProcessError:  # already reaped elsewhere: its number may name another process
             return self._process.poll() is not None
 
     def end(self, timeout: float) -> str:

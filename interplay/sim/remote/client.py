@@ -39,7 +39,7 @@ from interplay.sim.remote.wire import (
 
 _POLL = 0.02  # seconds between two looks whether a starting program still lives
 _HELLO: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL}
-_LAST_WORDS = 0.5  # seconds that a program which hung up gets to end, so that its exit code can be told
+_LAST_WORDS = 0.5  # seconds for a program to end after closing the connection, for its exit code
 
 
 class Limits(NamedTuple):
@@ -144,7 +144,7 @@ class RemoteSimulator:
             except (OSError, OverflowError) as error:
                 deed = f"cannot be reached: {getattr(error, 'strerror', None) or error}"
                 raise Fault(deed, "start the simulator there first") from None
-            # Whoever calls shows the token first; so it is never told to somebody who merely knocks.
+            # The calling side shows the token first, so it is never sent to an unknown caller.
             self._line.send({**_HELLO, "token": shown}, self._limits.start)
             self._read_hello(self._line.receive(max(self._start_by - time.monotonic(), _POLL)))
         except Fault as fault:
@@ -197,7 +197,7 @@ class RemoteSimulator:
         if self.closed:
             return
         if self._connection is not None:
-            with contextlib.suppress(Fault):  # whoever does not listen is ended all the same
+            with contextlib.suppress(Fault):  # a program that does not listen is ended all the same
                 self._connection.send({"type": "close"}, self._limits.close)
         self._drop()
 

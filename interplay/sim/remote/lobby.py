@@ -15,7 +15,7 @@ from typing import Any
 from interplay.sim.remote.messages import check_token
 from interplay.sim.remote.wire import LARGEST, Connection, Fault, one_line
 
-MOST = 32  # callers who wait at once
+MOST = 32  # pending callers
 
 
 class Lobby:
@@ -106,7 +106,7 @@ class Lobby:
 
     def _turn_away(self, caller: Connection, fault: Fault) -> None:
         self.refusal = fault
-        with contextlib.suppress(Fault):  # it may have gone; nobody waits until it listens
+        with contextlib.suppress(Fault):  # it may have gone; no time to wait for it
             self._dismiss(caller).send({"type": "error", "message": one_line(fault)}, 0)
         caller.close()
 

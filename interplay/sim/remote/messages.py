@@ -196,7 +196,7 @@ def read_agents(hello: Mapping[str, Any]) -> dict[str, AgentSpaces]:
                 f"sent a hello with the agent {one_line(name)!r}",
                 f"use 1 to {_LONGEST_ID} printable characters",
             )
-        if name.startswith("__"):  # "__all__" is what managers call everybody
+        if name.startswith("__"):  # managers use "__all__"
             raise Fault(f"sent a hello with the agent {name!r}", "use an id that does not begin with __")
         where = f"a hello whose agent {name}"
         if not isinstance(described, dict):

@@ -47,7 +47,7 @@ from interplay.sim.remote.wire import (
     one_line,
 )
 
-_HELLO = 10.0  # seconds for the hello of the driver who started us
+_HELLO = 10.0  # seconds for the driver's hello
 _PATIENCE = 5.0  # seconds that a caller has to show the token
 _LARGEST_HELLO = 4096  # bytes of a caller's
 
@@ -94,7 +94,7 @@ def serve(simulator: Simulator, port: int | None = None) -> None:
         finally:
             connection.close()
     except Gone:
-        return  # nobody is left to serve
+        return  # the driver has gone
     except Fault as fault:
         raise RemoteSimulationError(f"driver of {simulator.program}: {fault}") from None
 
@@ -181,7 +181,7 @@ def _answer(simulator: Simulator, request: dict[str, Any], step: int | None) -> 
         reports = simulator.step(actions)
     message = {"type": "state", "step": step, "agents": write_reports(reports)}
     try:
-        read_reports(message, simulator.agents, step or 0)  # a wrong report is told here, where it was made
+        read_reports(message, simulator.agents, step or 0)  # a wrong report fails here, where it was made
     except Fault as fault:
         raise ValueError(f"{simulator.program} {fault}") from None
     return message

@@ -19,7 +19,7 @@ from interplay.core.reading import parse_json
 PROTOCOL = 1  # goes up when an older program would misunderstand a newer one
 LARGEST = 1 << 20  # bytes of a message's JSON
 HEADER = 4  # bytes of the length, most significant first
-HOST = "127.0.0.1"  # the machine's own loopback address: nobody outside can connect
+HOST = "127.0.0.1"  # loopback: only this machine can connect
 PORT_VARIABLE = "INTERPLAY_REMOTE_PORT"
 TOKEN_VARIABLE = "INTERPLAY_REMOTE_TOKEN"
 
@@ -240,7 +240,7 @@ _open: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
 def _hang_up_in_fork() -> None:
-    # A forked worker that outlived its parent would keep the program waiting on a socket that nobody drives.
+    # A forked worker that outlives its parent would hold the socket open, and the program would wait for ever.
     for connection in list(_open):
         connection.close()
 
