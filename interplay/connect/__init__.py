@@ -1,4 +1,4 @@
-"""Integrations with other libraries, one room each: PettingZoo, Gymnasium, Stable-Baselines3, RLlib, OpenSpiel, SMAC.
+"""Integrations: PettingZoo, Gymnasium, Stable-Baselines3, RLlib, OpenSpiel, SMAC.
 
 The connectors of simulations can be imported from here, too; each loads its neighbour when it is first asked for.
 """

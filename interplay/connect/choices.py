@@ -1,6 +1,7 @@
-"""Action spaces that draw by one row of bools, which is what infos and observations hold of a mask.
+"""Action spaces whose ``sample`` takes a mask as one row of bools.
 
-Gymnasium's own take tuples and dictionaries of int8 arrays (`interplay.core.masks`), in which most trainers cannot store them.
+Infos and observations hold masks in that form, which trainers can store; gymnasium's own are tuples and dictionaries of int8
+arrays (`interplay.core.masks`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from interplay.core.masks import as_gymnasium
 
 
 class _ByRow:
-    """``sample(mask)`` takes a row of bools or 0 and 1, all choices one after another, and gymnasium's form as well."""
+    """``sample(mask)`` takes one row, the choices of all heads one after another, or gymnasium's form."""
 
     def sample(self, mask: Any = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(mask, np.ndarray) and mask.ndim == 1:
@@ -31,18 +32,18 @@ class Choices(_ByRow, spaces.MultiDiscrete):
 
 
 class Switches(_ByRow, spaces.MultiBinary):
-    """Several times yes or no; a row says of each whether no, and whether yes is allowed."""
+    """Several yes-no choices; the mask row holds two entries for each, no and yes."""
 
 
 class Numbers(_ByRow, spaces.Box):
-    """Numbers, which have no mask: one that is given is not read."""
+    """Real numbers, which have no mask; a given one is ignored."""
 
     def sample(self, mask: Any = None, *args: Any, **kwargs: Any) -> Any:
         return super().sample(None, *args, **kwargs)
 
 
 class Parts(_ByRow, spaces.Dict):
-    """Named parts; a row has the choices of all, in their order."""
+    """Named parts; the mask row holds the choices of all, in their order."""
 
 
 def by_row(space: spaces.Space[Any]) -> Any:

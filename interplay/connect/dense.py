@@ -1,7 +1,6 @@
-"""One world as arrays with a row for every slot, in the style of a Gymnasium environment.
+"""One world as arrays with a row for every slot, as a Gymnasium environment.
 
-Nobody leaves and nobody is left out: who does not act has a row too, which nobody reads. It is the batch of one, with spaces to
-it, for programs that want whole arrays and play for all.
+No agent leaves: an idle or dead agent keeps its row.
 """
 
 from __future__ import annotations
@@ -23,16 +22,14 @@ from interplay.registry import make_world
 class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
     """A batch of one with A slots: observations, actions and rewards have A rows.
 
-    A reward is an array (A,), which is more than Gymnasium's own algorithms take. Infos hold ``acting``, ``terminated`` and
-    ``truncated`` (A,) bool, ``action_mask`` where there are illegal choices, in the form that ``action_space.sample(mask)`` takes
-    (rows of who does not act included), and ``metrics/NAME``, a float or (A,) floats, 0 until the world is over.
+    A reward is an array (A,), which Gymnasium's own algorithms do not take. Infos hold
+
+    - ``acting``, ``terminated`` and ``truncated``, (A,) bool;
+    - ``action_mask`` where there are illegal choices, in the form of ``action_space.sample(mask)``, rows of idle agents included;
+    - ``metrics/NAME``, a float or (A,) floats, 0 until the world is over.
 
     Args:
         world: with ``num_worlds == 1``, one kind of agent, and actions that are no Dict.
-
-    Attributes:
-        world: the batch.
-        agents: names of the rows.
 
     Raises:
         UserError: for another world.
@@ -63,7 +60,7 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
         return _seen(timestep), self._told(timestep)
 
     def step(self, action: Any) -> tuple[dict[str, np.ndarray], Any, bool, bool, dict[str, Any]]:
-        """Observations, rewards (A,), whether the world ended by its rules, whether by a limit, and infos.
+        """Returns observations, rewards (A,), terminated, truncated (both of the world) and infos.
 
         Args:
             action: (A, ...).

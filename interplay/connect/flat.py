@@ -1,6 +1,6 @@
 """Spaces as flat rows of numbers: observations one float32 Box, actions numbered from 0.
 
-What many trainers ask for: CleanRL's scripts, Tianshou, EPyMARL, SuperSuit's pipelines, TorchRL's mixing networks.
+CleanRL's scripts, Tianshou, EPyMARL, SuperSuit and TorchRL's mixing networks need them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORMS = (False, True, "discrete")
 
 
 def flat_observation_space(space: spaces.Dict) -> spaces.Box:
-    """The fields in the space's order, each row by row, as float32; choices as their numbers (no one-hot).
+    """One float32 Box: the fields in order, each row by row, without one-hots.
 
     Example:
         >>> flat_observation_space(spaces.Dict(day=spaces.Discrete(5), map=spaces.Box(-1, 1, (2, 3)))).shape
@@ -35,7 +35,7 @@ def flat_observation_space(space: spaces.Dict) -> spaces.Box:
 
 
 def flat_rows(space: spaces.Dict, fields: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The observations of all agents of a kind in world 0, (A, numbers) float32: a copy, in the order of the space."""
+    """World 0's observations of all agents of a kind, (A, numbers) float32, a copy."""
     parts = [fields[name][0].reshape(len(fields[name][0]), -1) for name in space.spaces]
     return np.concatenate(parts, axis=1, dtype=np.float32, casting="unsafe")
 
@@ -53,10 +53,9 @@ class Part(NamedTuple):
 
     Attributes:
         key: in a Dict; None: the action is this part.
-        space: of the part.
         counts: choices of each of its numbers.
         start: the first choice of each.
-        masked: whether a mask of the world may forbid some.
+        masked: whether the world's mask covers it.
     """
 
     key: str | None
@@ -67,19 +66,19 @@ class Part(NamedTuple):
 
 
 class FlatActions:
-    """An action space as a Discrete or MultiDiscrete from 0, or as a flat float32 Box.
+    """An action space as a Discrete or MultiDiscrete from 0, or a flat float32 Box.
 
     Args:
-        owner: what to call it in errors.
+        owner: named in errors.
         space: of one agent.
         single: one number for all choices together, the last head counting fastest.
 
     Attributes:
-        space: the flat one; its ``sample`` draws by a row.
-        choices: how long a row of its mask is; 0 for a Box.
+        space: the flat one; its ``sample`` takes a mask row.
+        choices: length of a mask row; 0 for a Box.
 
     Raises:
-        UserError: for real numbers beside choices, whole numbers without bounds, and too many choices for a single number.
+        UserError: for real numbers beside choices, unbounded whole numbers, or too many choices for one number.
     """
 
     def __init__(self, owner: str, space: spaces.Space[Any], single: bool = False) -> None:
@@ -106,7 +105,7 @@ class FlatActions:
         """The world's (1, A, ...) actions of flat ones.
 
         Raises:
-            TypeError, ValueError: for something else than numbers of the space's kind.
+            TypeError, ValueError: for anything but numbers of the space's kind.
         """
         given = np.array(rows).reshape(len(rows), -1)
         if self._real:
@@ -134,12 +133,7 @@ class FlatActions:
         return found.get(None, found)
 
     def masks(self, mask: Mapping[str, Any], agents: int) -> np.ndarray:
-        """The masks of world 0, (A, choices) bool: a copy.
-
-        Args:
-            mask: as in `TimeStep.action_mask`.
-            agents: A.
-        """
+        """World 0's rows of a `TimeStep.action_mask`, (A, choices) bool, a copy."""
         rows = []
         for part in self.parts:
             key = "action" if part.key is None else part.key

@@ -1,4 +1,4 @@
-"""Copies of data that the receiver may keep and change: a simulation may hand out its own arrays, and the same ones again and again."""
+"""Copies of data that a simulation may go on changing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def fresh(data: Any) -> Any:
-    """A copy of everything in dicts, lists and tuples that can be changed; what is neither they nor an array stays what it is.
+    """Copies dicts, lists, tuples and arrays deeply; other values stay themselves.
 
     Example:
         >>> own = {"place": np.zeros(2), "name": "a"}

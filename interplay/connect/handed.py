@@ -1,4 +1,4 @@
-"""What somebody hands over in Python, an environment or a function that makes one, as a factory of worlds."""
+"""Environments, worlds and functions given in Python, resolved to factories of worlds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import gymnasium
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from interplay.connect.parallel_world import ParallelEnvWorld
-from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.turns import name_of
+from interplay.connect.world_env import WorldEnv
 from interplay.core import targets
 from interplay.core.errors import UserError
 from interplay.core.loading import load
@@ -32,12 +32,12 @@ WORLDS = (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT)
 
 
 class Handed(NamedTuple):
-    """A world that was handed over.
+    """A resolved world.
 
     Attributes:
-        id: what settings call it: an id, ``module:name``, or ``given/NAME`` where only this process knows how to make it.
+        id: its name in settings: an id, ``module:name``, or ``given/NAME`` for one that only this process can make.
         make: ``make(num_worlds=, seed=, first_world=) -> World``; None: the registry makes it by its id.
-        like: the registered id whose training settings it begins with; empty: none.
+        like: the registered id that provides its training settings; empty: none.
     """
 
     id: str
@@ -46,12 +46,12 @@ class Handed(NamedTuple):
 
 
 def hand_over(thing: Any) -> Handed:
-    """Finds out what somebody has handed over.
+    """Resolves a world given in Python.
 
     Args:
         thing: a world's id or ``"module:name"``; a `World`; a PettingZoo environment (parallel or in turns), a Gymnasium
-            environment, a vector of them, a simulation's manager; or a function or class that makes one of these. A function that can be
-            imported and says what it returns is known by its name; any other is called once, to see what it makes.
+            environment, a vector of them, a simulation's manager; or a function or class that makes one of these. An importable
+            function with a return annotation is known by its name; any other is called once.
 
     Raises:
         UserError: for anything else, or for what cannot be copied.
@@ -79,20 +79,20 @@ def _is_environment(thing: Any) -> bool:
 
 
 def _first_of(vector: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Any:
-    """The function that makes one environment of a vector, or one of them."""
+    """The function that makes one environment of a vector, or one of its environments."""
     makers = getattr(vector, "env_fns", None)
     if not isinstance(makers, list | tuple):  # `gymnasium.make_vec` gives functions that can be had only once
         makers = getattr(vector, "envs", None)
     if not makers:
         raise UserError(
-            f"{name_of(vector)}: a {type(vector).__name__} does not say how one of its environments is made; "
+            f"{name_of(vector)}: no way to make one environment of a {type(vector).__name__}; "
             "hand over a function that makes one, e.g. lambda: gymnasium.make(...)"
         )
     return makers[0]
 
 
 def _made_by(make: Callable[..., Any]) -> Handed:
-    """What a function makes that only this process knows."""
+    """Calls a function that cannot be imported by name, and resolves its result."""
     try:
         parameters = inspect.signature(make).parameters
     except (TypeError, ValueError):
@@ -111,13 +111,15 @@ def _made_by(make: Callable[..., Any]) -> Handed:
 
 
 def _batch(make: Callable[..., World], parameters: tuple[str, ...], **given: Any) -> World:
-    """A batch; `OURS` that the function does not take are left out."""
+    """A batch, without those of `OURS` that the function does not take."""
     return make(**{name: value for name, value in given.items() if name in parameters or name not in OURS})
 
 
 def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
-    """An environment of somebody else, of which `make` makes more."""
-    if type(thing) is WorldEnv and not (thing.flat or thing.mask_in_observation or thing.remove_dead):
+    """Resolves an environment; `make` makes further ones."""
+    if isinstance(thing, WorldEnv) and not (
+        thing.flat or thing.mask_in_observation or thing.on_death or thing.slots or thing.renames
+    ):
         return _world(thing.world)
     if isinstance(thing, SimulationManager):
         return Handed(_given(type(thing.sim.unwrapped).__name__), partial(_batch_of, SimulationWorld, make))
@@ -130,7 +132,7 @@ def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
 
 
 def _batch_of(kind: Callable[..., World], make: Callable[[], Any], **given: Any) -> World:
-    """A batch of what a function makes; what is not one of `OURS` is an argument of the function."""
+    """A batch of a function's environments; keywords beyond `OURS` are the function's."""
     ours = {name: value for name, value in given.items() if name in OURS}
     options = {name: value for name, value in given.items() if name not in OURS}
     return kind(make, **{"num_worlds": 1, **ours}, kwargs=options)
@@ -146,10 +148,10 @@ def _copy_of(env: Any) -> Any:
 
 
 def _world(world: World) -> Handed:
-    """Batches as the one that was handed over, of other sizes and seeds."""
+    """Batches like the given one, of other sizes and seeds."""
     recipe = world._recipe
     if recipe is None or recipe.trouble:
-        why = recipe.trouble if recipe else "nobody called its class"
+        why = recipe.trouble if recipe else "its constructor was not recorded"
         raise UserError(f"{world.id}: no others can be made as it is, {why}; hand over its id or a function")
     if "num_worlds" not in inspect.signature(type(world)).parameters:
         raise UserError(
@@ -179,7 +181,7 @@ def _given(name: str) -> str:
 
 
 def _registered(name: str) -> str:
-    """The id, if the registry knows it."""
+    """The id if it is registered, else empty."""
     from interplay.registry import list_worlds
 
     return name if any(spec.id == name for spec in list_worlds()) else ""

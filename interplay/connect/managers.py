@@ -1,6 +1,6 @@
 """Simulations under managers as PettingZoo environments: agents one by one, or all at once.
 
-Agents whom a time limit stops are truncated, all others terminated. Infos hold the simulation's own, and ``action_mask`` where
+A time limit truncates agents, every other end terminates them. Infos hold the simulation's own, and ``action_mask`` where
 the simulation has one, in the form that ``action_space(agent).sample(mask)`` takes.
 Source: specification 7, "multi-agent without RLlib" and "action masks".
 """
@@ -25,15 +25,12 @@ from interplay.sim.managers import SimulationManager
 class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
     """A manager as an `AECEnv`: its order is the order of `agent_iter`.
 
-    Where several agents act together, they are asked one after another and the simulation goes on when the last of them has
-    answered; nobody sees what the others chose. Who has finished is stepped with None, once, before anybody else.
+    Agents that act together are selected one after another; the simulation steps when the last has answered, and none sees the
+    others' choices. A finished agent is stepped with None, once, before all others.
 
     Args:
         sim: the manager.
         render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
-
-    Attributes:
-        sim: the manager.
 
     Raises:
         AssertionError: for anything but a manager.
@@ -86,7 +83,7 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
         """Takes the action of `agent_selection`: None if it has finished.
 
         Raises:
-            AssertionError: if nobody is left to ask in an episode that goes on.
+            AssertionError: if an unfinished episode has no agent left to act.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -102,7 +99,7 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
             self._go_on()
 
     def observe(self, agent: str) -> Any:
-        """What was reported to the agent; what it would see now, if it is not its turn."""
+        """The agent's reported observation; its current one if it is not its turn."""
         return self._seen[agent] if agent in self._seen else self.sim.sim.get_obs(agent)
 
     def render(self) -> Any:
@@ -125,7 +122,7 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
         self._deads_step_first()
 
     def _ask(self, infos: Mapping[str, Any]) -> None:
-        """Begins a round with those of the agents reported last who have not finished."""
+        """Begins a round with the unfinished ones of the agents reported last."""
         ended = {agent for agent in self.agents if self.terminations[agent] or self.truncations[agent]}
         self._waiting = [agent for agent in self._seen if agent in self.agents and agent not in ended]
         self._chosen = {}
@@ -136,7 +133,7 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
                 self.infos[agent]["action_mask"] = mask
         require(
             bool(self._waiting) or len(ended) == len(self.agents),
-            f"{self.metadata['name']} goes on and asks nobody; its next_agent has to name somebody who has not finished",
+            f"{self.metadata['name']} goes on without an agent to act; let its next_agent name one that has not finished",
         )
         self.agent_selection = (self._waiting or self.agents)[0]
 
@@ -144,8 +141,8 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
 class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, Any]):
     """A manager as a `ParallelEnv`.
 
-    Meant for the `AllStepManager`. Under the others, who is not asked stays listed, its info says ``{"acting": False}``, and
-    its action is not handed on.
+    Meant for the `AllStepManager`. Under the others an agent that is not to act stays listed with ``{"acting": False}`` in its
+    info, and its action is ignored.
 
     Args:
         sim: the manager.
@@ -169,7 +166,7 @@ class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, A
         return picture_of(self.sim) if self.render_mode == PIXELS else self.sim.render()
 
     def action_mask(self, agent: str) -> Any:
-        """What the agent may do now, in a form that its action space can draw from; None: everything, or the space has no such form."""
+        """The agent's mask in the form of ``sample(mask)``; None: all legal, or no such form."""
         return drawable(self.action_space(agent), super().action_mask(agent))
 
 

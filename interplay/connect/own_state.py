@@ -1,4 +1,4 @@
-"""The global state that an environment offers by PettingZoo's `state()` and `state_space`, as rows of numbers."""
+"""The global state of a PettingZoo environment (`state()`, `state_space`) as rows of numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from interplay.core.errors import UserError
 
 
 class OwnState:
-    """Reads the states of environments that are alike.
+    """Reads the states of equal environments.
 
     Args:
         owner: named in errors.
@@ -21,7 +21,7 @@ class OwnState:
         space: of a row, a float32 Box of one axis.
 
     Raises:
-        UserError: if states have no fixed number of numbers.
+        UserError: if the length of a state is not fixed.
     """
 
     def __init__(self, owner: str, space: spaces.Space[Any]) -> None:
@@ -39,7 +39,7 @@ class OwnState:
         """(n,) float32.
 
         Raises:
-            UserError: for a state of another form than its space, or with what is no finite number.
+            UserError: for a state outside the form of its space, or a number that is not finite.
         """
         state = env.state()
         if isinstance(self._own, spaces.Box) and np.shape(state) != self._own.shape:
@@ -56,7 +56,7 @@ class OwnState:
 
 
 def find_own_state(owner: str, env: Any) -> OwnState | None:
-    """The state of an environment that was reset; None where it offers none."""
+    """The state of an environment after its reset; None where it has none."""
     space = getattr(env, "state_space", None)
     if not isinstance(space, spaces.Space) or not callable(getattr(env, "state", None)):
         return None

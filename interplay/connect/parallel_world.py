@@ -1,4 +1,4 @@
-"""Anybody's PettingZoo or Gymnasium environment as a `World`, so that everything here can play and train it."""
+"""A PettingZoo or Gymnasium environment as a `World`."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from interplay.sim.batch.world import EnvironmentBatch
 
 
 class ParallelEnvWorld(EnvironmentBatch):
-    """W environments of somebody else, stepped together: PettingZoo's, parallel or in turns (one step is one turn), or Gymnasium's, of one agent.
+    """W environments of another library, stepped together.
 
-    Agents with different spaces become kinds, named by what their agents' names have in common. Observations that are no Dict are
-    called ``"observation"``; nested ones are flattened to names with dots. Action masks are read from the observation's
-    ``"action_mask"``, else from ``info["action_mask"]``, where every reset and step shows them (ones where all is allowed), or, of a
-    Gymnasium environment, from ``action_masks()``. A mask has gymnasium's form or is one row with the choices of all heads.
-    Agents in turns are paid what ``last()`` pays. An agent that leaves is terminated, and may come back. An info
-    ``{"acting": False}`` marks an agent that is listed but cannot act.
-    The environment's `state()` in its `state_space` is the world's global state, with ``processes=0``.
-    Environments are reset only by `reset`, each time with a seed of the world's own stream; whether that seed
-    decides everything is up to the environment.
+    They are PettingZoo's, parallel or in turns (one step is one turn), or Gymnasium's, with one agent.
 
-    Simulations of `interplay.sim` are better made into a `interplay.sim.adapt.SimulationWorld`, which can be saved.
+    - Agents with different spaces become kinds, named by the common part of their agents' names.
+    - Observations that are no Dict are called ``"observation"``; nested ones are flattened to names with dots.
+    - Action masks are read from the observation's ``"action_mask"``, else from ``info["action_mask"]``, else from a Gymnasium
+      environment's ``action_masks()``. Every reset and step gives one (ones where all is legal), in gymnasium's form or as one row.
+    - In turns an agent earns what ``last()`` pays. An agent that leaves is terminated, and may come back. An info
+      ``{"acting": False}`` marks a listed agent that cannot act.
+    - With ``processes=0`` the environment's `state()` is the world's global state.
+    - Environments are reset only by `reset`, with a seed of the world's own stream.
+
+    A simulation of `interplay.sim` is better a `interplay.sim.adapt.SimulationWorld`, which can be saved.
 
     Metrics: ``episode_length`` (W,) steps and ``episode_return`` (W, A).
 
@@ -66,15 +67,15 @@ class ParallelEnvWorld(EnvironmentBatch):
             self.state_space = self._own_state.space
 
     def global_state(self) -> np.ndarray:
-        """What the environments' own `state()` gives, (W, n); of environments in this process alone."""
+        """The environments' own `state()`, (W, n); only in this process."""
         if self._own_state is None:
             return super().global_state()
         return np.stack([self._own_state.read(self._pool.environment(w)) for w in range(self.num_worlds)])
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        """A table of the agents, and the environment's own `render` where it was made with ``render_mode="rgb_array"`` in this process.
+        """A table of the agents, and the environment's own picture.
 
-        A single environment that can draw itself is made so.
+        The picture needs ``render_mode="rgb_array"`` and an environment in this process; a single environment is made so.
         """
         super().draw(canvas, world)
         environment = self._pool.environment(world)
@@ -88,21 +89,21 @@ class ParallelEnvWorld(EnvironmentBatch):
             )
 
     def save(self) -> dict[str, np.ndarray]:
-        """Refused: nobody can look into somebody else's environment.
+        """Refused: another library's environment cannot be saved.
 
         Raises:
             CannotSave: always.
         """
         raise CannotSave(
-            f"{self.id}: somebody else's environment cannot be saved; reset it and begin an episode instead"
+            f"{self.id}: another library's environment cannot be saved; reset it and begin an episode instead"
         )
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
         """Refused, as `save` is."""
-        raise CannotSave(f"{self.id}: somebody else's environment cannot be restored; reset it instead")
+        raise CannotSave(f"{self.id}: another library's environment cannot be restored; reset it instead")
 
 
 def _tick_seconds(env: Any) -> float | None:
-    """What an environment says by ``render_fps`` of its metadata."""
+    """Seconds of a tick by ``render_fps`` of an environment's metadata."""
     told = (getattr(env, "metadata", None) or {}).get("render_fps")
     return 1 / float(told) if isinstance(told, int | float) and 0 < told < math.inf else None

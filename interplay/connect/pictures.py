@@ -1,4 +1,4 @@
-"""Pictures of a simulation under a manager, for the adapters whose libraries ask for ``render_mode="rgb_array"``."""
+"""Pictures of a simulation under a manager, for adapters with ``render_mode="rgb_array"``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PIXELS = "rgb_array"
 
 
 def metadata_of(manager: Any) -> dict[str, Any]:
-    """What an adapter says of its pictures: none, if the simulation has no ``draw(canvas)``."""
+    """The adapter's render metadata: no modes if the simulation has no ``draw(canvas)``."""
     return {"render_modes": [PIXELS] if _draws(manager) else [], "render_fps": 10}
 
 
 def check_render_mode(manager: Any, render_mode: str | None) -> None:
-    """Whether an adapter can keep what its render mode promises.
+    """Refuses a render mode that the simulation cannot serve.
 
     Raises:
         UserError: for another mode than ``"rgb_array"`` and None, and where the simulation has no ``draw(canvas)``.
@@ -35,7 +35,7 @@ def check_render_mode(manager: Any, render_mode: str | None) -> None:
 
 
 def picture_of(manager: Any) -> np.ndarray:
-    """What a simulation's ``draw(canvas)`` draws now, (height, width, 3) uint8.
+    """The simulation's ``draw(canvas)`` as (height, width, 3) uint8.
 
     Raises:
         UserError: if pictures need a package that is not installed, or `draw` draws something invalid.

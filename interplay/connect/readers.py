@@ -1,4 +1,4 @@
-"""The arrays of one kind of agents, read as dictionaries by name; and actions by name, put together again."""
+"""The arrays of one kind of agents as dictionaries by name, and actions back."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Members = list[tuple[int, str]]
 
 
 class KindReader:
-    """Cuts the arrays of one kind into the agents' dictionaries, and puts their actions together.
+    """Splits the arrays of one kind into per-agent dictionaries, and stacks their actions.
 
     Args:
         world: a batch of one.
         index: of the kind.
-        mask_in_observation: observations are ``{"observation": what is seen, "action_mask": (choices,) int8}``.
+        mask_in_observation: observations are ``{"observation": ..., "action_mask": (choices,) int8}``.
 
     Attributes:
         members: slots and names.
-        plain_space: of what is seen.
-        observation_space: of what is handed out, the mask included.
-        action_space: whose ``sample`` draws by a row.
-        choices: how long a row of the mask is.
+        plain_space: of observations without the mask.
+        observation_space: of observations as returned.
+        action_space: its ``sample`` takes a mask row.
+        choices: length of a mask row.
     """
 
     def __init__(self, world: World, index: int, mask_in_observation: bool = False) -> None:
@@ -55,7 +55,7 @@ class KindReader:
         }
 
     def batch(self, actions: Mapping[str, Any], acting: Any) -> Any:
-        """(1, A_kind, ...) actions; who is not acting may be left out."""
+        """(1, A_kind, ...) actions; idle agents may be left out."""
         try:
             rows = [actions[name] for _, name in self.members]
         except KeyError:
@@ -66,7 +66,7 @@ class KindReader:
         return self._stacked(rows)
 
     def observe(self, fields: Any, rows: np.ndarray | None, listed: Sequence[bool]) -> dict[str, Any]:
-        """What the listed agents see.
+        """The observations of the listed agents.
 
         Args:
             fields: name -> (1, A_kind, ...).
@@ -84,7 +84,7 @@ class KindReader:
         }
 
     def blank(self, rows: np.ndarray | None = None) -> Any:
-        """What is shown to somebody who sees nothing; all choices are legal, or those of the first of `rows`."""
+        """The observation of an absent agent, with the mask of the first of `rows`."""
         seen = idle(self.plain_space)
         if not self.mask_in_observation:
             return seen
@@ -97,11 +97,11 @@ class KindReader:
         return masks.rows_of(self._given.action_space, mask, len(self.members))
 
     def masks(self, mask: Any, listed: Sequence[bool]) -> dict[str, np.ndarray]:
-        """The legal choices of the listed agents, (choices,) bool each; nothing where the kind has no mask."""
+        """The masks of the listed agents, (choices,) bool each; empty where the kind has none."""
         return self.named(self.legal(mask), listed)
 
     def named(self, rows: np.ndarray | None, listed: Sequence[bool]) -> dict[str, np.ndarray]:
-        """Rows of the kind by the names of those who are listed."""
+        """Rows of the kind by the names of the listed agents."""
         if rows is None:
             return {}
         return {name: rows[column] for column, (slot, name) in enumerate(self.members) if listed[slot]}
@@ -118,7 +118,7 @@ class KindReader:
         return row
 
     def _seen(self, fields: Any, listed: Sequence[bool]) -> dict[str, Any]:
-        """Copies each field once for all agents, then hands out rows."""
+        """Copies each field once for all agents, then returns rows of it."""
         rows = [(key, field[0].copy()) for key, field in fields.items()]
         return {
             name: {key: row[column, ...] if key in self._whole else row[column] for key, row in rows}
@@ -170,7 +170,7 @@ class FlatReader(KindReader):
 
 
 def idle(space: spaces.Space[Any]) -> Any:
-    """Some point of the space: the action of agents whose action nobody reads, the sight of those who see nothing."""
+    """A point of the space near 0, for idle agents' actions and absent agents' observations."""
     if isinstance(space, spaces.Dict):
         return {key: idle(part) for key, part in space.spaces.items()}
     if isinstance(space, spaces.Tuple):

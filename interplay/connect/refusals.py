@@ -1,4 +1,4 @@
-"""The error for an object that is no manager, where an adapter of managers needs one."""
+"""The error for an object that is no manager."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from interplay.core.world import World
 
 
 def no_manager(given: Any, name: str) -> str:
-    """One line: the thing and the cure.
-
-    Args:
-        given: what is no `SimulationManager`.
-        name: the argument's.
-    """
+    """One line for a `given` object that is no `SimulationManager`; `name` is the argument's."""
     if isinstance(given, World):
         return (
             f"{name} {given.id} is a world, which is a batch by itself: slots and the mask acting; "

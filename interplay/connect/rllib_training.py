@@ -1,6 +1,6 @@
-"""Training an experiment with one of RLlib's own algorithms. Needs the extra ``rllib``.
+"""Trains an experiment with one of RLlib's own algorithms. Needs the extra ``rllib``.
 
-What RLlib calls an iteration, an episode and a time step is RLlib's. Checkpoints are RLlib's, in
+Iteration, episode and time step mean what they mean in RLlib. Checkpoints are RLlib's, in
 ``checkpoint_<six digits>`` folders of the run. Source: specification 6.2, 6.3 and 8.1.
 """
 
@@ -90,7 +90,7 @@ def configured(name: str, config: Mapping[str, Any], make_env: Callable[[], Any]
 
 
 def _refuse_unknown(keys: Mapping[str, Any], made: Any) -> None:
-    """RLlib itself takes any key without a word."""
+    """Refuses unknown keys, which RLlib itself accepts silently."""
     known = [*OURS, *IGNORED, *(name.lstrip("_") for name in vars(made)), "lambda"]
     for key in keys:
         if key not in known:

@@ -1,7 +1,7 @@
-"""A batch of worlds as a Stable-Baselines3 `VecEnv`, the way the survival paper trained: one policy for all agents.
+"""A batch of worlds as a Stable-Baselines3 `VecEnv`, with one policy for all agents.
 
-Every slot of every world is one environment of the `VecEnv` (parameter sharing): environment ``w * A + a`` is
-slot a of world w. The worlds are stepped together, nothing is copied more than once.
+Every slot of every world is one environment of the `VecEnv` (parameter sharing, as in the survival paper): environment
+``w * A + a`` is slot a of world w. The worlds are stepped together, and arrays are copied once.
 """
 
 from __future__ import annotations
@@ -32,24 +32,19 @@ except ImportError as error:
 class SB3VecEnv(CopiedWhole, VecEnv):
     """Worlds of one kind of agent, as SB3's algorithms take them.
 
-    As SB3 wants it, a world that is over restarts at once: `step` returns the first observations of its next
-    episode, and the infos of its slots hold the last ones (``terminal_observation``), whether a limit cut the
-    life (``TimeLimit.truncated``) and ``episode`` (return r, length l, seconds t since the start), so that SB3
-    logs episodes without a Monitor.
-
-    A slot whose agent died but goes on earning stays in place, with the world's rows for the dead and its
-    rewards, until the world is over. A slot whose life ended is done in that step; what it is given until its
-    next life, or the world's end, is not counted as an episode. Lengths count from the first time that the slot acted: for who died
-    before that (a villager of werewolf in the first night) 0.
-
-    Choices are counted from 0 on one axis, in observations and actions, as SB3 makes one-hot rows of them and draws them so: with a
-    start, on two axes, as MultiBinary and as whole-number Boxes they are offered as a Discrete or MultiDiscrete.
-
-    Where slots live more than once, each life is an episode; it has no observation after its end (``terminal_observation`` is
-    blank where the slot lives again). SB3 would learn from empty slots as from living agents, so there none may be empty.
+    - A world that is over restarts at once: `step` returns the first observations of its next episode. Infos hold
+      ``terminal_observation``, ``TimeLimit.truncated`` and ``episode`` (return r, length l, seconds t since the start), so SB3
+      logs episodes without a Monitor.
+    - A slot whose agent died but goes on earning stays in place, with the world's rows for the dead, until the world is over.
+    - A slot whose life ended is done in that step; its rows until its next life, or the world's end, are no episode.
+    - Lengths count from the slot's first action: 0 for an agent that died before (a villager of werewolf in the first night).
+    - Choices are counted from 0 on one axis in observations and actions, as SB3 needs for one-hot rows: spaces with a start or
+      two axes, MultiBinary and whole-number Boxes are offered as Discrete or MultiDiscrete.
+    - Where slots live more than once, each life is an episode, with a blank ``terminal_observation`` if the slot lives again. SB3
+      would learn from empty slots, so an empty slot is refused there.
 
     Args:
-        world: any batch whose agents are of one kind.
+        world: any batch with one kind of agent.
 
     Raises:
         UserError: if agents differ in kind, or actions are a Dict, or whole numbers without bounds; from `reset` and `step`, if the
@@ -68,7 +63,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
                 f"{world.id}: SB3 trains one policy, this world has the kinds {names}; use our trainer"
             )
         if isinstance(world.action_space, spaces.Dict):
-            raise UserError(f"{world.id}: SB3 knows no Dict action space; use our trainer")
+            raise UserError(f"{world.id}: SB3 has no Dict action space; use our trainer")
         if _is_endless(world.action_space):
             raise UserError(f"{world.id}: SB3 draws no whole numbers of {world.action_space}; give it bounds")
         self.world = world
@@ -88,7 +83,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         super().__init__(self._shape[0] * self._shape[1], seen, offered)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Names the episodes from the next `reset` on; None goes on with the worlds' own streams."""
+        """Sets the seed of the next `reset`; None continues the worlds' own streams."""
         self._seed = seed
         return [seed] * self.num_envs
 
@@ -139,18 +134,18 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         self.world.close()
 
     def action_masks(self) -> np.ndarray:
-        """(num_envs, choices) bool, True = legal, as sb3-contrib's MaskablePPO asks for them."""
+        """(num_envs, choices) bool, True = legal, for sb3-contrib's MaskablePPO."""
         timestep = self.world.timestep
         legal = np.ones((*self._shape, sum(action_choices(self.action_space))), bool)
         if timestep.action_mask is not None:
-            # Who is not acting may choose anything: nobody reads it, and a row without a choice is no distribution.
+            # Idle agents keep a full row, which is not used: an empty row is no distribution.
             legal[timestep.acting] = timestep.action_mask["action"][timestep.acting]
         return legal.reshape(self.num_envs, -1)
 
-    # -- what SB3 asks of single environments -----------------------------------------------------
+    # -- SB3's methods for single environments ----------------------------------------------------
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """The same for every environment: ``render_mode`` or an attribute of this object or of the world."""
+        """``render_mode``, or an attribute of this object or the world, once per environment."""
         if attr_name == "render_mode":
             value: Any = "rgb_array"
         else:
@@ -167,16 +162,16 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         raise UserError(f"{self.world.id}: {attr_name} cannot be set through SB3; pass options to make_world")
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Rows of a method of this object, one per environment; ``action_masks`` is the one that SB3 calls."""
+        """Rows of a method of this object, one per environment; SB3 calls ``action_masks``."""
         rows = getattr(self, method_name)(*args, **kwargs)
         return [rows[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """True for Monitor, whose work is done here."""
+        """True for Monitor, which is not needed here."""
         return [issubclass(wrapper_class, Monitor) for _ in self._get_indices(indices)]
 
     def get_images(self) -> list[np.ndarray]:
-        """A picture of each world, (W,) uint8 arrays: agents of one world see the same scene."""
+        """A picture of each world, (W,) uint8 arrays."""
         from interplay.view.picture import render_world
 
         return [render_world(self.world, w) for w in range(self.world.num_worlds)]
@@ -235,7 +230,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
 
 
 def _shown(part: Any) -> Any:
-    """A space of observations for SB3, which fails on Boxes of shape () and makes one-hot rows of choices from 0 on one axis."""
+    """An observation space that SB3 can encode, with choices from 0 on one axis."""
     if isinstance(part, spaces.Box) and part.shape == ():
         dtype: Any = part.dtype
         return spaces.Box(part.low.reshape(1), part.high.reshape(1), (1,), dtype)
@@ -256,7 +251,7 @@ def _is_endless(space: spaces.Space[Any]) -> bool:
 
 
 def _is_known(space: spaces.Space[Any]) -> bool:
-    """Whether SB3's actions are the space's: real numbers, or choices from 0 on one axis."""
+    """Whether SB3's actions equal the space's: real numbers, or choices from 0 on one axis."""
     if isinstance(space, spaces.Box):
         return np.dtype(space.dtype).kind == "f"
     flat = isinstance(space, spaces.Discrete) or (

@@ -1,4 +1,4 @@
-"""Rewards of environments in turns: what PettingZoo's loop over ``last()`` pays, credited when it is earned."""
+"""Rewards of environments in turns: those of PettingZoo's ``last()``, in the step that earns them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ class TurnRewards:
     ``last()`` pays an agent its ``_cumulative_rewards`` at its turn. From one turn to the next the credits add up to that,
     whether the environment sets ``rewards`` and accumulates them, adds to ``_cumulative_rewards`` itself, or leaves
     ``rewards`` standing. The credit counts from 0 when an agent has its turn.
-
-    Args:
-        env: the environment.
     """
 
     def __init__(self, env: AECEnv[Any, Any, Any]) -> None:
@@ -41,7 +38,7 @@ class TurnRewards:
         self._stood = dict(self.env.rewards)
 
     def credit(self, agent: Any) -> float:
-        """What the agent has earned since the last call."""
+        """The agent's reward since the last call."""
         before = self._credited.get(agent, 0.0)
         total = self._credited[agent] = self.env._cumulative_rewards.get(agent, before)
         return float(total - before)

@@ -1,4 +1,4 @@
-"""Environments in turns, and of one agent, in the form of a PettingZoo parallel environment."""
+"""Environments in turns, and of one agent, as PettingZoo parallel environments."""
 
 from __future__ import annotations
 
@@ -31,14 +31,11 @@ Step = tuple[dict[Any, Any], dict[Any, float], dict[Any, bool], dict[Any, bool],
 
 
 class TurnsEnv:
-    """An `AECEnv` in which all agents are listed and one acts at a time, as infos say by ``acting``.
+    """An `AECEnv` as a parallel environment in which one listed agent acts at a time.
 
-    One step is one turn. An agent that has finished stays listed until PettingZoo's loop would step it with None, which
-    takes no step of its own: until then it may still be paid. Rewards are those that ``last()`` pays
+    One step is one turn; infos hold ``acting``. A finished agent stays listed until PettingZoo's loop would step it with None,
+    which takes no step of its own: until then it may still be paid. Rewards are those of ``last()``
     (`interplay.connect.turn_rewards`).
-
-    Args:
-        env: the environment.
 
     Raises:
         UserError: if its agents are not known beforehand, or its `reset` takes no seed.
@@ -101,7 +98,7 @@ class TurnsEnv:
         return seen, rewards, terminated, truncated, infos
 
     def _step_finished(self, rewards: dict[Any, float]) -> bool:
-        """Steps agents that have finished with None, while it is their turn; whether there was one."""
+        """Steps finished agents with None while it is their turn; whether there was one."""
         stepped = False
         while self.env.agents and self._finished(name := self.env.agent_selection):
             stepped = True
@@ -115,11 +112,11 @@ class TurnsEnv:
         return stepped
 
     def state(self) -> Any:
-        """As the environment does."""
+        """The environment's."""
         return self.env.state()
 
     def render(self) -> Any:
-        """As the environment does."""
+        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
@@ -138,18 +135,15 @@ class TurnsEnv:
 
 
 class AloneEnv:
-    """A `gymnasium.Env` with one agent, called ``"agent"``.
+    """A `gymnasium.Env` as a parallel environment with one agent, ``"agent"``.
 
     An ``action_masks()`` of the environment, sb3-contrib's convention, becomes its info's ``"action_mask"``.
-
-    Args:
-        env: its spaces become the agent's.
 
     Raises:
         UserError: if its `reset` takes no seed; from `reset` and `step`, for what is not of Gymnasium's form.
 
     Attributes:
-        in_form: what `step` gives has PettingZoo's form.
+        in_form: `step` is known to return PettingZoo's form.
     """
 
     in_form = True
@@ -192,7 +186,7 @@ class AloneEnv:
         return info if self._masks is None or MASK in info else {**info, MASK: self._masks()}
 
     def render(self) -> Any:
-        """As the environment does."""
+        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
@@ -201,7 +195,7 @@ class AloneEnv:
 
 
 def as_parallel(made: Any) -> Any:
-    """What a factory made, in turns, of one agent, RLlib's, or a manager, as a parallel environment; others as they are."""
+    """Wraps AEC, Gymnasium and RLlib environments and managers as parallel environments."""
     if _is_rllib(made):
         from interplay.connect.rllib.simulation import multi_agent_to_simulation
 
@@ -217,7 +211,7 @@ def _is_rllib(made: Any) -> bool:
 
 
 def name_of(env: Any) -> str:
-    """What an environment calls itself: its Gymnasium id, its metadata's name, or its class."""
+    """An environment's Gymnasium id, its metadata's name, or its class."""
     spec = getattr(env, "spec", None)
     metadata = getattr(env, "metadata", None) or {}
     return str(getattr(spec, "id", None) or metadata.get("name") or type(env).__name__)

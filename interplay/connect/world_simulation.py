@@ -1,7 +1,7 @@
-"""One world as a simulation that says whose turn it is, so that every adapter of managers takes worlds, too.
+"""One world as a simulation in the world's own order, for all adapters of managers.
 
-Who acts next is read from the world's acting mask: a `DynamicOrderManager` asks nobody else. With it, worlds go through `to_aec`
-and the OpenSpiel adapters (there under a `RavelActionWrapper`, as OpenSpiel's actions are numbers).
+The acting mask becomes `next_agent`, so a `DynamicOrderManager` asks acting agents only. Worlds go through `to_aec` and the
+OpenSpiel adapters so (there under a `RavelActionWrapper`, as OpenSpiel's actions are numbers).
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from interplay.sim import Agent, DynamicOrderSimulation
 class WorldSimulation(DynamicOrderSimulation):
     """A world of one life per agent; for a `DynamicOrderManager`.
 
-    Observations are those that the world showed when it last stepped: nobody sees what others choose in the same step,
-    in whichever order they are asked. A reward is what an agent earned since it last acted, so what reaches
-    agents that are not asked (sleepers, the dead) is kept for them until they are reported again.
+    Observations are those of the world's last step: no agent sees the choices of others in the same step, in any order. A reward
+    adds up from action to action, so rewards of idle agents (sleepers, the dead) are kept until their next report.
 
     Args:
         env: the world as a PettingZoo environment, as `interplay.make` gives it.
@@ -29,7 +28,7 @@ class WorldSimulation(DynamicOrderSimulation):
     """
 
     def __init__(self, env: WorldEnv) -> None:
-        if not env.one_life:
+        if env.renames or env.slots:
             raise UserError(
                 f"{env.world.id}: its slots live more than once, a simulation's agents only once; use interplay.make or SB3VecEnv"
             )
@@ -50,8 +49,8 @@ class WorldSimulation(DynamicOrderSimulation):
         self._ask(set())
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
-        """Goes on with the actions of those who act."""
-        for name in self.next_agent:  # they were told what they had earned
+        """Steps with the actions of the acting agents."""
+        for name in self.next_agent:  # their rewards were reported
             self._earned[name] = 0.0
         observations, rewards, terminated, truncated, infos = self.env.step(action)
         self._observations |= observations
@@ -63,7 +62,7 @@ class WorldSimulation(DynamicOrderSimulation):
         self._ask(ended)
 
     def _ask(self, ended: set[str]) -> None:
-        """Those who act, and, once, those whose life has just ended; in the order of the slots."""
+        """Sets `next_agent`: acting agents and, once, those that have just ended, in slot order."""
         self.next_agent = [
             name
             for name in self.agents
@@ -71,7 +70,7 @@ class WorldSimulation(DynamicOrderSimulation):
         ]
 
     def render(self, **kwargs: Any) -> Any:
-        """What the environment draws."""
+        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
@@ -79,11 +78,11 @@ class WorldSimulation(DynamicOrderSimulation):
         self.env.close()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """What the world showed this agent last."""
+        """The agent's last observation."""
         return self._observations[agent_id]
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """What the agent has earned since it last acted."""
+        """The agent's reward since its last action."""
         return self._earned[agent_id]
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:

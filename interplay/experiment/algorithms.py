@@ -79,7 +79,7 @@ def settings_of(
 
 
 def _saving(experiment: Experiment) -> dict[str, Any]:
-    """Checkpoints at the frequency that is asked for; without one, by time and at the end."""
+    """Checkpoints at the requested frequency; without one, by time and at the end."""
     at_end = experiment.tune.get("checkpoint_at_end", True)
     every = experiment.tune.get("checkpoint_freq", 0)
     saving: dict[str, Any] = {"checkpoint_at_end": at_end}
@@ -91,11 +91,11 @@ def _saving(experiment: Experiment) -> dict[str, Any]:
 
 
 def _stopping(experiment: Experiment) -> dict[str, Any]:
-    """When the run ends: as soon as one of the conditions holds."""
+    """The run's limits; the first one reached ends it."""
     stop = experiment.stop
     if not stop:
         raise UserError(
-            f"{experiment.title}: ray_tune.stop is missing; say when to stop, for example {{'episodes_total': 2000}}"
+            f"{experiment.title}: ray_tune.stop is missing; give a limit, for example {{'episodes_total': 2000}}"
         )
     names = {
         "episodes_total": "max_episodes",
@@ -107,7 +107,10 @@ def _stopping(experiment: Experiment) -> dict[str, Any]:
 
 
 def _stop_at_steps(experiment: Experiment, settings: TrainSettings) -> TrainSettings:
-    """The same with ``timesteps_total``, steps of the simulation, as updates: agent-steps are actions, of which a step may have few."""
+    """Settings with ``timesteps_total``, steps of the simulation, as a number of updates.
+
+    Agent-steps do not do: they are actions, of which a step may have few.
+    """
     if "timesteps_total" not in experiment.stop:
         return settings
     from interplay.train.algorithms import make_algorithm  # needs the extra "train"

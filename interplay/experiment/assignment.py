@@ -18,7 +18,7 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 
 def mapping_of(experiment: Experiment) -> Callable[..., str] | None:
-    """The experiment's mapping as a function of the agent's id, whatever else it takes; None if it has no policies.
+    """The experiment's mapping as a function of the agent's id; None without policies.
 
     Raises:
         UserError: if there are several policies and no mapping.
@@ -38,15 +38,15 @@ def mapping_of(experiment: Experiment) -> Callable[..., str] | None:
 
 
 def assign(experiment: Experiment, agents: Mapping[str, Any]) -> dict[str, str] | None:
-    """Agent id -> policy id for every agent that learns, or None if the experiment names no policies.
+    """Agent id -> policy id for every learning agent; None without policies.
 
     Args:
         experiment: with its policies.
         agents: of a manager.
 
     Raises:
-        UserError: if an agent is mapped to no policy or has other spaces than its policy, or a policy is of a form that
-            the trainer does not know.
+        UserError: if an agent is mapped to no policy or has other spaces than its policy, or a policy has a form that the trainer
+            does not support.
     """
     function = mapping_of(experiment)
     if function is None:
@@ -72,7 +72,9 @@ def assign(experiment: Experiment, agents: Mapping[str, Any]) -> dict[str, str] 
     idle = [str(policy_id) for policy_id in policies if policy_id not in assigned.values()]
     if idle:
         warnings.warn(
-            f"{experiment.title}: nobody is mapped to {', '.join(idle)}; left out", UserWarning, stacklevel=2
+            f"{experiment.title}: no agent is mapped to {', '.join(idle)}; left out",
+            UserWarning,
+            stacklevel=2,
         )
     return assigned
 
@@ -81,7 +83,7 @@ def learners(experiment: Experiment, assigned: Mapping[str, str] | None) -> tupl
     """The policies that learn; empty for all.
 
     Raises:
-        UserError: for a policy to train that there is not, and if none is left.
+        UserError: for an unknown policy to train, and if none is left.
     """
     wanted = experiment.multiagent.get("policies_to_train")
     if wanted is None or assigned is None:
@@ -114,7 +116,10 @@ def _check_policy(title: str, policy_id: Any, policy: Any) -> None:
 
 
 def _takes_an_id(function: Callable[..., str]) -> Callable[..., str]:
-    """Calls with what the function can take: RLlib's versions hand over an episode, a worker and keywords besides."""
+    """Calls a mapping with the arguments that it requires.
+
+    RLlib's versions pass an episode, a worker and keywords besides.
+    """
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except ValueError:  # builtins have none

@@ -1,4 +1,4 @@
-"""An experiment's files: its Python file, the script of an analysis, run folders and their checkpoints.
+"""An experiment's files: its Python file, an analysis script, run folders and checkpoints.
 
 These files are programs of the user's own, and run as such. Source: specification 6.1 and 6.2.
 """
@@ -26,7 +26,7 @@ from interplay.train.tabular.folders import make_folder, results_folder, stamp
 
 
 def load_experiment(path: str | Path) -> Experiment:
-    """Reads an experiment's file, which a user names: it is run.
+    """Runs and reads an experiment's file, which the user has named.
 
     Raises:
         UserError: if it cannot be read or has no dictionary `params`, and as `read_params`.
@@ -36,12 +36,12 @@ def load_experiment(path: str | Path) -> Experiment:
 
 
 def load_experiment_of(run: str | Path, trust: bool = False) -> Experiment:
-    """Reads the experiment's file in a run folder, which is run if it was put there on this machine or is trusted.
+    """Runs and reads the experiment's file of a run folder, if it is trusted.
 
     Nothing else in the folder can be imported: a module may have been put beside a file that is still trusted.
 
     Raises:
-        UserError: as `config_of` and `load_experiment`, and if the file came from elsewhere and is not trusted.
+        UserError: as `config_of` and `load_experiment`, and for a foreign file that is not trusted.
     """
     config = config_of(run)
     return _experiment_in(_run(config, functools.partial(read_program, trust=trust)), config)
@@ -103,7 +103,7 @@ def choose_checkpoint(run: str | Path, number: int | None = None) -> Path:
 
     Args:
         run: the folder.
-        number: of agent-steps, as the checkpoint is called, or of the iteration in which it was made; None: the last one.
+        number: of agent-steps, the checkpoint's name, or of its iteration; None: the last one.
 
     Raises:
         FileNotFoundError: if the run has no checkpoint.
@@ -127,7 +127,7 @@ def choose_checkpoint(run: str | Path, number: int | None = None) -> Path:
 
 
 def line_of(error: BaseException, path: Path) -> str:
-    """ ", line 3" if that is where in the file an error came up, else nothing."""
+    """``", line 3"`` if an error arose in that line of the file, else nothing."""
     if isinstance(error, SyntaxError):
         return ""  # which says so itself
     lines = [
@@ -143,8 +143,8 @@ def _run(path: Path, read: Callable[[Path], bytes], *folders: Path) -> ModuleTyp
 
     Args:
         path: of the file.
-        read: gives its bytes, or refuses. Just these are run, and no compiled copy that lies in ``__pycache__``.
-        folders: whose modules it can import, besides those of the working folder.
+        read: returns its bytes, or refuses. Exactly these are run, no compiled copy in ``__pycache__``.
+        folders: added to the import path, after it; the working folder always is.
     """
     if path.suffix != ".py" or not path.is_file():
         raise UserError(f"{path}: there is no such Python file; check the path")

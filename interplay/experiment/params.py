@@ -1,4 +1,4 @@
-"""The dictionary of an experiment, checked; what is unknown is refused with the nearest known key.
+"""An experiment's dictionary, checked; an unknown key is refused with the nearest known one.
 
 Source: manual 2.2; specification 6.3.
 """
@@ -17,14 +17,14 @@ WHOLE = "a whole number"
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a `params` dictionary says.
+    """A checked `params` dictionary.
 
     Attributes:
         title: names the run folders.
         sim_creator: makes a manager or a connector from `env_config`.
         tune: the section ``ray_tune``; empty if there is none.
         params: the dictionary itself.
-        last: the simulation that `sim_creator` gave last, if any, None if it may be any; see `simulations.Maker`.
+        last: the simulation that `sim_creator` returned last, if any; None if unknown; see `simulations.Maker`.
     """
 
     title: str
@@ -34,11 +34,11 @@ class Experiment:
     last: list[Any] = field(default_factory=list)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Experiment:
-        """Itself: what the user's function gave last is one fact, however many worlds are made of it."""
+        """Itself: all copies share the record of `sim_creator`'s last result."""
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # Who reads a pickle cannot know whether somebody plays what `sim_creator` gives.
+        # After unpickling, a simulation of `sim_creator` may be in use elsewhere.
         return {**vars(self), "last": [None]}
 
     @property
@@ -61,7 +61,7 @@ class Experiment:
 
     @property
     def storage_path(self) -> str | None:
-        """Where results go; None: the home directory."""
+        """The folder of results; None: the home directory."""
         path: str | None = self.tune.get("storage_path")
         return path
 

@@ -1,4 +1,4 @@
-"""The trainer that a script receives: the trained policies, asked for one action at a time.
+"""The trainer for an analysis script: the trained policies, one action at a time.
 
 Source: manual 2.5; specification section 3, row 7.
 """
@@ -23,10 +23,10 @@ class TrainedPolicies:
         checkpoint: folder of the checkpoint.
         explore: draw actions instead of taking the likeliest, unless a call says otherwise.
         seed: of the draws.
-        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
+        trust: allows programs named in the run's settings; needed once, for a foreign run.
 
     Attributes:
-        agents: ids of those for whom they act.
+        agents: ids of the agents with a policy.
         config: the experiment's ``ray_tune.config``; ``config['policy_mapping_fn']``, which is also
             ``config['multiagent']['policy_mapping_fn']``, takes an agent's id.
     """
@@ -71,10 +71,10 @@ class TrainedPolicies:
         """An action for an agent's observation.
 
         Args:
-            observation: as the simulation gives it.
-            policy_id: who acts; may be left out where there is one policy.
+            observation: from the simulation.
+            policy_id: the acting policy; may be left out where there is one.
             explore: draw the action instead of taking the likeliest.
-            action_mask: as the simulation's `get_action_mask` gives it.
+            action_mask: from the simulation's `get_action_mask`.
 
         Raises:
             UserError: for an unknown policy, or none where there are several.

@@ -1,7 +1,7 @@
-"""A world whose kinds of agents are the policies that act for them.
+"""A world whose kinds of agents are their policies.
 
-The trainer has one network per kind, so with this view several policies, each with its own weights, learn in one run,
-also where their agents are alike.
+The trainer has one network per kind. So several policies, each with its own weights, learn in one run, also where their agents
+are alike.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from interplay.core.scene import Canvas
 from interplay.core.transcript import Line
 from interplay.core.world import Kind, TimeStep, World
 
-# What a world says of itself, which is the same however its agents are grouped.
+# Attributes of the inner world, independent of the grouping.
 SAID = (
     *("id", "version", "persistent", "respawns", "dead_stay", "ignores_illegal", "teams"),
     *("frames_per_step", "tick_seconds", "state_space", "later_metrics"),
@@ -47,7 +47,7 @@ class PolicyWorld(World):
 
     @property
     def privileged_view(self) -> bool | None:
-        """The world's, which draws."""
+        """The inner world's, which draws."""
         return self._inner.privileged_view
 
     @privileged_view.setter

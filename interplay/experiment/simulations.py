@@ -1,4 +1,4 @@
-"""From what an experiment's `sim_creator` returns to managers, as many as are needed.
+"""Managers from an experiment's `sim_creator`, as many as are needed.
 
 Source: specification 6.1, fault F19.
 """
@@ -14,7 +14,7 @@ from interplay.sim.managers import SimulationManager
 
 
 def manager_of(made: Any) -> SimulationManager:
-    """The manager itself, or the one inside a connector, however deep (F19).
+    """The manager itself, or the one inside a connector, at any depth (F19).
 
     Raises:
         UserError: if there is none.
@@ -30,13 +30,13 @@ def manager_of(made: Any) -> SimulationManager:
 
 
 class Maker:
-    """Makes managers whose simulations are all different objects.
+    """Makes managers with distinct simulations.
 
-    A `sim_creator` may build a new simulation each time or return the same one, which is copied from the second time on, by
-    whichever maker of the experiment it is asked. Managers that the user holds are never changed.
+    A `sim_creator` may build a new simulation each time or return the same one, which is copied from the second call on, across all
+    makers of the experiment. The user's own managers are never changed.
 
     Args:
-        experiment: whose simulation it is.
+        experiment: with the simulation.
         limited: end episodes at the experiment's horizon.
     """
 
@@ -48,7 +48,7 @@ class Maker:
         """The next manager.
 
         Raises:
-            UserError: if there is no manager in what `sim_creator` gives, or it gives one that cannot be copied.
+            UserError: if `sim_creator` returns no manager, or the same one and it cannot be copied.
         """
         manager = manager_of(self._made())
         last = self._experiment.last

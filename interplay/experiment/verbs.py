@@ -25,7 +25,7 @@ Params = Mapping[str, Any]
 
 
 def debug(params: Params, episodes: int = 1, steps_per_episode: int = 200, render: bool = False) -> Path:
-    """Plays an experiment's simulation with random actions and writes down what happens.
+    """Plays an experiment's simulation with random actions and logs every step.
 
     Args:
         params: the experiment.
@@ -119,18 +119,18 @@ def analyze(
     seed: int | None = None,
     trust: bool = False,
 ) -> Any:
-    """Hands the simulation and the trained policies to a function.
+    """Calls a function with the simulation and the trained policies.
 
     Args:
         params: the experiment.
         folder: its run folder.
-        function: is called with the manager and the trainer, see `TrainedPolicies`.
+        function: called with the manager and the trainer, see `TrainedPolicies`.
         checkpoint: number of one; None: the last.
         seed: of the simulation and of the policies.
         trust: as in `visualize`.
 
     Returns:
-        What the function returns.
+        The function's result.
 
     Raises:
         FileNotFoundError: if the run has no checkpoint.
@@ -169,7 +169,7 @@ def debug_experiment(
 
 
 def train_experiment(experiment: Experiment, config: Path | None = None) -> Path:
-    """As `train`, with a copy of the file `config`, by which other processes find the simulation."""
+    """As `train`, with a copy of the file `config`, from which workers import the simulation."""
     if experiment.tune.get("backend") == "rllib":
         return _train_with_rllib(experiment, config)
     from interplay.train.trainer import train as run
@@ -212,7 +212,7 @@ def _moments(
                 one, trainer.policy_of(agent), action_mask=manager.sim.get_action_mask(agent)
             )
             for agent, one in observations.items()
-            if agent in trainer.agents  # a simulation may name agents who never act
+            if agent in trainer.agents  # a simulation may name agents that never act
         }
         seen, _, dones, _ = manager.step(actions)
         yield manager

@@ -1,4 +1,4 @@
-"""An experiment's simulation as a batch of worlds; the only file here that knows how simulations become worlds."""
+"""An experiment's simulation as a batch of worlds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_world(experiment: Experiment, num_worlds: int, seed: int = 0, first_wor
     """Worlds for the trainer, with one kind of agents per policy.
 
     Raises:
-        UserError: for agents that fit no policy, spaces without array form, and what `sim_creator` gets wrong.
+        UserError: for agents without a fitting policy, spaces without array form, and errors of `sim_creator`.
     """
     maker = Maker(experiment, limited=True)
     manager = maker()
@@ -37,7 +37,7 @@ def make_world(experiment: Experiment, num_worlds: int, seed: int = 0, first_wor
 
 
 def from_file(num_worlds: int, seed: int = 0, first_world: int = 0, config: str = "") -> World:
-    """The worlds of an experiment's file, by which they are named in settings.
+    """The worlds of an experiment's file; settings name them so.
 
     Args:
         num_worlds, seed, first_world: as for `make_world`.
@@ -54,11 +54,11 @@ def _experiment(config: str, changed: int) -> Experiment:
 
 
 class Reader(NamedTuple):
-    """How one policy's observations and actions look as arrays.
+    """One policy's observations and actions as arrays.
 
     Attributes:
-        kind: spaces of array leaves, as the networks know them.
-        foreign: where the leaves stand in the agents' own observations.
+        kind: spaces of array leaves, as the networks use them.
+        foreign: paths of the leaves in the agents' own observations.
     """
 
     kind: Kind
@@ -71,7 +71,7 @@ class Reader(NamedTuple):
 
 
 def read(experiment: Experiment) -> tuple[dict[str, Reader], dict[str, str]]:
-    """Policy -> `Reader`, in the order in which the trainer has them, and agent -> policy.
+    """Policy -> `Reader`, in the trainer's order, and agent -> policy.
 
     Without policies of the experiment's own the kinds of agents take their place.
     """

@@ -1,6 +1,6 @@
 """Simulations written agent by agent in plain Python, as the Abmarl manual teaches.
 
-A simulation says what happens, a manager whose turn it is::
+A simulation holds the rules, a manager the order of turns::
 
     from interplay.sim import Agent, AgentBasedSimulation
     from interplay.sim.managers import AllStepManager

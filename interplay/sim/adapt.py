@@ -1,6 +1,6 @@
-"""Many copies of a simulation as one `World`: every trainer, connector, check and viewer then plays it.
+"""Many copies of a simulation as one `World`, for every trainer, connector, check and viewer.
 
-The acting mask does the manager's work: all-step, one after another, or whom the simulation names.
+The acting mask replaces the manager: all-step, one after another, or in the simulation's own order.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ _LAWS = (Invariant("stood", "though its world is not over", lambda given: given[
 class SimulationWorld(EnvironmentBatch):
     """W copies of a simulation, each under its own manager, stepped together.
 
-    Agents that observe and act are the slots, in the simulation's order; those with equal spaces are one kind, named by what their
-    names have in common. Observations that are no Dict are called ``"observation"``, nested ones get names with dots. Whose turn it
-    is not shows its last observation. `get_action_mask` becomes the time step's mask for each kind of which it says one after the
+    Agents that observe and act are the slots, in the simulation's order; those with equal spaces are one kind, named by the common
+    part of their names. Observations that are no Dict are called ``"observation"``, nested ones get names with dots. An idle
+    agent keeps its last observation. `get_action_mask` becomes the time step's mask for each kind that has one after the
     first reset; a kind's first mask in a later step is refused.
 
-    A snapshot is the episode's seed and its actions: `load` resets with the seed and plays them again, so it is exact for every
-    simulation that draws from its `rng` alone, and takes as long as the episode took. It is as long as the longest episode
-    of the batch.
+    A snapshot is the episode's seed and its actions: `load` resets with the seed and plays them again. It is exact for every
+    simulation that draws from its `rng` alone, takes as long as the episode took, and has the length of the batch's longest episode.
 
     Metrics: ``episode_length`` (W,) steps of the manager and ``episode_return`` (W, A).
 
@@ -81,7 +80,7 @@ class SimulationWorld(EnvironmentBatch):
         self._stood = np.zeros(num_worlds, bool)  # worlds that are over and have been stepped since
 
     def save(self) -> dict[str, np.ndarray]:
-        """Copies seeds, actions and the last time step: name -> array with the world axis first.
+        """Copies of seeds, actions and the last time step: name -> (W, ...).
 
         ``kind/action...`` (W, longest episode, A of the kind, ...) holds the actions, zeros after a world's last.
         """
@@ -113,7 +112,7 @@ class SimulationWorld(EnvironmentBatch):
         return self._last
 
     def controls(self, slot: int) -> Controls | None:
-        """The simulation's own `controls`, where it says some and is in this process."""
+        """The simulation's own `controls`, if it has some and is in this process."""
         return self._controls
 
     @property
@@ -122,25 +121,25 @@ class SimulationWorld(EnvironmentBatch):
         return self._asked(0, "click") is not None
 
     def click(self, world: int, slot: int, x: float, y: float) -> Mapping[str, str] | None:
-        """What the simulation's own ``click(agent_id, x, y)`` says, where it has one and is in this process."""
+        """The simulation's own ``click(agent_id, x, y)``, if it has one and is in this process."""
         click = self._asked(world, "click")
         return None if click is None else cast("Mapping[str, str] | None", click(self._ids[slot], x, y))
 
     def visible(self, world: int, slot: int) -> Visible | None:
-        """What the simulation's own ``visible(agent_id)`` says, where it has one and is in this process."""
+        """The simulation's own ``visible(agent_id)``, if it has one and is in this process."""
         visible = self._asked(world, "visible")
         return None if visible is None else cast("Visible | None", visible(self._ids[slot]))
 
     def _asked(self, world: int, method: str) -> Callable[..., Any] | None:
-        """A method of a simulation for people who play; one that a wrapper gave other agents or choices has none."""
+        """A method of a simulation for human players; None under a wrapper without it."""
         environment = self._pool.environment(world)
         found = None if environment is None else getattr(environment.manager.sim, method, None)
         return found if callable(found) else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        """The simulation's own ``draw(canvas)``, where it has one and is in this process; else a table of its agents.
+        """The simulation's own ``draw(canvas)``, in this process; else a table of its agents.
 
-        An environment that plays in the simulation (`env`, made with ``render_mode="rgb_array"``) draws itself beside the table.
+        An environment inside the simulation (`env`, made with ``render_mode="rgb_array"``) draws itself beside the table.
         """
         environment = self._pool.environment(world)
         sim = None if environment is None else environment.manager.sim.unwrapped
@@ -171,7 +170,7 @@ class SimulationWorld(EnvironmentBatch):
         return {name: array.copy() for name, array in (state | self._outputs()).items()}
 
     def _outputs(self) -> dict[str, np.ndarray]:
-        """What was said last."""
+        """The buffers of the last time step."""
         names = [*_OUTPUTS]
         for kind in self._layouts:
             names += [kind.key("observation", leaf) for leaf in kind.observation]
@@ -197,12 +196,12 @@ class SimulationWorld(EnvironmentBatch):
         self._history.check(self.id, saved, saved["episode_length"])
 
     def _limit(self) -> int:
-        """Steps after which an episode is cut; 0 where there is none, or another process knows it."""
+        """Steps after which an episode is cut; 0: no limit, or in another process."""
         managed = self._pool.environment(0)
         return 0 if managed is None else managed.manager.time_limit or 0
 
     def _ranges(self) -> dict[str, Range]:
-        """What is not compared with what the simulation says when it is played again."""
+        """Ranges of values that the replay does not compare."""
         return {"episode_length": count(self._limit() or MOST_64)}
 
     def _go_back(self, mine: Mapping[str, np.ndarray] | None) -> None:
@@ -234,7 +233,7 @@ class SimulationWorld(EnvironmentBatch):
         self._compare(saved)
 
     def _refuse_further(self, which: np.ndarray, t: int) -> None:
-        """No episode goes on behind its end: a history that says so would be played for nothing, however long it is."""
+        """Refuses a history that goes on after its episode's end, before playing the rest."""
         late = np.flatnonzero(self._buffers["over"] & which)
         if late.size:
             raise CannotRestore(

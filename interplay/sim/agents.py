@@ -37,7 +37,7 @@ def _null_given(value: Any, _name: str) -> Any:
 
 
 class PrincipleAgent:
-    """Somebody or something in a simulation, who need not observe nor act.
+    """An entity in a simulation, which need not observe nor act.
 
     Args:
         id: unique in the simulation.
@@ -96,7 +96,7 @@ class ObservingAgent(PrincipleAgent):
 
     Args:
         observation_space: a gymnasium space, or nested plain dicts and tuples of spaces.
-        null_observation: what is reported for the agent where a finished one is still asked.
+        null_observation: the observation of a finished agent where one is needed.
     """
 
     def __init__(self, observation_space: Any = None, null_observation: Any = None, **kwargs: Any) -> None:
@@ -126,7 +126,7 @@ class ActingAgent(PrincipleAgent):
 
     Args:
         action_space: a gymnasium space, or nested plain dicts and tuples of spaces.
-        null_action: what stands for the agent where a finished one still has to act.
+        null_action: the action of a finished agent where one is needed.
     """
 
     def __init__(self, action_space: Any = None, null_action: Any = None, **kwargs: Any) -> None:
@@ -152,7 +152,7 @@ class ActingAgent(PrincipleAgent):
 class Agent(ObservingAgent, ActingAgent):
     """An agent that observes and acts: one that can learn.
 
-    Ask `is_agent` rather than for this class: an agent may be put together from others.
+    Test with `is_agent` rather than for this class: an agent may combine other classes.
 
     Example:
         >>> agent = Agent(id="agent0", observation_space={"here": spaces.Discrete(4)}, action_space=spaces.Discrete(3))
@@ -175,10 +175,10 @@ def is_unset(point: Any) -> bool:
 
 
 def _finished(space: Any, seed: int | None) -> Any:
-    """A plain dict or tuple of spaces as gymnasium's, seeded; what was never given stays so."""
+    """A plain dict or tuple of spaces as gymnasium's, seeded; an unset one stays unset."""
     if isinstance(space, dict) and not space:
         return space
-    # An agent's own copy: seeding it must not seed that of a neighbour who was given the same object.
+    # A copy per agent: seeding it must not seed another agent's that was made of the same object.
     made = make_dict(copy.deepcopy(space))
     if seed is not None:
         made.seed(seed)

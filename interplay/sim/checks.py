@@ -1,4 +1,4 @@
-"""Checks of arguments in `sim` and `gridworld`: `AssertionError` for a wrong value, `TypeError` for a wrong container.
+"""Argument checks of `sim` and `gridworld`: `AssertionError` for values, `TypeError` for containers.
 
 The specification (C1) names these classes, because simulations of the manual's readers catch them. They are raised
 explicitly, so ``python -O`` removes no check.
@@ -27,34 +27,27 @@ def require(condition: bool, message: str) -> None:
 
 
 def refuse(message: str) -> NoReturn:
-    """Refuses a wrong value: `require` for checks of every step, where making the message would take longer than the step.
-
-    Args:
-        message: the thing, its value and the cure, in one line.
-
-    Raises:
-        AssertionError: (`Refused`) with the message.
-    """
+    """Raises `Refused`, an `AssertionError`; in hot paths it saves formatting `require`'s message."""
     raise Refused(message)
 
 
 def is_exactly(value: Any, kind: type) -> bool:
-    """Whether a value is of a plain Python type itself: True is no int here, and a NumPy integer neither (C4)."""
+    """Whether a value's type is `kind` itself: True and NumPy integers are no int (C4)."""
     return type(value) is kind
 
 
 def flag(value: Any, name: str) -> bool:
-    """A bool, as it is."""
+    """Checks that a value is a bool."""
     require(is_exactly(value, bool), f"{name} {value!r} is no bool; give True or False")
     return bool(value)
 
 
 class Checked:
-    """An attribute that is checked whenever it is set, and kept under its name with ``_`` before it.
+    """An attribute that is checked whenever it is set, stored as ``_name``.
 
     Args:
-        check: ``check(value, name)`` gives what is kept, or refuses it; the name says whose it is.
-        doc: what the attribute is.
+        check: ``check(value, name)`` returns the stored value, or refuses; the name includes the owner's.
+        doc: of the attribute.
         then: ``then(owner, kept)``, called afterwards.
     """
 

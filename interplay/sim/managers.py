@@ -1,7 +1,7 @@
-"""Managers stand between a trainer and a simulation and decide whose turn it is.
+"""Managers stand between a trainer and a simulation and decide the order of turns.
 
-``reset()`` gives observations, ``step(actions)`` four dicts, observations, rewards, dones and infos, of those agents whose
-actions are wanted next and of those who have just finished. ``dones["__all__"]`` says that the episode is over.
+``reset()`` returns observations, ``step(actions)`` four dicts, observations, rewards, dones and infos, of the agents that act
+next and of those that have just finished. ``dones["__all__"]`` is True when the episode is over.
 Source: manual 2.1.3 and 7.2; specification 2.3 and 7.
 """
 
@@ -26,16 +26,15 @@ Output = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
 
 class SimulationManager(ABC):
-    """Calls a simulation's `reset`, `step` and getters in an order of its own.
+    """Calls a simulation's `reset`, `step` and getters in the manager's order.
 
     Args:
         sim: the simulation, which may be wrapped.
         time_limit: steps after which an episode is cut; None = never.
 
     Attributes:
-        sim: the simulation.
         agents: id -> agent.
-        done_agents: ids of those who take no part any more.
+        done_agents: ids of agents that take no part any more.
         truncated: whether the episode was cut by the time limit.
 
     Raises:
@@ -74,11 +73,11 @@ class SimulationManager(ABC):
         """Starts an episode.
 
         Args:
-            seed: names the episode: the same seed gives the same one on every machine.
-            **kwargs: reach the simulation's `reset`.
+            seed: of the episode: the same seed gives the same one on every machine.
+            **kwargs: passed to the simulation's `reset`.
 
         Returns:
-            The observations of those who act first.
+            The observations of the agents that act first.
         """
         if seed is not None:
             self.sim.reseed(seed)
@@ -91,18 +90,18 @@ class SimulationManager(ABC):
         return {agent_id: self.sim.get_obs(agent_id) for agent_id in self._first()}
 
     def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
-        """Goes one step on.
+        """Steps the simulation.
 
         Args:
             action_dict: id -> action.
-            **kwargs: reach the simulation's `step`.
+            **kwargs: passed to the simulation's `step`.
 
         Returns:
             Observations, rewards, dones and infos by id; dones has the key ``__all__`` besides.
 
         Raises:
-            AssertionError: before the first reset, for what is no dict, and for the action of an agent who has finished or does
-                not exist; nothing has happened then.
+            AssertionError: before the first reset, for what is no dict, and for the action of a finished or unknown agent; nothing
+                has happened then.
         """
         sim, agents, done_agents = self.sim, self.agents, self.done_agents
         if not self._begun:
@@ -132,11 +131,10 @@ class SimulationManager(ABC):
         """Copies of this manager and its simulation as one `World`, stepped in this process.
 
         A declared grid world becomes a `interplay.gridworld.world.GridWorld`, stepped by kernels; any other simulation a
-        `SimulationWorld`, whose copies are stepped one by one.
+        `SimulationWorld`, with its copies stepped one by one.
 
-        The copies are deep ones and this manager stays as it is; best make them before its first reset. Where the simulation
-        holds what cannot be copied (a window, a connection), where copying is slow, or where worker processes shall step
-        the copies, name a function that makes a new one:
+        The copies are deep ones, best made before the first reset. Where the simulation holds what cannot be copied (a window, a
+        connection), where copying is slow, or for worker processes, name a function that makes a new one:
         ``SimulationWorld("module:function", num_worlds, processes=2)`` (`interplay.sim.adapt`).
 
         Args:
@@ -166,26 +164,26 @@ class SimulationManager(ABC):
             ) from error
 
     def _look(self) -> None:
-        """Looks who may ever act; a simulation may have other agents from one episode to the next."""
+        """Reads which agents may act; they may change from one episode to the next."""
         self._learning = tuple(agent_id for agent_id, agent in self.agents.items() if is_agent(agent))
 
     def _left(self) -> list[str]:
-        """Ids of those who may act and have not finished, in the order of the dictionary."""
+        """Ids of learning agents that have not finished, in the order of the dictionary."""
         return [agent_id for agent_id in self._learning if agent_id not in self.done_agents]
 
     def _awaited(self) -> Collection[str]:
-        """Ids of those who keep the episode going until they have finished."""
+        """Ids of agents that keep the episode going until they have finished."""
         return self._learning
 
     def _outsiders(self) -> set[str]:
-        """Ids of those who never act."""
+        """Ids of agents that never act."""
         return set(self.agents).difference(self._learning)
 
     def _refuse(self, agent_id: str) -> None:
         require(
-            agent_id in self.agents, f"action for {agent_id!r}, who is not in the simulation; leave it out"
+            agent_id in self.agents, f"action for {agent_id!r}, which is not in the simulation; leave it out"
         )
-        require(False, f"action for {agent_id}, who is done; leave it out")
+        require(False, f"action for {agent_id}, which is done; leave it out")
 
     def _arrange(self, action_dict: dict[str, Any]) -> dict[str, Any]:
         """The actions in the order in which the simulation gets them."""
@@ -193,15 +191,15 @@ class SimulationManager(ABC):
 
     @abstractmethod
     def _first(self) -> Iterable[str]:
-        """Ids of those who are reported by `reset`."""
+        """Ids of agents reported by `reset`."""
 
     @abstractmethod
     def _next(self) -> Iterable[list[str]]:
-        """Groups of ids who are reported by a step; `done_agents` is kept up between one group and the next."""
+        """Groups of ids reported by a step; `done_agents` is updated after each group."""
 
 
 class Line(Iterator[str]):
-    """Ids round and round; as `itertools.cycle`, but it can be copied on every Python."""
+    """Cycles through ids; unlike `itertools.cycle` it can be copied on every Python."""
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = ids
@@ -217,7 +215,7 @@ class Line(Iterator[str]):
 class TurnBasedManager(SimulationManager):
     """One agent after another, in the order of the dictionary.
 
-    A step reports the next agent in line, and with it those in line before it who have just finished.
+    A step reports the next agent in line, and the agents before it in line that have just finished.
 
     Args:
         sim: the simulation.
@@ -244,11 +242,11 @@ class TurnBasedManager(SimulationManager):
 
 
 class AllStepManager(SimulationManager):
-    """Every agent who has not finished acts in every step.
+    """Every unfinished agent acts in every step.
 
     Args:
         sim: the simulation.
-        randomize_action_input: hand the actions over in a random order, so that nobody is always first.
+        randomize_action_input: pass the actions on in a random order.
         **kwargs: of `SimulationManager`.
     """
 
@@ -275,19 +273,18 @@ class AllStepManager(SimulationManager):
 
 
 class DynamicOrderManager(SimulationManager):
-    """The simulation says whose turn it is, by its `next_agent`.
+    """The simulation determines the order by its `next_agent`.
 
-    The simulation has to see to it that somebody it names has not finished, unless it is over: a loop that asks nobody
-    would never end, so `reset` and `step` refuse it. Where everybody has finished by the simulation's own word, the
-    episode is over, and those not yet reported are. A simulation in which no agent learns goes on until it says that it is
-    over, or every agent whom it named has finished and nobody else is left.
+    Unless it is over, the simulation has to name an unfinished agent: a loop without an acting agent would never end, so `reset`
+    and `step` refuse it. Where the simulation reports all agents as done, the episode is over, and the remaining ones are reported.
+    A simulation in which no agent learns goes on until it is over, or until all its agents have finished.
 
     Args:
         sim: a `DynamicOrderSimulation`.
         **kwargs: of `SimulationManager`.
 
     Raises:
-        AssertionError: for another simulation; from `reset` and `step`, if the simulation goes on and asks nobody.
+        AssertionError: for another simulation; from `reset` and `step`, if an unfinished simulation names no agent to act.
     """
 
     def __init__(self, sim: DynamicOrderSimulation, **kwargs: Any) -> None:
@@ -314,25 +311,25 @@ class DynamicOrderManager(SimulationManager):
         if not all(self.sim.get_done(agent_id) for agent_id in left):
             if not output[0]:
                 self._nobody()
-            return output  # somebody has just finished; whose turn it is next, the simulation says without an action
+            return output  # an agent has just finished; the simulation names the next one without an action
         self.done_agents.update(left)
         output = _together(output, self.sim.report(left))
         output[2]["__all__"] = True
         return output
 
     def _nobody(self) -> None:
-        named = ", ".join(map(str, self._chosen())) or "nobody"
+        named = ", ".join(map(str, self._chosen())) or "no agent"
         require(
             False,
-            f"{type(self.sim.unwrapped).__name__} goes on and asks nobody: next_agent names {named}; "
-            "name somebody who has not finished, or let get_all_done say True",
+            f"{type(self.sim.unwrapped).__name__} goes on without an agent to act: next_agent names {named}; "
+            "name one that has not finished, or let get_all_done return True",
         )
 
     def _awaited(self) -> Collection[str]:
         return self._learning or self.agents
 
     def _outsiders(self) -> set[str]:
-        return set()  # the simulation's choice is trusted, even of those who never act
+        return set()  # the simulation may name agents that never act
 
     def _first(self) -> Iterable[str]:
         return self._chosen()
@@ -344,7 +341,7 @@ class DynamicOrderManager(SimulationManager):
         chosen = self.sim.unwrapped.next_agent  # type: ignore[attr-defined]
         if isinstance(chosen, list | tuple):
             return list(chosen)
-        return [agent_id for agent_id in self.agents if agent_id in chosen]  # sets have no order of their own
+        return [agent_id for agent_id in self.agents if agent_id in chosen]  # sets have no order
 
 
 def _together(one: Output, other: Output) -> Output:
@@ -352,6 +349,6 @@ def _together(one: Output, other: Output) -> Output:
 
 
 def _takes(function: Any, name: str) -> bool:
-    """Whether a function may be called with a keyword."""
+    """Whether a function accepts a keyword."""
     parameters = inspect.signature(function).parameters
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())

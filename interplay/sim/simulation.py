@@ -1,7 +1,7 @@
-"""The interface of an agent-based simulation: agents, `reset` and `step`, and getters that read the state.
+"""The interface of an agent-based simulation: agents, `reset`, `step`, and getters of the state.
 
-`reset` and `step` return nothing; observations, rewards and dones are part of the state and are asked for. In which order
-agents act is the business of a manager (`interplay.sim.managers`).
+`reset` and `step` return nothing; observations, rewards and dones are part of the state. A manager defines the order of the
+agents (`interplay.sim.managers`).
 Source: manual 2.1.2 and 7.1; specification 2.2 and 7.
 """
 
@@ -24,10 +24,10 @@ Report = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
 
 class AgentBasedSimulation(ABC):
-    """A simulation with a dictionary of agents; one with a single agent is a special case.
+    """A simulation with a dictionary of agents.
 
     A subclass assigns `agents` and calls `finalize` at the end of its constructor; it need not call this one's. Randomness
-    is drawn from `rng`, so that a seed names the whole episode.
+    is drawn from `rng`, so that a seed determines the whole episode.
 
     Args:
         agents: id -> agent.
@@ -39,7 +39,7 @@ class AgentBasedSimulation(ABC):
 
     @property
     def agents(self) -> dict[str, Any]:
-        """Id -> agent, all of them, those that cannot learn too."""
+        """Id -> agent, those that cannot learn included."""
         try:
             return self._agents
         except AttributeError:  # a subclass need not call the constructor
@@ -62,7 +62,7 @@ class AgentBasedSimulation(ABC):
         return self._rng
 
     def reseed(self, seed: int) -> None:
-        """Starts `rng` anew, and with it the spaces of every agent that has no seed of its own."""
+        """Seeds `rng` and the spaces of every agent without its own seed."""
         self._rng = np.random.default_rng(seed)
         self._reseed_spaces(seed)
 
@@ -74,13 +74,13 @@ class AgentBasedSimulation(ABC):
                     space.seed(int(np.random.SeedSequence([seed, number]).generate_state(1)[0]))
 
     def shuffle(self, items: list[Any]) -> None:
-        """Brings a list into random order, in place."""
+        """Shuffles a list in place."""
         self.rng.shuffle(items)
 
     def report(self, agent_ids: Iterable[str]) -> Report:
-        """Observations, rewards, dones and infos of some agents, as their getters give them.
+        """Observations, rewards, dones and infos of some agents, from their getters.
 
-        A manager asks for all whom it reports in one step; simulations that answer faster for many at once override it.
+        A manager asks for all agents of a step at once; simulations with a faster way override it.
         """
         observations, rewards, dones, infos = {}, {}, {}, {}
         for agent_id in agent_ids:
@@ -103,7 +103,7 @@ class AgentBasedSimulation(ABC):
 
         Args:
             num_worlds: how many.
-            manager: the manager's class; by default all agents act in every step, or whom a `DynamicOrderSimulation` names.
+            manager: the manager's class; by default `AllStepManager`, of a `DynamicOrderSimulation` the `DynamicOrderManager`.
             seed, first_world: name the copies' random streams.
             threads: of kernels.
             **kwargs: of the manager, such as ``time_limit``.
@@ -119,7 +119,7 @@ class AgentBasedSimulation(ABC):
     def as_batch(
         self, manager: Any, num_worlds: int, seed: int = 0, first_world: int = 0, threads: int = 1
     ) -> Any:
-        """Copies of this simulation under a manager as a `World` of its own making; None: it has no special one.
+        """Copies of this simulation under a manager as a special `World`; None: the general one.
 
         Args:
             manager: of this simulation.
@@ -143,7 +143,7 @@ class AgentBasedSimulation(ABC):
         return self
 
     def close(self) -> None:  # noqa: B027 - most simulations hold nothing that needs closing
-        """Lets go of what the simulation holds: windows, connections, programs."""
+        """Releases what the simulation holds: windows, connections, programs."""
 
     @abstractmethod
     def reset(self, **kwargs: Any) -> None:
@@ -151,19 +151,19 @@ class AgentBasedSimulation(ABC):
 
     @abstractmethod
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
-        """Goes one time step on with the actions of some agents, id -> action."""
+        """Advances one time step with the actions of some agents, id -> action."""
 
     @abstractmethod
     def render(self, **kwargs: Any) -> Any:
-        """Draws the present state."""
+        """Draws the current state."""
 
     @abstractmethod
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """What the agent observes now."""
+        """The agent's current observation."""
 
     @abstractmethod
     def get_reward(self, agent_id: str, **kwargs: Any) -> Any:
-        """What the agent has earned since it was last asked for."""
+        """The agent's reward since the last call."""
 
     @abstractmethod
     def get_done(self, agent_id: str, **kwargs: Any) -> Any:
@@ -174,20 +174,20 @@ class AgentBasedSimulation(ABC):
         """Whether the simulation is over."""
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
-        """Which actions are legal now, in the form of gymnasium's masks; None: all are."""
+        """The legal actions in the form of gymnasium's masks; None: all."""
         return None
 
     @abstractmethod
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
-        """What else there is to know about the agent."""
+        """Further data about the agent."""
 
 
 class DynamicOrderSimulation(AgentBasedSimulation):
-    """A simulation that chooses whose turn it is; needs the `DynamicOrderManager`."""
+    """A simulation with its own order of turns; needs the `DynamicOrderManager`."""
 
     @property
     def next_agent(self) -> Collection[str]:
-        """Ids of those who are reported next and then act."""
+        """Ids of the agents that are reported next and then act."""
         chosen: Collection[str] = self.__dict__.get("_next_agent", [])
         return chosen
 
@@ -199,14 +199,14 @@ class DynamicOrderSimulation(AgentBasedSimulation):
             isinstance(value, Collection), f"next_agent {value!r} is no id and no container of ids; give one"
         )
         for agent_id in value:
-            require(agent_id in self.agents, f"next_agent names {agent_id!r}, who is not in the simulation")
+            require(agent_id in self.agents, f"next_agent names {agent_id!r}, which is not in the simulation")
         self._next_agent = value
 
 
 def _lacking(agent: PrincipleAgent) -> str:
-    """What an agent that is not configured needs."""
+    """What an agent that is not configured lacks."""
     empty = [name for name in ("observation", "action") if getattr(agent, f"{name}_space", None) == {}]
     if not empty:
-        return "its own `configured` says no; set what it asks for"
+        return "its own `configured` is False; set what it needs"
     spaces_of = " and no ".join(f"{name} space" for name in empty)
     return f"it has no {spaces_of}; give it one, or, in a grid world, the observers and actors that do"

@@ -80,7 +80,7 @@ def check_space(space: Any, strict: bool = False) -> bool:
 
 
 def make_dict(space: Any) -> spaces.Space:
-    """Nested plain dicts and tuples of spaces as gymnasium's; a space is returned as it is.
+    """Nested plain dicts and tuples of spaces as gymnasium's.
 
     Raises:
         AssertionError: if a leaf is no space.
@@ -101,7 +101,7 @@ def make_dict(space: Any) -> spaces.Space:
 
 
 def in_space(space: spaces.Space, point: Any) -> bool:
-    """Whether a point lies in a space; a point of the wrong form does not, and never raises."""
+    """Whether a point lies in a space; False, not an error, for a wrong form."""
     try:
         return bool(space.contains(point))
     except (TypeError, ValueError, KeyError, AttributeError, IndexError):

@@ -15,7 +15,6 @@ from gymnasium import spaces
 from interplay.connect import GymWrapper, make_dense, to_aec, to_parallel
 from interplay.connect.flat import FlatActions
 from interplay.connect.gymnasium import WorldGymEnv
-from interplay.connect.lives import LivesEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.core.errors import UserError
 from interplay.core.spaces import check_action
@@ -151,7 +150,7 @@ ADAPTERS = {
     "PettingZoo, flat": lambda: together(WorldEnv(Line(1), flat=True)),
     "PettingZoo, one number": lambda: together(WorldEnv(Line(1), flat="discrete")),
     "PettingZoo, kinds": lambda: together(WorldEnv(Hunt(1))),
-    "PettingZoo, lives": lambda: together(LivesEnv(Relay(1, story=("oooo", "oooo")))),
+    "PettingZoo, lives": lambda: together(WorldEnv(Relay(1, story=("oooo", "oooo")))),
     "PettingZoo, simulation": lambda: together(to_parallel(AllStepManager(Strict({"a": 9}, actions=MOVES)))),
     "PettingZoo, grid": lambda: together(to_parallel(AllStepManager(battle()))),
     "AEC, grid": lambda: in_turns(to_aec(TurnBasedManager(traffic()))),

@@ -10,7 +10,6 @@ import pytest
 
 import interplay
 from interplay.connect import GymWrapper, make_dense, to_aec, to_parallel, world_to_simulation
-from interplay.connect.lives import LivesEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.smac import EPyMARLEnv, StarCraft2Env
 from interplay.connect.werewolf import EvaluatedEnv, MaskedEnv, make_role_named, make_written
@@ -199,7 +198,7 @@ ADAPTERS = {
     "world": (lambda: interplay.make("simulation/multi-corridor", seed=3), play_parallel),
     "deaths": (lambda: WorldEnv(Line(1, seed=3, masked=True), mask_in_observation=True), play_parallel),
     "kinds": (lambda: WorldEnv(Hunt(1, seed=3)), play_parallel),
-    "lives": (lambda: LivesEnv(Colony(1, seed=3)), play_parallel),
+    "lives": (lambda: WorldEnv(Colony(1, seed=3)), play_parallel),
     "dense": (lambda: make_dense("simulation/multi-corridor", seed=3), play_gym),
     "sb3": (sb3, play_vec),
     "manager": (corridor, play_manager),

@@ -1,4 +1,4 @@
-"""The forms of the PettingZoo adapter: flat, kept, slots, numbered lives, masks in observations, and all of them together."""
+"""The forms of the PettingZoo adapter: flat, kept, slots, a number of lives, masks in observations, and all of them together."""
 
 import itertools
 import warnings
@@ -11,16 +11,17 @@ from pettingzoo.utils.conversions import parallel_to_aec
 
 import interplay
 from interplay.connect.flat import FlatActions, flat_observation_space
-from interplay.connect.kept import KeptEnv
-from interplay.connect.lives import LivesEnv
-from interplay.connect.numbered_lives import NumberedLivesEnv
 from interplay.connect.pettingzoo import WorldEnv
-from interplay.connect.slots import SlotsEnv
 from interplay.core import masks
 from interplay.core.errors import UserError
 from tests.checker.sound_worlds import Camp, Colony, Drift, Mourners
 from tests.connect.relay import Relay
 from tests.connect.toys import Hunt, Line
+
+
+def Hunters(num_worlds):  # lives of two kinds
+    return Relay(num_worlds, story=("oo*oo", "-oo*o"), kinds=2)
+
 
 WORLDS = {
     "line": lambda: Line(1, seed=3),
@@ -36,13 +37,9 @@ WORLDS = {
 
 
 def form(world, kept=False, lives=None, slots=False, **options):
-    if slots:
-        return SlotsEnv(world, **options)
-    if not world.respawns:
-        env = WorldEnv(world, **options)
-    else:
-        env = NumberedLivesEnv(world, lives=lives or 12, **options)
-    return KeptEnv(env) if kept else env
+    if world.respawns and not slots:
+        lives = lives or 12
+    return WorldEnv(world, on_death="keep" if kept else None, slots=slots, lives=lives, **options)
 
 
 FORMS = [
@@ -96,7 +93,8 @@ def check_step(env, observation, infos, keys):
             for count in heads(action):
                 assert row[at : at + count].any(), "no legal choice"
                 at += count
-            assert env.one_choice is False or info["acting"] or row.sum() == len(heads(action))
+            one_choice = env.slots or env.on_death == "keep"
+            assert not one_choice or info["acting"] or row.sum() == len(heads(action))
 
 
 def heads(action):
@@ -166,7 +164,8 @@ def test_flat_is_the_same_game(title, flat):
             space = flattened.action_space(name)
             space.seed(int(rng.integers(2**31)))
             given[name] = space.sample(flat_infos[name].get("action_mask"))
-            inner = plain._kind_of(name)._given.action_space
+            slot = plain.world.agents.index(name)
+            inner = next(kind for kind in plain.world.kinds if slot in kind.slots).action_space
             meant[name] = first(FlatActions("", inner, flat == "discrete").batch([given[name]]))
             assert plain.action_space(name).contains(meant[name])
             if "action_mask" in infos[name]:
@@ -274,7 +273,7 @@ def test_a_wrong_flat_action_is_one_line_that_names_its_agent():
 @pytest.mark.parametrize("shown", [False, True])
 def test_the_dead_stay_with_zeros_and_one_legal_action(shown):
     plain = WorldEnv(Line(1, seed=1, leave=True), mask_in_observation=shown)
-    kept = KeptEnv(WorldEnv(Line(1, seed=1, leave=True), mask_in_observation=shown))
+    kept = WorldEnv(Line(1, seed=1, leave=True), mask_in_observation=shown, on_death="keep")
     gone = 0
     for seed in range(20):
         plain.reset(seed=seed)
@@ -310,7 +309,7 @@ def test_the_dead_stay_with_zeros_and_one_legal_action(shown):
 
 
 def test_who_is_dead_but_paid_stays_paid_and_has_one_legal_action():
-    env = KeptEnv(WorldEnv(Line(1, seed=2)))
+    env = WorldEnv(Line(1, seed=2), on_death="keep")
     paid = 0
     for seed in range(10):
         _, infos = env.reset(seed=seed)
@@ -327,7 +326,7 @@ def test_who_is_dead_but_paid_stays_paid_and_has_one_legal_action():
 
 
 def test_a_slot_is_its_world_and_infos_tell_its_lives():
-    env, world = SlotsEnv(Colony(1, seed=8)), Colony(1, seed=8)
+    env, world = WorldEnv(Colony(1, seed=8), slots=True), Colony(1, seed=8)
     assert env.possible_agents == list(world.agents)
     ends = reborn = 0
     for seed in range(3):
@@ -382,7 +381,7 @@ def test_slots_of_the_persistent_world():
 def test_so_many_lives_are_the_lives_until_one_more_is_born():
     cuts = 0
     for seed in range(6):
-        free, counted = LivesEnv(Colony(1, seed=2)), NumberedLivesEnv(Colony(1, seed=2), lives=6)
+        free, counted = WorldEnv(Colony(1, seed=2)), WorldEnv(Colony(1, seed=2), lives=6)
         assert counted.possible_agents == [f"life_{n}" for n in range(6)]
         assert (
             counted.observation_spaces.keys() == counted.action_spaces.keys() == set(counted.possible_agents)
@@ -411,7 +410,7 @@ def test_so_many_lives_are_the_lives_until_one_more_is_born():
 
 
 def test_who_dies_in_the_step_of_the_cut_is_terminated_and_the_others_are_cut():
-    env = NumberedLivesEnv(Relay(1, story=("oo*oo", "ooooo")), lives=2)
+    env = WorldEnv(Relay(1, story=("oo*oo", "ooooo")), lives=2)
     env.reset(seed=1)
     _, _, ended, cut, _ = env.step({"life_0": 0, "life_1": 0})
     assert not any(ended.values())
@@ -458,21 +457,66 @@ def test_an_episode_knows_nothing_of_the_lives_of_the_one_before():
 # -- together -------------------------------------------------------------------------------------------------
 
 
-def test_make_gives_every_form_and_refuses_what_does_not_go_together():
-    assert type(interplay.make("tests.connect.toys:Line", agents=2)) is WorldEnv
-    assert interplay.make("tests.connect.toys:Line", agents=2).possible_agents == ["agent_0", "agent_1"]
-    assert type(interplay.make("tests.connect.toys:Line", agents="slots")) is SlotsEnv
-    assert type(interplay.make("tests.connect.toys:Line", keep_dead=True)) is KeptEnv
-    assert type(interplay.make("tests.checker.sound_worlds:Colony", lives=9)) is NumberedLivesEnv
-    with pytest.raises(UserError, match="agents = 'slot'"):
-        interplay.make("tests.connect.toys:Line", agents="slot")
-    with pytest.raises(UserError, match="lives = 9, but each agent of this world lives once"):
-        interplay.make("tests.connect.toys:Line", lives=9)
-    with pytest.raises(UserError, match='lives = 9, but agents = "slots" is another way'):
-        interplay.make("tests.checker.sound_worlds:Colony", lives=9, agents="slots")
-    with pytest.raises(UserError, match="lives = 0"):
-        interplay.make("tests.checker.sound_worlds:Colony", lives=0)
-    with pytest.raises(UserError, match="nobody knows beforehand who is born; pass lives=N"):
-        interplay.make("tests.checker.sound_worlds:Colony", keep_dead=True)
-    with pytest.raises(UserError, match="live at the beginning, lives = 1; raise lives"):
-        interplay.make("tests.checker.sound_worlds:Colony", lives=1).reset(seed=1)
+LINE, COLONY = "tests.connect.toys:Line", "tests.checker.sound_worlds:Colony"
+
+
+def test_make_gives_every_form():
+    assert interplay.make(LINE, agents=2).possible_agents == ["agent_0", "agent_1"]
+    assert interplay.make(COLONY, lives=9).possible_agents[-1] == "life_8"
+    forms = {"agents": "slots"}, {"keep_dead": True}, {"remove_dead": True}, {}
+    made = [interplay.make(LINE, **options) for options in forms]
+    assert [(env.slots, env.on_death) for env in made] == [
+        (True, None),
+        (False, "keep"),
+        (False, "remove"),
+        (False, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("world", "options", "key"),
+    [
+        (LINE, {"agents": "slot"}, "agents = 'slot'"),
+        (LINE, {"lives": 9}, "lives = 9"),
+        (COLONY, {"lives": 9, "agents": "slots"}, "lives = 9"),
+        (COLONY, {"keep_dead": True}, "lives=N"),
+        (COLONY, {"agents": "slots", "remove_dead": True}, "slots"),
+        (LINE, {"keep_dead": True, "remove_dead": True}, "remove_dead"),
+        *[
+            (LINE, {name: value}, f"{name} = {value!r}")
+            for name in ("remove_dead", "keep_dead", "mask_in_observation")
+            for value in ("no", 1, 0.0, None)
+        ],
+        *[(COLONY, {"lives": lives}, f"lives = {lives}") for lives in (0, -1, 2.5, True, 10**9)],
+        *[(LINE, {"seed": seed}, "seed = ") for seed in ("x", 1.5, None)],
+    ],
+)
+def test_make_refuses_what_it_would_read_as_something_else(world, options, key):
+    with pytest.raises(UserError, match=key):
+        interplay.make(world, **options)
+
+
+@pytest.mark.parametrize(
+    ("world", "options", "key"),
+    [
+        (Line, {"on_death": "stay"}, "on_death = 'stay'"),
+        (Line, {"on_death": "rename"}, "on_death"),
+        (Hunters, {"lives": 5}, "lives = 5"),
+    ],
+)
+def test_an_environment_refuses_what_does_not_go_together(world, options, key):
+    with pytest.raises(UserError, match=key):
+        WorldEnv(world(1), **options)
+
+
+def test_too_few_lives_are_refused_when_they_live():
+    with pytest.raises(UserError, match="lives = 1"):
+        interplay.make(COLONY, lives=1).reset(seed=1)
+
+
+def test_a_life_that_a_limit_cuts_is_truncated_also_where_the_dead_are_removed():
+    env = WorldEnv(Relay(1, story=("ooc-o", "ooooo")), on_death="remove")
+    env.reset()
+    env.step({"life_0": 0, "life_1": 0})
+    _, _, terminated, truncated, _ = env.step({"life_0": 0, "life_1": 0})
+    assert (terminated["life_0"], truncated["life_0"]) == (False, True)

@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 
 from interplay.connect.dense import DenseEnv
 from interplay.connect.gymnasium import WorldGymEnv
-from interplay.connect.kept import KeptEnv
-from interplay.connect.lives import LivesEnv
-from interplay.connect.numbered_lives import NumberedLivesEnv
 from interplay.connect.pettingzoo import WorldEnv
-from interplay.connect.slots import SlotsEnv
 from tests.connect.relay import CUT, DEAD, ENDS, LIVES, REBORN, RENEWED, Relay
 from tests.connect.toys import Line
 
@@ -91,7 +87,7 @@ def holds(info: dict[str, Any], expected: dict[str, Any]) -> None:
 @settings(max_examples=80)
 @given(stories())
 def test_who_ends_is_told_of_its_own_life_and_who_lives_of_its_slot(story):
-    env = LivesEnv(Parish(1, story=story))
+    env = WorldEnv(Parish(1, story=story))
     world = env.world
     _, infos = env.reset()
     while not env.over:
@@ -113,7 +109,7 @@ def test_who_ends_is_told_of_its_own_life_and_who_lives_of_its_slot(story):
 @settings(max_examples=80)
 @given(stories())
 def test_slots_are_told_of_who_ended_there_and_all_of_them_how_the_world_did(story):
-    env = SlotsEnv(Parish(1, story=story))
+    env = WorldEnv(Parish(1, story=story), slots=True)
     world = env.world
     _, infos = env.reset()
     while True:
@@ -137,8 +133,8 @@ def test_slots_are_told_of_who_ended_there_and_all_of_them_how_the_world_did(sto
 def test_who_has_left_goes_on_being_told_what_was_said_at_its_end(story):
     lives = sum(line.count(letter) for line in story for letter in BIRTHS)
     kept, env = (
-        KeptEnv(NumberedLivesEnv(Parish(1, story=story), lives=lives + 1)),
-        LivesEnv(Parish(1, story=story)),
+        WorldEnv(Parish(1, story=story), lives=lives + 1, on_death="keep"),
+        WorldEnv(Parish(1, story=story)),
     )
     if not any(LIVES in line[:-1] for line in story):
         return  # nobody is ever born, so the numbered form passes over all of it

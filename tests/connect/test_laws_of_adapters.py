@@ -10,10 +10,7 @@ import pytest
 
 from interplay.connect import GymWrapper, to_aec, to_parallel
 from interplay.connect.gymnasium import WorldGymEnv
-from interplay.connect.kept import KeptEnv
-from interplay.connect.numbered_lives import NumberedLivesEnv
 from interplay.connect.pettingzoo import WorldEnv
-from interplay.connect.slots import SlotsEnv
 from interplay.connect.smac import StarCraft2Env
 from interplay.connect.tuples import make_tuples
 from interplay.connect.werewolf import EvaluatedEnv, MaskedEnv, make_role_named, make_written
@@ -45,9 +42,9 @@ def play_tuples(env, seed, steps=test_copies.STEPS):
 
 
 ADAPTERS = test_copies.ADAPTERS | {
-    "kept": (lambda: KeptEnv(WorldEnv(Line(1, seed=3, masked=True, leave=True))), play_parallel),
-    "slots": (lambda: SlotsEnv(Colony(1, seed=3), mask_in_observation=True), play_parallel),
-    "numbered lives": (lambda: NumberedLivesEnv(Colony(1, seed=3), lives=9), play_parallel),
+    "kept": (lambda: WorldEnv(Line(1, seed=3, masked=True, leave=True), on_death="keep"), play_parallel),
+    "slots": (lambda: WorldEnv(Colony(1, seed=3), mask_in_observation=True, slots=True), play_parallel),
+    "numbered lives": (lambda: WorldEnv(Colony(1, seed=3), lives=9), play_parallel),
     "flat": (lambda: WorldEnv(Camp(1, seed=3), flat=True), play_parallel),
     "one agent": (lambda: WorldGymEnv(Camp(1, seed=3), "camper_2", seed=3), play_gym),
     "one agent, waiting": (lambda: WorldGymEnv(Wages(1, story=("--ooox", "oooooo")), seed=3), play_gym),
@@ -135,9 +132,9 @@ CUT = {
     "named": lambda: make_role_named("werewolf/6", max_days=1),
     "line": lambda: WorldEnv(Line(1, seed=3, masked=True)),
     "line, lives end": lambda: WorldEnv(Line(1, seed=3, leave=True)),
-    "line, removed": lambda: WorldEnv(Line(1, seed=3), remove_dead=True),
-    "kept": lambda: KeptEnv(WorldEnv(Line(1, seed=3, leave=True))),
-    "numbered lives": lambda: NumberedLivesEnv(Colony(1, seed=3), lives=9),
+    "line, removed": lambda: WorldEnv(Line(1, seed=3), on_death="remove"),
+    "kept": lambda: WorldEnv(Line(1, seed=3, leave=True), on_death="keep"),
+    "numbered lives": lambda: WorldEnv(Colony(1, seed=3), lives=9),
 }
 
 

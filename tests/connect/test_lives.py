@@ -14,7 +14,6 @@ from pettingzoo.utils.conversions import parallel_to_aec
 from pettingzoo.utils.env import ParallelEnv
 
 import interplay
-from interplay.connect.lives import LivesEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.core.errors import UserError
 from tests.checker.sound_worlds import Colony
@@ -24,7 +23,7 @@ SMALL = {"slots": 16, "interior": 24, "npop": 2, "prefill": 8, "cap_draw": "fixe
 
 
 def relay(*story, **options):
-    return LivesEnv(Relay(1, story=story, **options))
+    return WorldEnv(Relay(1, story=story, **options))
 
 
 def sampled(env, infos):
@@ -200,7 +199,7 @@ def test_any_story_has_one_birth_and_one_end_for_each_life_and_loses_no_reward(l
 
 
 def test_random_play_of_a_world_that_is_sometimes_empty():
-    env = LivesEnv(Colony(1, seed=3))
+    env = WorldEnv(Colony(1, seed=3))
     lives, _ = follow(play(env, 5, 400))
     assert len(lives) > 10
 
@@ -306,8 +305,8 @@ def test_there_are_no_possible_agents():
     ("change", "message"),
     [
         (lambda a: a.pop("life_3"), "no action for life_3"),
-        (lambda a: a.update(life_99=np.array([1, 0])), "'life_99' does not live now"),
-        (lambda a: a.update(slot_1=np.array([1, 0])), "'slot_1' does not live now"),
+        (lambda a: a.update(life_99=np.array([1, 0])), "unknown agent 'life_99'"),
+        (lambda a: a.update(slot_1=np.array([1, 0])), "unknown agent 'slot_1'"),
         (lambda a: a.update(life_2=np.array([5, 0])), "of life_2 is not in MultiDiscrete"),
         (lambda a: a.update(life_2=None), "action None of life_2"),
     ],
@@ -325,7 +324,7 @@ def test_a_wrong_action_is_one_line_and_changes_nothing(change, message):
 
 
 def test_other_adapters_say_where_to_go():
-    with pytest.raises(UserError, match=r"has no possible_agents.*go by their id"):
+    with pytest.raises(UserError, match="possible_agents"):
         interplay.make_world("tests.connect.test_lives:small")
     with pytest.raises(UserError, match="makes one world; use make_world"):
         interplay.make("mmo/forage", num_worlds=2)
@@ -333,8 +332,3 @@ def test_other_adapters_say_where_to_go():
 
 def small() -> ParallelEnv:
     return interplay.make("mmo/forage", **SMALL)
-
-
-def test_an_adapter_of_slots_refuses_a_world_with_respawns():
-    with pytest.raises(UserError, match=r"make it with interplay\.make"):
-        WorldEnv(Colony(1))

@@ -21,7 +21,7 @@ from tests.connect.toys import LIMIT, Hunt, Line
 MAKERS = {
     "line": lambda: WorldEnv(Line(1)),
     "line, masked, mask in observation": lambda: WorldEnv(Line(1, masked=True), mask_in_observation=True),
-    "line, dead removed": lambda: WorldEnv(Line(1), remove_dead=True),
+    "line, dead removed": lambda: WorldEnv(Line(1), on_death="remove"),
     "line, lives end": lambda: WorldEnv(Line(1, leave=True)),
     "two kinds": lambda: WorldEnv(Hunt(1)),
     "by class": lambda: interplay.make("tests.connect.toys:Line", agents=2),
@@ -158,7 +158,7 @@ def test_the_dead_stay_listed_and_go_on_earning_to_the_end():
 
 
 def test_remove_dead_removes_them_at_death():
-    env = WorldEnv(Line(1), remove_dead=True)
+    env = WorldEnv(Line(1), on_death="remove")
     story = long_story(env, lambda s: any(len(rewards) < 3 for _, rewards, *_ in s[1:]))
     listed = set(env.possible_agents)
     for _, rewards, terminations, truncations, infos in story[1:]:

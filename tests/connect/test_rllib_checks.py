@@ -12,7 +12,6 @@ pytest.importorskip("ray.rllib", reason="the extra rllib is not installed")
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from bench.rllib_checks import check_report, episode
-from interplay.connect.lives import LivesEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.rllib import MultiAgentWrapper, WorldMultiAgentEnv, world_to_rllib
 from interplay.connect.rllib.lives import LivesMultiAgentEnv
@@ -27,7 +26,7 @@ LIVES = {"a": 2, "b": 5, "c": 3}
 
 
 def relay(lives):
-    return LivesMultiAgentEnv(LivesEnv(Relay(1, story=("oo*oooox", "-ooxoo*o", "--oxoo-o"))), lives)
+    return LivesMultiAgentEnv(WorldEnv(Relay(1, story=("oo*oooox", "-ooxoo*o", "--oxoo-o"))), lives)
 
 
 ENVIRONMENTS = {

@@ -15,7 +15,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.connectors.env_to_module import FlattenObservations
 from ray.tune.registry import register_env
 
-from interplay.connect.lives import LivesEnv
+from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.rllib import world_to_rllib
 from interplay.connect.rllib.lives import LivesMultiAgentEnv
 from interplay.core.errors import UserError
@@ -27,7 +27,7 @@ SMALL = {"slots": 8, "interior": 20, "npop": 2, "prefill": 6, "food": 6, "water"
 
 
 def relay(lives, *story):
-    return LivesMultiAgentEnv(LivesEnv(Relay(1, story=story)), lives)
+    return LivesMultiAgentEnv(WorldEnv(Relay(1, story=story)), lives)
 
 
 def test_the_life_too_many_cuts_the_episode():

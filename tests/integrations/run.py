@@ -1,4 +1,4 @@
-"""Runs the lines of docs/integrations.md for clients that are too heavy for every test run, and prints what came of it.
+"""Runs the lines of docs/integrations/ for clients that are too heavy for every test run, and prints a table.
 
 ``python -m tests.integrations.run [CLIENT ...]`` in an environment with `requirements.txt` of this folder and the package itself. Each
 client runs in a process of its own. EPyMARL is a checkout: name it by the variable ``EPYMARL``. PyMARL and on-policy are not among them: they
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "integrations.md"
+PAGES = [ROOT / "docs" / "integrations.md", *sorted((ROOT / "docs" / "integrations").glob("*.md"))]
 BLOCK = re.compile(r"^```(py|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LIMIT = 900  # seconds for each client
 
@@ -27,13 +27,13 @@ class Client(NamedTuple):
     """One client.
 
     Attributes:
-        name: what the table calls it.
-        package: whose version is told; empty: EPyMARL's checkout.
+        name: in the table.
+        package: for its version; empty: EPyMARL's checkout.
         heading: of its section.
         block: which Python block of the section, from 0.
         what: what runs.
         checks: lines put after the block, which must hold.
-        module: the file that the block becomes; of a checkout its main program imports it.
+        module: the file that the block becomes; a checkout's main program imports it.
         arguments: of a checkout's main program.
     """
 
@@ -114,13 +114,18 @@ CLIENTS = (
 )
 
 
+def pages() -> str:
+    """The text of all pages."""
+    return "\n".join(page.read_text() for page in PAGES)
+
+
 def lines_of(client: Client) -> str:
-    """The client's lines on the page.
+    """The client's lines in the pages.
 
     Raises:
-        LookupError: if they are not there.
+        LookupError: if they are missing.
     """
-    text = PAGE.read_text()
+    text = pages()
     start = text.index(f"\n## {client.heading}\n")
     end = text.find("\n## ", start + 1)
     blocks = [match[2] for match in BLOCK.finditer(text[start:end])]
@@ -130,7 +135,7 @@ def lines_of(client: Client) -> str:
 
 
 def version_of(client: Client) -> str:
-    """Its version; empty if it is not installed."""
+    """The installed version, or empty."""
     if not client.package:
         return "checkout" if os.environ.get("EPYMARL") else ""
     try:
@@ -140,7 +145,7 @@ def version_of(client: Client) -> str:
 
 
 def run(client: Client) -> tuple[bool, str]:
-    """Whether the client's lines ran to their end, and the last line of what was said if not."""
+    """Whether the client's lines ran to their end, and the last line of its output if not."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, client.module)
         head = (

@@ -170,8 +170,8 @@ def test_a7_the_next_agents():
     assert sim.next_agent is both
     for wrong, part in (
         (3, "no id and no container"),
-        ("c", "'c', who is not in"),
-        (["a", "d"], "'d', who is not in"),
+        ("c", "'c', which is not in"),
+        (["a", "d"], "'d', which is not in"),
     ):
         with pytest.raises(AssertionError, match=part):
             sim.next_agent = wrong

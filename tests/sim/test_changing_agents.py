@@ -52,7 +52,7 @@ def test_agents_changed_at_a_reset_are_looked_at(manager):
             assert heard == set(cast)
             assert played.sim.clock == max(cast.values())
     played.reset()  # the first cast again
-    with pytest.raises(AssertionError, match="'c', who is not in the simulation"):
+    with pytest.raises(AssertionError, match="'c'"):
         played.step({"c": 0})
 
 

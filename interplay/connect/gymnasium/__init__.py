@@ -1,6 +1,6 @@
 """Gymnasium in both directions: simulations and worlds as `Env`s, and an `Env` as a simulation.
 
-Importing it registers every world with Gymnasium, so that ``gymnasium.make("interplay/gridworld.maze")`` finds it: the world's id
+Importing it registers every world with Gymnasium: ``gymnasium.make("interplay/gridworld.maze")`` is the world's id
 after the namespace, with dots for its slashes. ``gymnasium.make("interplay.connect.gymnasium:interplay/gridworld.maze")`` imports it first.
 Source: manual 2.1.5 and 7.4; specification 2.12, X1 and X2, and section 3, rows 15 and 16.
 """

@@ -25,9 +25,9 @@ def world_to_gym(
 
     Args:
         world_id: a registered id, or anything else that `interplay.make_world` takes.
-        agent: whom the environment plays; by default the first.
-        others: who plays the others: a policy, or the name of a scripted one.
-        seed: names the stream of episodes that `reset` without a seed goes through; None draws one, as Gymnasium has it.
+        agent: the agent that the environment plays; by default the first.
+        others: policy of the other agents, or the name of a scripted one.
+        seed: names the stream of episodes for `reset` without a seed; None draws one, as Gymnasium does.
         render_mode: None or ``"rgb_array"``.
         flat: see `WorldGymEnv`.
         **options: the world's settings.

@@ -1,4 +1,4 @@
-"""Our worlds under the names by which `gymnasium.make` finds them."""
+"""Our worlds under names for `gymnasium.make`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAKER = "interplay.connect.gymnasium.making:world_to_gym"
 
 
 def gym_id(world_id: str) -> str:
-    """The name of a world for `gymnasium.make`, whose names have one slash.
+    """A world's name for `gymnasium.make`; such names have one slash.
 
     Example:
         >>> gym_id("survival/1v1-heals-low")
@@ -22,9 +22,9 @@ def gym_id(world_id: str) -> str:
 
 
 def register_worlds() -> None:
-    """Registers every world that Gymnasium does not know yet; call it again after `interplay.register`.
+    """Registers every world that Gymnasium does not have; call it again after `interplay.register`.
 
-    A world whose id does not make a name of Gymnasium's is left out: `world_to_gym` makes it.
+    A world whose id makes no valid Gymnasium name is left out: `world_to_gym` makes it.
     """
     for spec in list_worlds():
         name = gym_id(spec.id)

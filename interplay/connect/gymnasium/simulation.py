@@ -15,12 +15,7 @@ AGENT = "agent"  # the only agent of a simulation made from an Env
 class GymABS(AgentBasedSimulation):
     """A Gymnasium environment as a simulation with one agent, called ``"agent"``.
 
-    What it says of observation, reward and info is what the last `reset` or `step` said; the agent is done when the
-    environment has terminated or was truncated.
-
-    Args:
-        env: the environment.
-        null_observation, null_action: of the agent.
+    Getters return the values of the last `reset` or `step`. The agent is done when the environment has terminated or was truncated.
     """
 
     def __init__(

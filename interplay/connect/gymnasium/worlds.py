@@ -1,4 +1,4 @@
-"""A world of ours as a Gymnasium `Env`: one of its agents is played from outside, a policy plays the others."""
+"""A world as a Gymnasium `Env`: one agent acts, a policy plays the others."""
 
 from __future__ import annotations
 
@@ -21,27 +21,23 @@ MAX_WAIT = 10_000  # steps, and episodes, until the agent is asked for the first
 
 
 class WorldGymEnv(gymnasium.Env[Any, Any]):
-    """One agent of a world; a policy acts for everybody else.
+    """One agent of a world; a policy acts for all others.
 
-    The environment asks its agent whenever that acts in the world: steps in which it does not (others' turns, sleep) pass by
-    themselves, and what it earns in them is added to its reward, as is what it earned before it was first asked. An episode ends with the
-    agent's life or with the world, and truncated is what a limit cut. Episodes in which the agent would never be asked are passed over.
+    Each step is an action of the agent. Steps in which it does not act (others' turns, sleep) pass by themselves; their rewards,
+    and those before its first action, are added to its reward. An episode ends with the agent's life or with the world; a limit
+    truncates it. Episodes in which the agent never acts are skipped.
 
     Infos hold ``action_mask`` where the world has illegal actions, in the form that ``action_space.sample(mask)`` takes, and
     ``metrics/NAME`` (float), the world's metrics, 0 until the last step.
 
     Args:
         world: with ``num_worlds == 1``.
-        agent: whom the environment plays, one of ``world.agents``; by default the first.
-        others: who plays the others; by default they act at random. An `interplay.evaluate.PolicyMap` gives each a policy of its own.
+        agent: one of ``world.agents``; by default the first.
+        others: policy of the others; by default random. An `interplay.evaluate.PolicyMap` gives each its own.
         render_mode: None or ``"rgb_array"``; `gymnasium.make` shows the second in a window for ``"human"``.
-        seed: names the stream of what the others draw, until `reset` is given a seed.
-        flat: True: what is seen is one float32 row, actions are a Discrete or MultiDiscrete from 0, or a flat float32 Box, and the
-            mask is one row of bools; ``"discrete"``: an action is one number for all its choices (`interplay.connect.flat`).
-
-    Attributes:
-        world: the batch of one.
-        agent: the agent's name.
+        seed: of the others' draws, until `reset` is given a seed.
+        flat: True: observations are one float32 row, actions a Discrete or MultiDiscrete from 0, or a flat float32 Box, and the
+            mask one row of bools; ``"discrete"``: an action is one number for all its choices (`interplay.connect.flat`).
 
     Raises:
         UserError: for a batch of several worlds, an unknown agent, render mode or `flat`, or spaces that cannot be flat.
@@ -83,11 +79,11 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         """Starts an episode.
 
         Args:
-            seed: names it, and the draws of the others; None goes on with the streams of the world and of the others.
+            seed: of the episode and of the others' draws; None continues their streams.
             options: ignored; worlds take their options when they are made.
 
         Raises:
-            UserError: if the agent is never asked.
+            UserError: if the agent never acts.
         """
         super().reset(seed=seed)
         timestep = self.world.reset(seeds=seed)
@@ -105,11 +101,11 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             self._others.forget(np.ones(1, bool))
             self._owed = 0.0
         raise UserError(
-            f"{self.world.id}: {self.agent} was never asked in {MAX_WAIT:,} episodes; play another agent"
+            f"{self.world.id}: {self.agent} never acted in {MAX_WAIT:,} episodes; play another agent"
         )
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Observation, what was earned until the agent is asked again, terminated, truncated and info.
+        """Returns observation, reward until the agent acts again, terminated, truncated and info.
 
         Raises:
             UserError: for an action that is not in the space, and before the first reset or after an episode's end.
@@ -143,14 +139,14 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         self.world.close()
 
     def _wait(self, timestep: TimeStep, enough: bool) -> TimeStep:
-        """Lets the others play until the agent acts or has ended."""
+        """Steps the others until the agent acts or has ended."""
         for _ in range(MAX_WAIT):
             if enough:
                 return timestep
             timestep = self._advance(None)
             enough = self._acts(timestep) or self._has_ended(timestep)
         raise UserError(
-            f"{self.world.id}: {self.agent} was not asked for {MAX_WAIT:,} steps; play another agent"
+            f"{self.world.id}: {self.agent} did not act for {MAX_WAIT:,} steps; play another agent"
         )
 
     def _checked(self, action: Any) -> Any:
@@ -168,7 +164,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         return column_of(check_action(owner, space, batch, 1, len(self._kind.slots)), self._column)
 
     def _advance(self, rows: Any) -> TimeStep:
-        """One step of the world, in which the agent does what `rows` (1, 1, ...) say, and nothing where it is None."""
+        """Steps the world with the agent's action `rows` (1, 1, ...); None: it is idle."""
         chosen = self._others.act(self.world.timestep)
         if rows is not None:
             several = len(self.world.kinds) > 1
@@ -189,7 +185,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
 
     def _seen(self, timestep: TimeStep) -> Any:
         if self.world.respawns and self._has_ended(timestep) and self._acts(timestep):
-            return idle(self.observation_space)  # somebody else lives in the slot by now
+            return idle(self.observation_space)  # the slot's next life has begun
         fields = self.world.by_kind(timestep.observation)[self._kind.name]
         return self._reader.observe(fields, None, self._listed)[self.agent]
 

@@ -16,17 +16,16 @@ from interplay.sim.managers import SimulationManager
 
 
 class GymWrapper(gymnasium.Env[Any, Any]):
-    """A manager whose simulation has exactly one learning agent, as a Gymnasium environment.
+    """A manager with exactly one learning agent, as a Gymnasium environment.
 
     Where the simulation has an action mask, infos hold it as ``action_mask``, in the form that ``action_space.sample(mask)`` takes.
-    What it returns is the caller's to keep. `unwrapped` is this object, as Gymnasium has it: `gymnasium.make` and its checks ask it for their own; the manager is `sim`.
+    Returned data is a copy. `unwrapped` is this object, as Gymnasium needs it; the manager is `sim`.
 
     Args:
-        sim: the manager; there may be any number of agents who cannot learn.
+        sim: the manager; it may have further agents that cannot learn.
         render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
 
     Attributes:
-        sim: the manager.
         agent: the learning agent.
         agent_id: its id.
 
@@ -48,7 +47,7 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         learning = [name for name, agent in sim.agents.items() if is_agent(agent)]
         require(
             len(learning) == 1,
-            f"{len(learning)} agents learn ({', '.join(learning) or 'nobody'}); a Gymnasium environment has exactly one",
+            f"{len(learning)} agents learn ({', '.join(learning) or 'none'}); a Gymnasium environment has exactly one",
         )
         check_render_mode(sim, render_mode)
         self.sim = sim

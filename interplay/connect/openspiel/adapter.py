@@ -1,4 +1,4 @@
-"""What both OpenSpiel forms share: whose actions are wanted, and a report on everybody in every step."""
+"""The common part of both OpenSpiel forms."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from interplay.sim.agents import is_unset
 from interplay.sim.checks import refuse, require
 from interplay.sim.managers import SimulationManager, TurnBasedManager
 
-_NO_TREE = (
-    "a simulation cannot be asked what would happen; use a learning agent that plays episodes, such as DQN"
-)
+_NO_TREE = "a simulation only plays forward; use a learning agent that plays episodes, such as DQN"
 
 
 class Adapter(ABC):
-    """What both forms share: whose actions are wanted, and a report on everybody in every step."""
+    """The common part of both forms: the acting players and a report of every agent."""
 
     def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:
         require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
@@ -51,7 +49,7 @@ class Adapter(ABC):
 
     @property
     def is_turn_based(self) -> bool:
-        """Whether a `TurnBasedManager` is in charge."""
+        """Whether the manager is a `TurnBasedManager`."""
         return isinstance(self.sim, TurnBasedManager)
 
     @property
@@ -61,7 +59,7 @@ class Adapter(ABC):
 
     @property
     def discounts(self) -> dict[str, float]:
-        """Id -> discount, of all steps but the first, which has none, and the last, which has zeros."""
+        """Id -> discount; the first step has none, the last has zeros."""
         return self._discounts
 
     @discounts.setter
@@ -69,7 +67,7 @@ class Adapter(ABC):
         if isinstance(value, Mapping):
             require(
                 value.keys() == self._players.keys(),
-                f"discounts name {', '.join(map(str, value)) or 'nobody'}; name exactly {', '.join(self._players)}",
+                f"discounts name {', '.join(map(str, value)) or 'none'}; name exactly {', '.join(self._players)}",
             )
             given = dict(value)
         else:
@@ -86,16 +84,16 @@ class Adapter(ABC):
 
     @property
     def game(self) -> NoReturn:
-        """None: a simulation has no game tree.
+        """Missing: a simulation has no game tree.
 
         Raises:
-            AttributeError: always, so that algorithms that walk through a tree say so at once.
+            AttributeError: always, so that algorithms on trees fail at once.
         """
         raise AttributeError(f"{type(self).__name__} has no game: {_NO_TREE}")
 
     @property
     def get_state(self) -> NoReturn:
-        """None, see `game`.
+        """Missing, see `game`.
 
         Raises:
             AttributeError: always.
@@ -103,11 +101,11 @@ class Adapter(ABC):
         raise AttributeError(f"{type(self).__name__} has no state to branch from: {_NO_TREE}")
 
     def get_time_step(self) -> Any:
-        """The TimeStep that `reset` or `step` gave last, as OpenSpiel's vector of environments asks for it; None before the first."""
+        """The last TimeStep, for OpenSpiel's vector of environments; None before the first `reset`."""
         return self._told
 
     def seed(self, seed: int | None = None) -> None:
-        """Names the episode that the next `reset` starts."""
+        """Sets the seed of the next `reset`."""
         self._seed = seed
 
     def reset(self, seed: int | None = None, **kwargs: Any) -> Any:
@@ -121,12 +119,11 @@ class Adapter(ABC):
         return self._told
 
     def step(self, action_list: Sequence[int], **kwargs: Any) -> Any:
-        """Goes one step on; before the first `reset` and after a last step it resets instead.
+        """Steps; before the first `reset` and after a last step it resets.
 
         Args:
-            action_list: the action of the one whose turn it is, or one of every player, of those too who have finished:
-                theirs are dropped.
-            **kwargs: reach the simulation's `step`.
+            action_list: the acting player's action in turns, else one of every player; those of finished players are dropped.
+            **kwargs: passed to the simulation's `step`.
 
         Raises:
             AssertionError: for another number of actions, and for actions that are no whole numbers.
@@ -157,7 +154,7 @@ class Adapter(ABC):
         return self._told
 
     def get_legal_actions(self, agent_id: str) -> list[int]:
-        """What the simulation's action mask allows; everything, if it has none or the agent has finished."""
+        """The legal actions; all of them without a mask or for a finished agent."""
         space = self._players[agent_id].action_space
         mask = None if agent_id in self.sim.done_agents else self.sim.sim.get_action_mask(agent_id)
         legal = range(int(space.n)) if mask is None else np.flatnonzero(mask).tolist()
@@ -168,11 +165,11 @@ class Adapter(ABC):
         return self.sim.render(**kwargs)
 
     def _counts(self, name: str) -> bool:
-        """Whether an action of this agent is handed on."""
+        """Whether this agent's action is passed on."""
         return name not in self.sim.done_agents and (self.is_turn_based or name in self._queried)
 
     def _seen(self, observations: Mapping[str, Any]) -> dict[str, Any]:
-        """Everybody's observation: of those who have finished the null one, where they have one."""
+        """Every agent's observation; for finished ones the null observation if there is one."""
         seen = {}
         for name, agent in self._players.items():
             if name in observations:
@@ -185,7 +182,7 @@ class Adapter(ABC):
 
     @abstractmethod
     def _named(self) -> list[str]:
-        """Whose actions `step` expects, in order."""
+        """The agents of the actions that `step` expects, in order."""
 
     def _action(self, name: str, action: Any) -> int:
         """An action as the simulation takes it: a whole number, nothing rounded."""

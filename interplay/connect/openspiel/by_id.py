@@ -11,9 +11,9 @@ from interplay.sim.managers import SimulationManager
 
 
 class OpenSpielWrapper(Adapter):
-    """A manager as an OpenSpiel environment in the manual's form: every field is a dictionary by agent id.
+    """A manager as an OpenSpiel environment in the manual's form, with dictionaries by agent id.
 
-    Stock learning agents insist on integer players and need `OpenSpielListWrapper`.
+    Stock learning agents need integer players, see `OpenSpielListWrapper`.
 
     Args:
         sim: the manager; all its learning agents have Discrete spaces, such as a `RavelDiscreteWrapper` gives.
@@ -32,7 +32,7 @@ class OpenSpielWrapper(Adapter):
 
     @property
     def current_player(self) -> str:
-        """Whose turn it is; the first agent's id where all act together."""
+        """The acting agent's id; the first agent's where all act together."""
         if self.is_turn_based and self._queried:
             self._current = self._queried[0]
         return self._current

@@ -1,4 +1,4 @@
-"""An OpenSpiel environment as OpenSpiel's own are: lists by integer player."""
+"""An OpenSpiel environment in OpenSpiel's own form: lists by integer player."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from interplay.sim.checks import require
 from interplay.sim.managers import AllStepManager, SimulationManager
 from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten
 
-SIMULTANEOUS, TERMINAL = -2, -4  # OpenSpiel's own player ids: everybody, nobody
+SIMULTANEOUS, TERMINAL = -2, -4  # OpenSpiel's player ids: all, none
 
 
 class OpenSpielListWrapper(Adapter):
-    """A manager as OpenSpiel's learning agents expect an environment: lists by integer player, in the agents' order.
+    """A manager as OpenSpiel's learning agents need it: lists by player, in the agents' order.
 
-    - ``current_player`` is the one whose turn it is, -2 where all act together, -4 at the end.
-    - ``info_state`` is a list of floats, the flat observation; shorter ones end in zeros.
-    - ``legal_actions`` count from 0. They are empty for those whose turn it is not; where all act together, a player who
-      has finished has one, which is dropped.
-    - A reward is listed when OpenSpiel's agents look at it: on the player's turn, where all act together, and at the end. So whoever
-      finishes early in a turn-based game is paid at the end.
+    - ``current_player`` is the acting player, -2 where all act together, -4 at the end.
+    - ``info_state`` is a list of floats, the flat observation; shorter ones are padded with zeros.
+    - ``legal_actions`` count from 0. They are empty for idle players; where all act together, a finished player has one, which
+      is dropped.
+    - A reward is listed when OpenSpiel's agents read it: on the player's turn, where all act together, and at the end. So in
+      turns a player that finishes early is paid at the end.
 
     Args:
-        sim: the manager; actions are Discrete, observations anything with a fixed number of numbers.
+        sim: the manager; actions are Discrete, observations have a fixed number of numbers.
         discounts: a number for all, or id -> number.
         enable_legality_check: refuse actions that are not legal.
 
@@ -61,7 +61,7 @@ class OpenSpielListWrapper(Adapter):
 
     @property
     def current_player(self) -> int:
-        """Whose turn it is."""
+        """The acting player, or one of OpenSpiel's special ids."""
         if self._over:
             return TERMINAL
         if isinstance(self.sim, AllStepManager) or len(self._queried) != 1:
@@ -78,7 +78,7 @@ class OpenSpielListWrapper(Adapter):
         }
 
     def action_spec(self) -> dict[str, Any]:
-        """Number, least and greatest action of the player who has the most."""
+        """Number, least and greatest action, for the player with most actions."""
         most = max((int(agent.action_space.n) for agent in self._players.values()), default=0)
         return action_spec_of(spaces.Discrete(max(most, 1)))
 
@@ -87,7 +87,7 @@ class OpenSpielListWrapper(Adapter):
         return super().reset(seed, **kwargs)
 
     def get_legal_actions(self, agent_id: str) -> list[int]:
-        """What a player may choose from now, counted from 0."""
+        """A player's legal actions, counted from 0."""
         if self.current_player == SIMULTANEOUS and agent_id not in self._queried:
             return [0]
         if agent_id not in self._queried:

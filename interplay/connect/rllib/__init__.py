@@ -1,7 +1,7 @@
 """RLlib in both directions: simulations and worlds as `MultiAgentEnv`s, and a `MultiAgentEnv` as a simulation.
 
 For RLlib's new API stack. Observations that are no single Box go through its own connector
-``FlattenObservations(multi_agent=True)`` (`docs/integrations.md` shows how).
+``FlattenObservations(multi_agent=True)`` (`docs/integrations/rllib.md` shows how).
 Source: manual 2.1.5 and 7.4; specification 2.12, X6 and X7, and 8.1.
 """
 

@@ -1,7 +1,7 @@
-"""Actions as RLlib can choose them, and back: it knows whole numbers only if they count from 0 and are no Box.
+"""Actions in the forms that RLlib can choose, and back.
 
-It samples Discrete, MultiDiscrete, real Boxes, and Dicts and Tuples of those. Whole-number Boxes, such as the moves of a
-gridworld, MultiBinary, and spaces that start elsewhere than at 0 are shifted.
+RLlib samples Discrete, MultiDiscrete, real Boxes, and Dicts and Tuples of those, counted from 0. Whole-number Boxes, such as the
+moves of a gridworld, MultiBinary, and spaces with a start are shifted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from interplay.sim.wrappers.leaves import bounds, build, pair, pair_masks, point
 
 
 def offered(space: spaces.Space) -> spaces.Space:
-    """The space that RLlib is shown.
+    """The space offered to RLlib.
 
     Example:
         >>> offered(spaces.Dict(move=spaces.Box(-1, 1, (2,), int), say=spaces.Discrete(3, start=1)))
@@ -51,7 +51,7 @@ def taken(space: spaces.Space, action: Any) -> Any:
 
 
 def taken_of_all(given: Mapping[str, spaces.Space], actions: Any) -> dict[str, Any]:
-    """Points of what each agent was offered as points of its own space, id -> action.
+    """The agents' actions, shifted back into their own spaces, id -> action.
 
     Args:
         given: id -> the agent's own space.
@@ -65,7 +65,7 @@ def taken_of_all(given: Mapping[str, spaces.Space], actions: Any) -> dict[str, A
     points = {}
     for name, action in actions.items():
         if name not in given:
-            raise UserError(f"action for {_line(name)}, who is not in the environment; leave it out")
+            raise UserError(f"action for {_line(name)}, which is not in the environment; leave it out")
         try:
             points[name] = taken(given[name], action)
         except (TypeError, ValueError, LookupError):
@@ -91,12 +91,12 @@ def _line(value: Any) -> str:
 
 
 def mask_space(space: spaces.Space) -> spaces.Box:
-    """Of `mask_row`."""
+    """The space of `mask_row`."""
     return spaces.Box(0.0, 1.0, (len(mask_row(space, None)),), np.float32)
 
 
 def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
-    """One float32 for each choice, 1 where it is legal, in the order of RLlib's logits.
+    """One float32 per choice, 1 where legal, in the order of RLlib's logits.
 
     Args:
         space: the simulation's action space; its real Boxes have no choices, those of whole numbers only legal ones.
@@ -126,7 +126,7 @@ def _is_countable(leaf: spaces.Space) -> bool:
 
 
 def _is_shifted(leaf: spaces.Space) -> bool:
-    """Whether RLlib is shown another space than this one."""
+    """Whether RLlib is offered another space than this one."""
     if not _is_countable(leaf):
         return False
     return isinstance(leaf, spaces.Box | spaces.MultiBinary) or bool(bounds(leaf)[0].any())

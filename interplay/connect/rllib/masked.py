@@ -1,4 +1,4 @@
-"""Worlds with illegal choices as RLlib's masking modules take them: one vector of what is seen beside one of what is legal."""
+"""Worlds with illegal choices for RLlib's masking modules: a vector beside a mask."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SEEN, LEGAL = (
 class MaskedMultiAgentEnv(WorldMultiAgentEnv):
     """A PettingZoo parallel environment whose observations are ``{"observations": (n,), "action_mask": (choices,)}``, float32.
 
-    What is seen is flattened as `gymnasium.spaces.flatten` does it; the mask, the choices of all heads one after another, is read from
-    infos, and is all ones where there is none. RLlib's ``ActionMaskingTorchRLModule`` adds its logarithm to the logits.
+    The vector is that of `gymnasium.spaces.flatten`; the mask, the choices of all heads one after another, comes from infos, all
+    ones without one. RLlib's ``ActionMaskingTorchRLModule`` adds its logarithm to the logits.
 
     Args:
         env: the environment, as `interplay.make` or `interplay.connect.werewolf.make_role_named` gives it.
-        agents: all that there may be; by default the environment's own.
+        agents: all possible ones; by default the environment's own.
 
     Example:
         >>> from interplay.connect.werewolf import make_role_named
@@ -72,7 +72,7 @@ class MaskedMultiAgentEnv(WorldMultiAgentEnv):
 
 
 def _vector(space: spaces.Space[Any]) -> spaces.Box:
-    """The flat space, in float32 whatever is flattened."""
+    """The flat space in float32."""
     flat: Any = spaces.flatten_space(space)
     return spaces.Box(flat.low.astype(np.float32), flat.high.astype(np.float32), dtype=np.float32)
 

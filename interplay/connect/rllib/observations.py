@@ -1,4 +1,4 @@
-"""Observations as RLlib's connectors take them: arrays, wherever the space has arrays."""
+"""Observations for RLlib's connectors: arrays, wherever the space has arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnasium import spaces
 def tidy(space: spaces.Space, point: Any) -> Any:
     """A point with lists and bare numbers as arrays of the space's type and shape.
 
-    RLlib takes a list for a nest of its own. Whatever does not fit the space is left as it is, for RLlib to complain about.
+    RLlib takes a list for a nest of its own. A point outside the space stays as it is; RLlib refuses it.
 
     Example:
         >>> tidy(spaces.Dict(mask=spaces.MultiBinary(1), at=spaces.Discrete(3)), {"mask": [True], "at": 2})

@@ -20,17 +20,16 @@ ALL = "__all__"
 class MultiAgentABS(DynamicOrderSimulation):
     """An RLlib environment as a simulation; its agents' ids become text.
 
-    An agent's observation and info are the last that the environment gave; its reward is what it earned since it last acted. It is
-    done when the environment has terminated or truncated it. `next_agent` are those of which the environment gives an
-    observation, None is none, for a `DynamicOrderManager`; an environment in which all agents act in every step suits the
-    `AllStepManager`.
+    An agent's observation and info are the environment's last ones; its reward adds up from action to action. It is done when the
+    environment has terminated or truncated it. `next_agent`, for a `DynamicOrderManager`, are the agents with an observation that
+    is not None; an environment in which all agents act in every step suits the `AllStepManager`.
 
     Args:
         env: the environment.
-        null_observation, null_action: id -> point; those who are missing have none.
+        null_observation, null_action: id -> point; agents without an entry have none.
 
     Raises:
-        AssertionError: for anything but a `MultiAgentEnv`, and for one that names no agents.
+        AssertionError: for anything but a `MultiAgentEnv`, and for one without agents.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class MultiAgentABS(DynamicOrderSimulation):
         return self.env.render()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """The agent's last observation; before its first one its null observation, or zeros where it has none."""
+        """The agent's last observation; before its first one its null observation, or zeros."""
         theirs = self._ids[agent_id]
         if theirs in self._observations:
             return self._observations[theirs]
@@ -100,7 +99,7 @@ class MultiAgentABS(DynamicOrderSimulation):
         return (self._infos.get(self._ids[agent_id]) or {}).get("action_mask")
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> Any:
-        """What the agent has earned since it last acted."""
+        """The agent's reward since its last action."""
         return self._earned[self._ids[agent_id]]
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
@@ -129,13 +128,12 @@ def _given(observations: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def agents_of(env: MultiAgentEnv) -> list[Any]:
-    """The ids of everybody who may ever act in an RLlib environment, in its order.
+    """The ids of all possible agents of an RLlib environment, in its order.
 
-    RLlib looks for them when its own constructor runs. An environment that sets its spaces after that lists nobody, so the
-    spaces are asked too.
+    RLlib reads them in its own constructor. An environment that sets its spaces later lists none, so the spaces are read too.
 
     Raises:
-        AssertionError: if neither the environment nor its spaces name anybody.
+        AssertionError: if neither the environment nor its spaces name an agent.
     """
     listed = (
         env.possible_agents,
@@ -152,7 +150,7 @@ def agents_of(env: MultiAgentEnv) -> list[Any]:
 
 
 def _shared_keys(observation_space: Any, action_space: Any) -> list[Any]:
-    """Ids of the old stack's Dict spaces; a Dict that is one agent's own space has no twin among the actions."""
+    """Keys of both Dict spaces: the agents' ids on the old stack."""
     if not (isinstance(observation_space, spaces.Dict) and isinstance(action_space, spaces.Dict)):
         return []
     return [one for one in observation_space.spaces if one in action_space.spaces]
@@ -167,7 +165,7 @@ def multi_agent_to_simulation(
 
     Args:
         env: the environment.
-        null_observation, null_action: id -> point; those who are missing have none.
+        null_observation, null_action: id -> point; agents without an entry have none.
 
     Raises:
         AssertionError: for anything but a `MultiAgentEnv`, for one that names no agents, for null points outside their space or

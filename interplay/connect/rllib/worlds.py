@@ -9,7 +9,6 @@ from pettingzoo.utils.env import ParallelEnv
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 import interplay
-from interplay.connect.lives import LivesEnv
 from interplay.connect.rllib.actions import offered, taken_of_all
 from interplay.core.errors import UserError
 
@@ -19,13 +18,13 @@ Members = dict[str, Any]
 class WorldMultiAgentEnv(MultiAgentEnv):
     """A PettingZoo parallel environment, as `interplay.make` gives, for RLlib.
 
-    Asked are those who act: an agent whose info says ``{"acting": False}`` is shown nothing and chooses nothing until it acts
-    again or its life ends, but its rewards go on. `agents` are those whom the last step told of, those who ended in it too:
-    RLlib's own check of environments looks for everyone of a report there.
+    Only acting agents get observations: one whose info says ``{"acting": False}`` gets none until it acts again or its life ends,
+    but its rewards go on. `agents` are those of the last step's report, those that ended in it included, as RLlib's own check of
+    environments requires.
 
     Args:
         env: the environment.
-        agents: all that there may be; by default the environment's own.
+        agents: all possible ones; by default the environment's own.
     """
 
     def __init__(self, env: ParallelEnv[str, Any, Any], agents: list[str] | None = None) -> None:
@@ -44,14 +43,14 @@ class WorldMultiAgentEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Members, Members]:
-        """Starts an episode: observations and infos of those who act."""
+        """Starts an episode: observations and infos of the acting agents."""
         observations, infos = self.env.reset(seed=seed, options=options)
         self.agents = list(self.env.agents)
         shown = [name for name in observations if infos.get(name, {}).get("acting", True)]
         return {name: observations[name] for name in shown}, {name: infos.get(name, {}) for name in shown}
 
     def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
-        """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended.
+        """Returns observations, rewards, terminateds, truncateds and infos; ``__all__`` is the world's end.
 
         Raises:
             UserError: for an unknown agent, or an action that is not in its space.
@@ -61,7 +60,7 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         self.agents = list(dict.fromkeys((*rewards, *observations)))
         over = self._is_over()
         cut = over and any(truncated.values())
-        # Who has just joined has no flags in some environments.
+        # In some environments an agent that has just joined has no flags.
         ended = {name for flags in (terminated, truncated) for name in flags if flags[name]}
         shown = [n for n in observations if n in ended or infos.get(n, {}).get("acting", True)]
         return (
@@ -76,7 +75,7 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         return not self.env.agents
 
     def render(self) -> Any:
-        """What the environment draws."""
+        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
@@ -101,7 +100,7 @@ def world_to_rllib(world_id: str, *, lives: int | None = None, **options: Any) -
         ['agent_0', 'agent_1']
     """
     env = interplay.make(world_id, **options)
-    if isinstance(env, LivesEnv):
+    if env.renames:
         from interplay.connect.rllib.lives import LivesMultiAgentEnv
 
         return LivesMultiAgentEnv(env, lives)

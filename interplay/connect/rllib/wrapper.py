@@ -16,10 +16,10 @@ from interplay.sim.managers import SimulationManager
 
 
 class MultiAgentWrapper(MultiAgentEnv):
-    """A manager as RLlib takes it: whoever is in the observations acts next, so every manager's order is kept.
+    """A manager for RLlib: agents with an observation act next, which keeps every manager's order.
 
-    Whole-number Boxes among the actions are offered as MultiDiscrete, and shifted back. When a time limit cuts an episode,
-    those who have not finished are truncated. `unwrapped` is this object, as RLlib asks it for spaces.
+    Whole-number Boxes among the actions are offered as MultiDiscrete, and shifted back. A time limit truncates the agents that have
+    not finished. `unwrapped` is this object, as RLlib reads spaces from it.
 
     Args:
         sim: the manager.
@@ -27,10 +27,8 @@ class MultiAgentWrapper(MultiAgentEnv):
             1 where it is legal: the form of RLlib's own masking modules.
 
     Attributes:
-        sim: the manager.
         possible_agents: the ids of all learning agents.
-        agents: those who have not finished, and those whom the last step told of: RLlib's own check of environments looks for
-            everyone of a report there, also for who finished in it.
+        agents: the unfinished ones and those of the last step's report, which RLlib's own check of environments requires.
         observation_spaces, action_spaces: id -> space; `observation_space`, `action_space` the same as Dict spaces.
 
     Raises:
@@ -46,7 +44,7 @@ class MultiAgentWrapper(MultiAgentEnv):
         self.agents = list(learning)
         self._agent_ids = set(learning)
         super().__init__()
-        self.metadata: dict[str, Any] = {"render_modes": []}  # one's own: RLlib writes into it
+        self.metadata: dict[str, Any] = {"render_modes": []}  # per object: RLlib writes into it
         self._given = {name: agent.action_space for name, agent in learning.items()}
         self._observed = {name: agent.observation_space for name, agent in learning.items()}
         self.action_spaces = {name: offered(space) for name, space in self._given.items()}
@@ -59,15 +57,12 @@ class MultiAgentWrapper(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None, **kwargs: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Starts an episode.
+        """Starts an episode: the observations of the agents that act first, and an empty dict.
 
         Args:
-            seed: names it.
+            seed: of the episode.
             options: ignored.
-            **kwargs: reach the simulation's `reset`.
-
-        Returns:
-            The observations of those who act first, and an empty dict.
+            **kwargs: passed to the simulation's `reset`.
         """
         observations = self.sim.reset(seed=seed, **kwargs)
         self.agents = list(self.possible_agents)
@@ -76,7 +71,7 @@ class MultiAgentWrapper(MultiAgentEnv):
     def step(
         self, action_dict: dict[str, Any], **kwargs: Any
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Observations, rewards, terminateds, truncateds and infos of those who act next or have just finished.
+        """Observations, rewards, terminateds, truncateds and infos of agents that act next or have just finished.
 
         Raises:
             UserError: for an unknown agent, or an action that is not in its space.
@@ -108,6 +103,6 @@ class MultiAgentWrapper(MultiAgentEnv):
         return {name: {"observations": tidied[name], "action_mask": self._mask(name)} for name in tidied}
 
     def _mask(self, name: str) -> Any:
-        # Who has finished may choose anything: nobody reads it, and a row without a choice is no distribution.
+        # Finished agents get a full row, which is not used: an empty row is no distribution.
         legal = None if name in self.sim.done_agents else self.sim.sim.get_action_mask(name)
         return mask_row(self._given[name], legal)

@@ -1,7 +1,7 @@
-"""Battles as code for the StarCraft Multi-Agent Challenge knows them: three faces of one environment (specification 5).
+"""Battles for code of the StarCraft Multi-Agent Challenge: three interfaces of one environment (specification 5).
 
-`StarCraft2Env` is that of SMAC and PyMARL, `EPyMARLEnv` that of EPyMARL, `MAPPOEnv` that of the on-policy MAPPO code. They take the keyword
-arguments of SMAC's constructor; one that cannot be honoured is refused by name. What they see, do and earn is `battle/...`'s own.
+`StarCraft2Env` is that of SMAC and PyMARL, `EPyMARLEnv` that of EPyMARL, `MAPPOEnv` that of the on-policy MAPPO code. They take the
+keyword arguments of SMAC's constructor and refuse by name one that is not supported. Rules and rewards are those of `battle/...`.
 """
 
 from interplay.connect.smac.epymarl import EPyMARLEnv

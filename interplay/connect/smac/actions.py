@@ -1,4 +1,4 @@
-"""What somebody chose for the agents, or one line that says why it cannot be done: an `AssertionError`, as SMAC has it."""
+"""Reads the agents' actions, or refuses them with an `AssertionError`, as SMAC does."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from interplay.core.errors import Refused
 
 
 def read_actions(owner: str, actions: Any, legal: np.ndarray) -> np.ndarray:
-    """(n,) int64, the numbers that were chosen.
+    """(n,) int64, the chosen actions.
 
     Args:
-        owner: whose actions, for the error.
+        owner: named in errors.
         actions: (n,) or (n, 1) whole numbers in any form: lists, arrays, tensors, also those on a GPU.
         legal: (n, n_actions) bool.
 
@@ -55,7 +55,7 @@ def read_actions(owner: str, actions: Any, legal: np.ndarray) -> np.ndarray:
 
 
 def _on_host(actions: Any) -> Any:
-    """Lists of numbers instead of tensors: PyMARL hands over those of its network's device, which NumPy cannot read from a GPU."""
+    """Tensors as lists of numbers: NumPy cannot read PyMARL's from a GPU."""
     if hasattr(actions, "tolist"):
         return actions.tolist()
     return [_on_host(one) for one in actions] if isinstance(actions, list | tuple) else actions

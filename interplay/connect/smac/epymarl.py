@@ -19,7 +19,7 @@ class EPyMARLEnv(SmacFace):
     Args:
         map_name, seed, enemy, **keywords: see `LearningSide`.
         common_reward: a reward is one number; otherwise a list with one for each agent.
-        reward_scalarisation: how EPyMARL makes one reward of many. A side's reward is one already, so both leave it as it is.
+        reward_scalarisation: EPyMARL's reduction to one reward. A side has one reward already, so both leave it as it is.
 
     Raises:
         UserError: as `LearningSide`, and for an unknown scalarisation.
@@ -53,17 +53,17 @@ class EPyMARLEnv(SmacFace):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[list[np.ndarray], dict[str, Any]]:
-        """Begins a battle: what each agent sees, and an empty info.
+        """Begins a battle: the agents' observations, and an empty info.
 
         Args:
-            seed: names it; None goes on with the stream.
+            seed: of the battle; None continues the stream.
             options: ignored; the world takes its options when it is made.
         """
         self._begin(seed)
         return self.get_obs(), {}
 
     def step(self, actions: Any) -> tuple[list[np.ndarray], float | list[float], bool, bool, dict[str, Any]]:
-        """Observations, reward, whether the battle has ended, whether the limit cut it, and info.
+        """Returns observations, reward, terminated, truncated and info.
 
         Args:
             actions: one number for each agent; of the dead 0.

@@ -1,4 +1,4 @@
-"""What SMAC's three faces have in common: the getters, pictures, replays (specification 5.5)."""
+"""The common part of SMAC's three interfaces: getters, pictures, replays (specification 5.5)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class SmacFace(LearningSide):
     _window: Any = None
 
     def get_obs(self) -> list[np.ndarray]:
-        """What each agent sees, float32 rows of `get_obs_size`; zeros of the dead."""
+        """The agents' observations, float32 rows of `get_obs_size`; zeros for the dead."""
         return list(self._rows())
 
     def get_obs_agent(self, agent_id: int) -> np.ndarray:
-        """What one agent sees."""
+        """One agent's observation."""
         return self._rows()[self._agent(agent_id)]
 
     def get_obs_size(self) -> Any:
@@ -47,7 +47,10 @@ class SmacFace(LearningSide):
         return self._state_size()
 
     def get_avail_actions(self) -> list[list[int]]:
-        """For each agent a row of 1 for the actions that are legal now and 0 for others; each row has a 1, after the last step too."""
+        """A row for each agent: 1 for each legal action, 0 for others.
+
+        Each row has a 1, after the last step too.
+        """
         legal: list[list[int]] = self._legal().astype(np.int64).tolist()
         return legal
 
@@ -60,7 +63,7 @@ class SmacFace(LearningSide):
         return self.n_actions
 
     def get_env_info(self) -> dict[str, Any]:
-        """Sizes of what agents see and do, and names of what a state tells of a unit."""
+        """Sizes of observations, state and actions, and the names of a unit's features."""
         ally = ["health", "energy/cooldown", "rel_x", "rel_y"]
         look = ["fov_x", "fov_y"] if self.world.settings.look_directions else []
         return {
@@ -74,7 +77,7 @@ class SmacFace(LearningSide):
         }
 
     def get_stats(self) -> dict[str, float]:
-        """Counts since the environment was made; draws are SMAC's, battles that the limit cut."""
+        """Counts since the environment was made; draws are battles cut by the limit."""
         return {
             "battles_won": self.battles_won,
             "battles_game": self.battles_game,
@@ -139,7 +142,7 @@ class SmacFace(LearningSide):
         return told | self._limit_told(turn)
 
     def _limit_told(self, turn: Turn) -> dict[str, Any]:
-        """For learners whose episodes go on past the limit, and only for them."""
+        """``episode_limit`` for learners whose episodes continue past the limit, and only for them."""
         return {"episode_limit": True} if turn.cut and self.settings.continuing_episode else {}
 
     def _state_size(self) -> int:

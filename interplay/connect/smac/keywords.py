@@ -1,4 +1,4 @@
-"""The keyword arguments of SMAC's constructor: which of them are settings of a battle, which a face honours, which nobody."""
+"""SMAC's constructor keywords: settings of the battle, of the interface, or refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_GAME = "no game runs here; leave it out"
 _NO_AI = 'enemies are played by a policy; name it, enemy="focus_weakest"'
 _FIXED = "it is fixed here; leave it out"
 _NOT_OFFERED = "it is not offered here; leave it out"
-# Keyword -> its only value, and what to do instead of another one.
+# Keyword -> its only value, and the cure for another one.
 _ONLY: dict[str, tuple[Any, str]] = {
     "step_mul": (8, "a decision is 8 ticks; leave it out"),
     "move_amount": (2, "a move leads 2 units; leave it out"),
@@ -57,11 +57,11 @@ _ONLY: dict[str, tuple[Any, str]] = {
 
 
 class FaceSettings(Settings):
-    """What a face does itself, by SMAC's names."""
+    """The interface's own settings, by SMAC's names."""
 
-    continuing_episode: bool = False  # a battle that the limit cuts is told so
-    obs_all_health: bool = True  # HP and shields of others are seen
-    obs_own_health: bool = True  # one's own, which is asked only without the other
+    continuing_episode: bool = False  # infos mark a battle cut by the limit
+    obs_all_health: bool = True  # observe HP and shields of others
+    obs_own_health: bool = True  # observe the unit's own; read only without obs_all_health
     obs_instead_of_state: bool = False  # the state is all observations, one after another
     reward_sparse: bool = False
     reward_only_positive: bool = True
@@ -70,16 +70,18 @@ class FaceSettings(Settings):
     reward_scale_rate: Annotated[float, Field(gt=0)] = 20.0  # what a clean win pays
     conic_fov: bool = False  # units look into one direction
     num_fov_actions: Annotated[int, Field(ge=2, le=64)] = (
-        12  # of so many, each a cone of its share of the circle
+        12  # directions, each a cone of an equal share of the circle
     )
-    prob_obs_enemy: Annotated[float, Field(ge=0, le=1)] = 1.0  # that a unit sees whom another one saw first
+    prob_obs_enemy: Annotated[float, Field(ge=0, le=1)] = (
+        1.0  # chance to see an enemy that another unit saw first
+    )
     action_mask: bool = True  # attacks out of reach are masked
     replay_dir: str = ""  # the folder of replays; empty: where the program runs
     replay_prefix: str = ""  # their names begin with it; empty: with the scenario's name
 
 
 def read_keywords(map_name: str, keywords: Mapping[str, Any]) -> tuple[str, FaceSettings, dict[str, Any]]:
-    """What somebody asks of a face: the world's id, what the face does itself, and settings of the world.
+    """Splits keywords into the world's id, the interface's settings, and the world's settings.
 
     Args:
         map_name: a scenario, "3m", or the id of a world.

@@ -1,4 +1,4 @@
-"""Where in the world's vectors stands what a face shows: columns, part by part (specification 5.2 and 5.3)."""
+"""Columns of the world's vectors in SMAC's order, part by part (specification 5.2 and 5.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEALTH = 4  # column of the HP share in what is seen of another unit, the shield
 
 
 class Seen(NamedTuple):
-    """Columns of a unit's observation; as many rows as there are units of a kind."""
+    """Columns of a unit's observation; one row for each unit of a kind."""
 
     move: np.ndarray  # (1, n)
     enemies: np.ndarray  # (enemies, n)
@@ -31,7 +31,10 @@ class Known(NamedTuple):
 
 
 def actions_of(rules: np.void) -> np.ndarray:
-    """(n_actions,) the world's numbers of red's actions: looks stand before the attacks, and attacks that only the larger side has are none of them."""
+    """(n_actions,) the world's numbers of red's actions, in SMAC's order.
+
+    Looks stand before the attacks; attacks that only the larger side has are left out.
+    """
     first_idle, first_diagonal = FIRST_ATTACK + _blues(rules), FIRST_ATTACK + int(rules["enemies"])
     end = int(rules["actions"])
     first_look = end - int(rules["look_directions"])
@@ -43,8 +46,8 @@ def seen_columns(rules: np.void, all_health: bool, own_health: bool) -> Seen:
 
     Args:
         rules: one record of `Rules`.
-        all_health: HP and shields of others are told.
-        own_health: those of the unit itself.
+        all_health: with HP and shields of others.
+        own_health: with the unit's own.
     """
     kinds, red, blue = int(rules["kinds"]), int(rules["red_shields"]), int(rules["blue_shields"])
     move = _table(0, 1, MOVES + POINTS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"]))
@@ -65,7 +68,7 @@ def seen_columns(rules: np.void, all_health: bool, own_health: bool) -> Seen:
 
 
 def place_columns(rules: np.void) -> np.ndarray:
-    """The world's columns of a red unit's own place, (2,) or (0,): before the direction and the time."""
+    """The columns of a red unit's own place, (2,) or (0,), before direction and time."""
     end = row_size(rules, RED) - int(rules["see_time"]) - 2 * _turns(rules)
     return np.arange(end - 2 * int(rules["see_position"]), end)
 

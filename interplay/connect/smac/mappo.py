@@ -34,12 +34,12 @@ _COUNTS = ("battles_won", "battles_game", "battles_draw", "restarts")  # of `get
 class MAPPOEnv(SmacFace):
     """One battle for on-policy MAPPO: its `StarCraft2Env`.
 
-    Observations are in the order of their sizes, as that code cuts them: allies, enemies, moves, the unit itself. The state is SMAC's, the same in every
-    row; states with a view of their own for each agent are not offered.
+    Observations are in the order in which that code cuts them: allies, enemies, moves, the unit itself. The state is SMAC's, the
+    same in every row; that code's per-agent states are not offered.
 
     Args:
-        map_name: a scenario, see `LearningSide`; or that code's parsed arguments, of which `map_name` and `use_obs_instead_of_state` are read. Those that
-            would add to the state are refused.
+        map_name: a scenario, see `LearningSide`; or that code's parsed arguments, of which `map_name` and
+            `use_obs_instead_of_state` are read. Switches that would add to the state are refused.
         seed, enemy, **keywords: see `LearningSide`.
 
     Attributes:
@@ -47,7 +47,7 @@ class MAPPOEnv(SmacFace):
         action_space: for each agent a Discrete.
 
     Raises:
-        UserError: as `LearningSide`, and for arguments that are not honoured.
+        UserError: as `LearningSide`, and for arguments that are not supported.
 
     Example:
         >>> env = MAPPOEnv("3m", seed=1)
@@ -76,14 +76,14 @@ class MAPPOEnv(SmacFace):
         self.share_observation_space = [self.get_state_size() for _ in range(self.n_agents)]
 
     def reset(self) -> Told:
-        """Begins a battle: what the agents see (n, numbers), the state in a row for each, and what is legal (n, n_actions)."""
+        """Begins a battle: observations (n, numbers), states (n, numbers), legal actions (n, n_actions)."""
         self._begin()
         return self._told()
 
     def step(
         self, actions: Any
     ) -> tuple[np.ndarray, np.ndarray, list[list[float]], np.ndarray, list[dict[str, Any]], np.ndarray]:
-        """Observations, states, rewards (n, 1), dones (n,) bool, infos and what is legal.
+        """Observations, states, rewards (n, 1), dones (n,) bool, infos and legal actions.
 
         The dead are done; all are at the end.
 
@@ -108,7 +108,7 @@ class MAPPOEnv(SmacFace):
         return [len(self._columns), *parts]
 
     def get_state_size(self) -> list[Any]:
-        """Numbers of the state, then rows and width of its parts; last actions and time are the last one."""
+        """Numbers of the state, then rows and width of its parts (last actions with time)."""
         if self.settings.obs_instead_of_state:
             return [self._state_size(), [self.n_agents, len(self._columns)]]
         known = self._known
@@ -124,19 +124,19 @@ class MAPPOEnv(SmacFace):
         return self._rows(), states, self._legal().astype(np.int64)
 
     def _counted(self, turn: Turn) -> dict[str, Any]:
-        """Counts since the environment was made: the runner subtracts."""
+        """Counts since the environment was made; the runner subtracts."""
         stats = self.get_stats()
         told = {name: stats[name] for name in _COUNTS} | {"bad_transition": turn.cut, "won": turn.won}
         return told | self._limit_told(turn)
 
 
 def _read_arguments(given: Any, keywords: dict[str, Any]) -> dict[str, Any]:
-    """Keywords with what the parser read; whoever asks for another state is told so."""
+    """Keywords and the parser's arguments together; switches for another state are refused."""
     for name, honoured in _SWITCHES.items():
         value = getattr(given, name, honoured)
         if value != honoured:
             raise UserError(
-                f"{given.map_name}: {name} = {value!r} asks for a state that is not offered; set it to {honoured}"
+                f"{given.map_name}: {name} = {value!r} needs a state that is not offered; set it to {honoured}"
             )
     state = {"obs_instead_of_state": bool(getattr(given, "use_obs_instead_of_state", False))}
     return {**state, **keywords}

@@ -1,4 +1,4 @@
-"""A battle as SMAC's own `StarCraft2Env`, for PyMARL and what is written after it."""
+"""A battle as SMAC's own `StarCraft2Env`, for PyMARL and its successors."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class StarCraft2Env(SmacFace):
     """
 
     def reset(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Begins a battle: what each agent sees, and the state."""
+        """Begins a battle: the agents' observations, and the state."""
         self._begin()
         return self.get_obs(), self.get_state()
 
     def step(self, actions: Any) -> tuple[float, bool, dict[str, Any]]:
-        """Reward, whether the battle has ended or was cut, and info.
+        """Returns reward, terminated and info.
 
         Args:
             actions: one number for each agent; of the dead 0.

@@ -1,4 +1,4 @@
-"""What happened in a battle, kept so that it can be shown: its beginning and everybody's actions."""
+"""A battle kept for a video: its first state and all actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.core.world import World
 
 
 class Replay:
-    """One episode of a world; it begins with the world as it stands now.
+    """One episode, from the world's present state on.
 
     Attributes:
         actions: (1, A) of each step so far, of all slots.
@@ -25,7 +25,7 @@ class Replay:
         self.actions: list[np.ndarray] = []
 
     def scenes(self, world: World) -> Iterator[tuple[Scene, int, bool]]:
-        """Plays the episode again in a copy of its world: scene, 0, and whether it is the last one."""
+        """Plays the episode again in a copy of its world: (scene, 0, is last)."""
         again = copy.deepcopy(world)
         again.load(self._beginning)
         yield scene_of(again, 0), 0, not self.actions
@@ -34,7 +34,7 @@ class Replay:
             yield scene_of(again, 0), 0, number == len(self.actions)
 
     def write(self, world: World, folder: str, name: str) -> Path:
-        """Writes a video of the episode, ``folder/name.mp4``, that appears when it is complete.
+        """Writes a video of the episode, ``folder/name.mp4``, atomically.
 
         Raises:
             UserError: if the folder cannot be written to, or a package is missing.

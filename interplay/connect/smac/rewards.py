@@ -1,4 +1,4 @@
-"""What a world's reward is multiplied by, so that it is what SMAC's switches ask for (specification 5.4)."""
+"""The factor between the world's reward and SMAC's, by SMAC's switches (specification 5.4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from interplay.worlds.battle.world import BattleWorld
 
 
 class Rewards:
-    """Of one environment, battle after battle.
+    """The factor of one environment, battle after battle.
 
     Attributes:
         scale: of the present battle.
@@ -21,7 +21,7 @@ class Rewards:
         self._first = 0.0  # points of a clean win in the first battle
 
     def begin(self, world: BattleWorld) -> None:
-        """A new battle, whose army the world divides its rewards by, if it scales them."""
+        """Begins a battle; a world that scales its rewards divides them by the battle's army."""
         if not world.table[0]["scaled"]:
             return
         points = points_of(world)
@@ -38,7 +38,7 @@ class Rewards:
 
         Args:
             paid: by the world.
-            timeout: what of it was paid for the limit, which is no points and not scaled.
+            timeout: the part paid for the limit, which is no points and not scaled.
         """
         return self.scale * (paid - timeout) + timeout
 

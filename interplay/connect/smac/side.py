@@ -1,4 +1,4 @@
-"""A battle in which red's units are played from outside and a policy plays blue's."""
+"""A battle with red's units as agents and a policy for blue's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.worlds.battle.world import BattleWorld
 
 
 class Turn(NamedTuple):
-    """What a decision brought."""
+    """The result of a decision."""
 
     reward: float
     over: bool
@@ -31,12 +31,12 @@ class Turn(NamedTuple):
 
 
 class LearningSide(CopiedWhole):
-    """One battle: red's units are played from outside, the enemy by a policy.
+    """One battle: the agents are red's units, a policy plays the enemy.
 
     Args:
         map_name: a scenario of `battle/...`, in small or capital letters, or the id of a world of battles.
         seed: names the stream of battles; None draws one.
-        enemy: who plays blue: a scripted policy's name, a run folder, or a policy.
+        enemy: blue's policy: the name of a scripted one, a run folder, or a policy.
         **keywords: of SMAC's constructor, and settings of the world (`exact_smac`, `red`, `randomize`, ...).
 
     Attributes:
@@ -45,7 +45,7 @@ class LearningSide(CopiedWhole):
         battles_won, battles_game, timeouts: so far.
 
     Raises:
-        UserError: for an unknown scenario or enemy, or a keyword that is not honoured.
+        UserError: for an unknown scenario or enemy, or a keyword that is not supported.
     """
 
     def __init__(
@@ -80,17 +80,13 @@ class LearningSide(CopiedWhole):
         self._rewards = Rewards(self.settings)
 
     def seed(self, seed: int | None = None) -> int:
-        """The seed; with a number the next `reset` begins the stream of that name.
-
-        Args:
-            seed: None asks.
-        """
+        """Returns the seed; a number first sets it for the next `reset`."""
         if seed is not None:
             self._seed = self._named = _whole(self.world.id, seed)
         return self._seed
 
     def _begin(self, seed: int | None = None) -> None:
-        """Begins a battle; a seed names it, None goes on with the streams of the world and of the enemy."""
+        """Begins a battle; None continues the streams of the world and the enemy."""
         if seed is not None:
             self.seed(seed)
         self.world.reset(seeds=self._named)
@@ -103,7 +99,7 @@ class LearningSide(CopiedWhole):
         self._rewards.begin(self.world)
 
     def _advance(self, actions: Any) -> Turn:
-        """One decision: the agents', and the enemy's.
+        """One decision: the agents' actions, and the enemy's.
 
         Raises:
             UserError: before the first reset, or when the battle is over.
@@ -153,7 +149,7 @@ class LearningSide(CopiedWhole):
         return np.take(mask["action"][0, : self.n_agents], self._actions, axis=1)
 
     def _dead(self) -> np.ndarray:
-        """(A,) bool, who has fallen; slots that no unit has are not dead."""
+        """(A,) bool, the fallen units; empty slots are not dead."""
         unit = self.world.state.unit[0]
         return unit["present"] & ~unit["alive"]
 

@@ -1,4 +1,4 @@
-"""Werewolf's own adapters: the original's stack of wrappers with its spaces, and agents with role-bearing names.
+"""Werewolf's own adapters: the original's wrappers and spaces, and agents named by role.
 
 ``EvaluatedEnv(MaskedEnv(make_written("werewolf/9-l1s9")))`` is the original's stack: base, mask wrapper, evaluation wrapper. All
 other adapters (`interplay.make`, `to_aec`, `world_to_rllib`, `SB3VecEnv`, OpenSpiel) take werewolf like any world.

@@ -1,6 +1,6 @@
-"""The evaluation wrapper: metrics of every game, and every so many games in full (specification 10).
+"""The evaluation wrapper: metrics of every game, and some games in full (specification 10).
 
-A log is a folder of files, one for each recorded game, each written whole and never touched again; a file holds columns with a row
+A log is a folder with one file for each recorded game, written once and atomically; a file holds columns with a row
 for each phase. No roles reach a player: the log is the evaluator's.
 """
 
@@ -38,16 +38,15 @@ _ROWS = {
 
 
 class EvaluatedEnv(WrappedEnv):
-    """A `WrittenEnv` or `MaskedEnv` that keeps book.
+    """A `WrittenEnv` or `MaskedEnv` that records its games.
 
     Args:
         env: the game.
         folder: of the log; None keeps none.
-        log_every: the first game is recorded in full, and every so many-th after it.
+        log_every: records the first game in full, and each `log_every`-th after it.
 
     Attributes:
-        env: the game.
-        games: the metrics of each game that came to its end, in order.
+        games: the metrics of each finished game, in order.
 
     Raises:
         UserError: for `log_every` below 1; from `step`, if the log cannot be written.
@@ -66,7 +65,7 @@ class EvaluatedEnv(WrappedEnv):
         self._record: Record | None = None
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Told, Told]:
-        """Starts a game; one that was left before its end is not counted."""
+        """Starts a game; an unfinished one is not counted."""
         told = self.env.reset(seed, options)
         self._begun += 1
         records = self.folder is not None and self._begun % self.log_every == 0
@@ -74,7 +73,7 @@ class EvaluatedEnv(WrappedEnv):
         return told
 
     def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Told]:
-        """Plays a phase and notes it."""
+        """Plays a phase and records it."""
         stood = bool(self.env.agents)
         told = self.env.step(actions)
         if stood and self._record is not None:
@@ -126,7 +125,7 @@ class Record:
         self._rows: list[dict[str, Any]] = []
 
     def note(self) -> None:
-        """Reads off what the last step played."""
+        """Adds a row: the phase of the last step."""
         state, settings = self._world.state, self._world.settings
         room = state.room[0]
         public = int(room["ended_phase"]) == int(room["public_phase"])
@@ -149,16 +148,16 @@ class Record:
     def columns(self) -> dict[str, np.ndarray]:
         """``key`` (3,) uint64 and ``role`` (n,) of the game, the rest with T rows.
 
-        ``phase``, ``round``, ``day``, ``chosen`` (-1: nobody) and ``tied`` (T,); ``targets``, ``living``, ``reward`` (T, n);
+        ``phase``, ``round``, ``day``, ``chosen`` (-1: none) and ``tied`` (T,); ``targets``, ``living``, ``reward`` (T, n);
         ``signals`` (T, n, L); ``terms`` (T, n, 5), see `state.TERMS`, (T, 0, 5) where the world keeps none. ``living`` and rewards are
-        those after the phase, boards as they were shown.
+        those after the phase, boards as players saw them.
         """
         columns = {name: np.stack([row[name] for row in self._rows]) for name in self._rows[0]}
         return {"key": self._key, "role": self._role, **columns}
 
 
 def read_log(folder: str | Path) -> list[dict[str, np.ndarray]]:
-    """The recorded games of a folder, in the order in which they were written; see `Record.columns`.
+    """The recorded games of a folder in the order of writing; see `Record.columns`.
 
     Raises:
         UserError: for a folder that is not there, and a file that is no recorded game.
@@ -183,7 +182,7 @@ def read_log(folder: str | Path) -> list[dict[str, np.ndarray]]:
 
 
 def _fits(game: Mapping[str, np.ndarray]) -> bool:
-    """Whether the columns of one game have its seats, and only known names."""
+    """Whether a game's columns are the known ones, with the right number of seats."""
     key, role = game.get("key"), game.get("role")
     if (
         key is None

@@ -1,4 +1,4 @@
-"""The mask wrapper: the original's observations beside an action mask and as one flat vector (specification 7)."""
+"""The mask wrapper: the original's observations with a mask and as a vector (specification 7)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ Boards = Literal["one_hot", "scaled"]
 
 
 class MaskedEnv(WrappedEnv):
-    """A `WrittenEnv` whose observations are what a network with masks takes.
+    """A `WrittenEnv` with observations for a network with masks.
 
     An observation is a Dict of ``action_mask`` (``n * (1 + L)`` int8, of the seat's own next action; of an ended seat all 0),
-    ``array_obs`` (flat float32) and ``dict_obs`` (the original one). In the vector stand the one-hots of the fields with one
-    number, then the bits, then the boards, each in the order of the table; `layout` says where.
+    ``array_obs`` (flat float32) and ``dict_obs`` (the original one). The vector holds the one-hots of the fields with one
+    number, then the bits, then the boards, each in the order of the table; see `layout`.
 
     Args:
         env: the game.
         boards: each entry of a board as a one-hot (the first place: no entry), or as one number from 0 (no entry) to 1.
 
     Attributes:
-        env: the game.
         layout: field -> slice of ``array_obs``.
 
     Raises:
@@ -99,7 +98,7 @@ class MaskedEnv(WrappedEnv):
 
 
 def layout_of(parts: Mapping[str, spaces.Space[Any]], boards: Boards) -> dict[str, slice]:
-    """Field -> its place in the flat vector."""
+    """Field -> its slice of the flat vector."""
     layout, at = {}, 0
     for name, part in parts.items():
         size = len(_numbers(part, part.sample(), boards))

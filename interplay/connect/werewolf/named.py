@@ -1,6 +1,6 @@
-"""Agents that keep a name with their role in it, for libraries that can map policies by an agent's name alone (specification 2).
+"""Agents named by role, for libraries that map policies by an agent's name (specification 2).
 
-A name is for the library; no player ever sees one. Players speak of each other by public ids, which are dealt anew in every game.
+Names are for the library; no player sees one. Players refer to each other by public ids, dealt anew in every game.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.env import ParallelEnv
 
-from interplay.connect.pettingzoo import Infos, WorldEnv, make
+from interplay.connect.agent_infos import Infos
+from interplay.connect.pettingzoo import WorldEnv, make
 from interplay.connect.werewolf.relabelling import Relabelling
 from interplay.connect.werewolf.spaces import point_of
 from interplay.core import seeding
@@ -29,17 +30,15 @@ Told = dict[str, Any]
 class RoleNamedEnv(ParallelEnv[str, Any, Any]):
     """A game whose agents are called ``werewolf_0``, ..., ``villager_3``, ...: wolves first, numbered through.
 
-    In every game the deal says which seat of the world an agent takes. Its rows are those of the seat; what rows say of players
-    is written in public ids. With ``relabel`` these are drawn anew for each game, as in the original: then what comes out goes
-    through the forward map (seat -> id), entries and the rows of boards and lists alike, and what comes in through the inverse.
-    Without it an id is a seat, which tells a player just as little.
+    Each game's deal maps agents to seats of the world. An agent's rows are its seat's; players in them are public ids. With
+    ``relabel`` these are drawn anew for each game, as in the original: outputs go through the forward map (seat -> id), entries and
+    rows of boards and lists alike, and actions through the inverse. Without it an id is a seat, which reveals as little.
 
     Args:
         env: the game, as `interplay.make` gives it.
         relabel: draw public ids anew in every game.
 
     Attributes:
-        env: the game.
         labels: seats to public ids in this game.
 
     Raises:
@@ -51,7 +50,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
             raise UserError(
                 f"{env.world.id}: no game of werewolf, its agents have no roles; use the environment as it is"
             )
-        if type(env) is not WorldEnv or env.mask_in_observation or env.flat:
+        if env.mask_in_observation or env.flat or env.slots or env.on_death == "keep":
             raise UserError(
                 f"{env.world.id}: its rows are renamed field by field; leave flat, mask_in_observation, keep_dead and agents out"
             )
@@ -111,7 +110,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
         )
 
     def render(self) -> Any:
-        """What the game draws."""
+        """The game's picture."""
         return self.env.render()
 
     def close(self) -> None:
@@ -119,7 +118,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
         self.env.close()
 
     def _deal(self) -> None:
-        """Agents take the seats that their role was dealt to, in order; public ids are drawn."""
+        """Assigns agents to the seats of their role, in order, and draws public ids."""
         role = self.world.state.role[0]
         seats = np.empty(len(role), np.int64)
         for number in np.unique(self._order):

@@ -1,7 +1,7 @@
-"""Seats under other names: what players are shown goes through the forward map, what they say through the inverse.
+"""Seats under other names: observations go through the forward map, actions through the inverse.
 
-The source of two defects in an early version of the original (specification 13, number 13): the forward map where the inverse is needed, and
-rows left where they were while their entries changed.
+Two defects of an early version of the original (specification 13, number 13) were here: the forward map in place of the
+inverse, and rows that stayed in place while their entries changed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Relabelling:
         self.ids = np.asarray(ids, np.int64)
         self.seats = np.argsort(self.ids)
         n, names = settings.n_players, settings.names
-        # Nobody is -1 on a board and n in an action; both stay what they are, the first as the table's last entry.
+        # "No player" is -1 on a board (the table's last entry) and n in an action; both stay.
         self._out = np.append(self.ids, -1)
         self._in = np.append(self.seats, n)
         subject = names + settings.signal_length + SUBJECT
@@ -92,16 +92,16 @@ class Relabelling:
         return row
 
     def action_out(self, action: Any) -> np.ndarray:
-        """The inverse of `action_in`: an action as seats say it, in ids."""
+        """The inverse of `action_in`: an action from seats to ids."""
         row = np.array(action, np.int16)
         row[self._named] = np.append(self.ids, len(self.ids))[row[self._named]]
         return row
 
     def mask(self, mask: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        """An action mask in gymnasium's form, from seats to ids; pass, or nobody, stays the last choice."""
+        """A mask in gymnasium's form, from seats to ids; the last choice, pass, stays last."""
         return tuple(part[self._in] if head in self._named else part for head, part in enumerate(mask))
 
     def _subjects(self, subjects: np.ndarray) -> np.ndarray:
         n = len(self.ids)
-        table = np.concatenate([self.ids, [n, -1]])  # n: nobody is spoken of; -1: nobody speaks
+        table = np.concatenate([self.ids, [n, -1]])  # n: no subject; -1: no claim
         return np.asarray(table[subjects], subjects.dtype)

@@ -1,4 +1,4 @@
-"""The original's spaces, where its choices are in the world's masks, and which settings have no place in them."""
+"""The original's spaces, their mask columns, and the settings that do not fit them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def action_space_of(settings: WerewolfSettings) -> spaces.Space[Any]:
 
 
 def refuse_others(world: WerewolfWorld) -> None:
-    """Raises a `UserError` for settings that the original's spaces have no place for, naming setting and cure."""
+    """Refuses settings that do not fit the original's spaces, naming setting and cure."""
     s = world.settings
     cures = (
         (world.num_worlds > 1, f"num_worlds = {world.num_worlds}", "this environment is one game; pass 1"),
@@ -57,7 +57,7 @@ def refuse_others(world: WerewolfWorld) -> None:
 
 
 def columns_of(settings: WerewolfSettings) -> np.ndarray:
-    """(n * (1 + L),) column of the world's mask for each of the original's choices, -1 for symbols that do not exist."""
+    """(n * (1 + L),) mask column of each original choice, -1 for missing symbols."""
     n, symbols = settings.n_players, np.arange(settings.n_players)
     heads = [np.arange(n)]
     for place in range(settings.signal_length):

@@ -1,4 +1,4 @@
-"""What the wrappers around the original's game have in common: they pass on what they do not change."""
+"""The common part of the wrappers around the original's game."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ from pettingzoo.utils.env import ParallelEnv
 
 
 class WrappedEnv(ParallelEnv[str, Any, Any]):
-    """A game inside another one.
-
-    Args:
-        env: the game.
-
-    Attributes:
-        env: the game.
-    """
+    """A game inside another one."""
 
     def __init__(self, env: Any) -> None:
         self.env = env
@@ -31,7 +24,7 @@ class WrappedEnv(ParallelEnv[str, Any, Any]):
 
     @property
     def agents(self) -> list[str]:
-        """The seats whose episode goes on."""
+        """The seats still in the game."""
         agents: list[str] = self.env.agents
         return agents
 
@@ -43,7 +36,7 @@ class WrappedEnv(ParallelEnv[str, Any, Any]):
 
     @property
     def owed(self) -> dict[str, float]:
-        """Seat -> reward that it was not told yet."""
+        """Seat -> reward not reported yet."""
         owed: dict[str, float] = self.env.owed
         return owed
 

@@ -1,7 +1,7 @@
-"""Werewolf as its original description has it: an environment that asks only who acts, with the original's spaces.
+"""Werewolf in its original form: only acting seats are reported, in the original's spaces.
 
 Actions are ``MultiDiscrete([n] * (1 + L))``: a name, then L symbols, which are the first S of n values; ``Discrete(n)`` without
-words. There is no value for a pass, so sleepers and the dead are not called. Source: specification 6 and 7 (connector).
+words. There is no value for a pass, so sleepers and the dead do not act. Source: specification 6 and 7 (connector).
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ Told = dict[str, Any]
 
 
 class WrittenEnv(ParallelEnv[str, Any, Any]):
-    """One game, in the style of a PettingZoo parallel environment or of RLlib's: who is in the observations acts next.
+    """One game as a PettingZoo parallel environment or RLlib's: seats with an observation act next.
 
-    `agents` are the seats whose episode goes on. `reset` and `step` report the seats that act in the coming phase and those
-    whose episode has just ended. A reward is what a seat earned since it was last reported, so what reaches a sleeper or a dead
-    player is kept for it; `owed` shows what is kept.
+    `agents` are the seats still in the game. `reset` and `step` report the seats that act in the coming phase and those that have
+    just ended. A reward adds up from report to report: rewards of sleepers and the dead are kept, in `owed`.
 
     Infos hold ``action_mask``, ``n * (1 + L)`` int8, the heads one after another; of an ended seat ``metrics``.
 
@@ -41,10 +40,10 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
 
     Attributes:
         world: the game. Its roles are for policy mapping and evaluation, never for a player.
-        owed: seat -> reward that it was not told yet.
+        owed: seat -> reward not reported yet.
 
     Raises:
-        UserError: for settings that the original's spaces have no place for, naming setting and cure.
+        UserError: for settings that do not fit the original's spaces, naming setting and cure.
     """
 
     def __init__(self, world: WerewolfWorld) -> None:
@@ -71,10 +70,10 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Told, Told]:
-        """Starts a game; observations and infos of who acts first.
+        """Starts a game; observations and infos of the seats that act first.
 
         Args:
-            seed: names the game; None goes on with the world's own stream.
+            seed: of the game; None continues the world's own stream.
             options: ignored.
         """
         self.world.reset(seeds=seed)
@@ -132,10 +131,10 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
         for name in [*actions, *queried]:
             if name not in queried:
                 raise UserError(
-                    f"{self.world.id}: an action of {name}, who is not asked; asked are {', '.join(queried)}"
+                    f"{self.world.id}: an action of {name}, which does not act; acting are {', '.join(queried)}"
                 )
             if name not in actions:
-                raise UserError(f"{self.world.id}: no action of {name}, who is asked; pass one")
+                raise UserError(f"{self.world.id}: no action of {name}, which acts; pass one")
             given = point_of(self.action_spaces[name], actions[name], f"{self.world.id}: action", name)
             self._rows[0, self._seat[name]] = self._symbols(name, given)
         return self._rows
@@ -174,12 +173,12 @@ def make_written(world_id: str = "werewolf/written", *, seed: int = 0, **options
     """Makes one game with the original's spaces.
 
     Args:
-        world_id: of a werewolf variant; where it has two boards, it gets the one that was seen last.
-        seed: names the stream of games that `reset` without a seed goes through.
+        world_id: of a werewolf variant; one with two boards gets the last visible one.
+        seed: names the stream of games for `reset` without a seed.
         **options: the world's settings.
 
     Raises:
-        UserError: for an unknown world or option, or settings that the original's spaces have no place for.
+        UserError: for an unknown world or option, or settings that do not fit the original's spaces.
 
     Example:
         >>> env = make_written("werewolf/9-l1s9")

@@ -1,4 +1,4 @@
-"""What an environment's `reset` and `step` must take and give, and one line where they do not."""
+"""The forms of an environment's `reset` and `step`, and one-line errors for deviations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DICT = {dict}
 
 
 class Form(NamedTuple):
-    """An interface of environments: its name, and what its two calls give.
+    """An interface of environments: its name, and the parts that its two calls return.
 
     Attributes:
         named: whether each part is a dict by agent; else only the last one is a dict.
@@ -50,12 +50,12 @@ def require_seed(form: str, reset: Any) -> None:
 
 
 def of_reset(given: Any, form: Form = PARALLEL) -> Any:
-    """What `reset` gave, if it has the form."""
+    """The result of `reset`, if it has the form."""
     return given if _fits(given, 2, form.named) else _refuse("reset", given, form, form.reset)
 
 
 def of_step(given: Any, form: Form = PARALLEL) -> Any:
-    """What `step` gave, if it has the form."""
+    """The result of `step`, if it has the form."""
     if type(given) is tuple and len(given) == 5:  # the usual case, in one look
         usual = {*map(type, given)} == _DICT if form.named else type(given[4]) is dict
         if usual:
@@ -91,7 +91,7 @@ def check_all(
     before: Sequence[Any],
     left: Collection[Any],
 ) -> None:
-    """Refuses RLlib's ``__all__`` where the agents' own flags do not say the same.
+    """Refuses RLlib's ``__all__`` where it contradicts the agents' own flags.
 
     Args:
         terminations, truncations: of a step; one of them has the key.

@@ -32,12 +32,12 @@ class EnvSlot:
         layout: of the environment.
         buffers: of the whole batch.
         w: the row.
-        leaves: what agents see, in the worlds of this process.
+        leaves: observations in the worlds of this process.
         numbers: of infos, for all worlds of the process.
-        at: which of these worlds it is.
+        at: the world's index in this process.
 
     Attributes:
-        steps: of the episode under way, the one that is being taken included; 0 while it is reset.
+        steps: of the current episode, a running one included; 0 during its reset.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class EnvSlot:
         self._keys: set[Any] = set()  # of infos, that were searched
         # An info of an environment in turns stands until its agent's turn; others are new in each step.
         self._stands = bool(getattr(env, "infos_stand", False))
-        self._gaps = isinstance(env, ManagedSimulation)  # which reports agents when they are asked
+        self._gaps = isinstance(env, ManagedSimulation)  # which reports acting agents only
         self._in_form = bool(getattr(env, "in_form", False))  # an adapter of ours
 
     def reset(self, seed: int) -> None:
@@ -118,7 +118,7 @@ class EnvSlot:
             ended, cut = terminations.get(agent), truncations.get(agent)
             if type(ended) is not bool or type(cut) is not bool:
                 ended, cut = end_of(ended, agent), end_of(cut, agent)
-            # Who leaves without a word has left by the rules.
+            # An agent that leaves without a flag is terminated.
             terminated = ended or (agent not in living and not cut)
             try:
                 row["reward"][slot] = rewards.get(agent, 0.0)
@@ -144,7 +144,7 @@ class EnvSlot:
             )
 
     def _check_paid(self, rewards: Mapping[Any, Any], before: Sequence[Any], living: Collection[Any]) -> None:
-        """Refuses a step that leaves out a reward; warns once of a reward that does not count."""
+        """Refuses a missing reward; warns once of a reward that does not count."""
         if not self._gaps and (missing := [a for a in before if a in living and a not in rewards]):
             raise UserError(f"rewards lack {missing[0]!r}, which is there; give 0 for no reward")
         for agent in rewards.keys() - set(before):
@@ -170,7 +170,7 @@ class EnvSlot:
         for agent in living:
             if agent not in observation and (infos.get(agent) or {}).get("acting", True):
                 raise UserError(
-                    f'{agent} is in agents and observations lack it; give one, or say info["acting"] = False'
+                    f'{agent} is in agents and observations lack it; give one, or set info["acting"] = False'
                 )
         for agent in before:
             if agent not in observation and self._row["truncated"][self._place[agent][0]]:
@@ -179,7 +179,10 @@ class EnvSlot:
                 )
 
     def _count(self, infos: Mapping[Any, Any], living: Any) -> None:
-        """Reads the numbers of infos, of agents that left too; an info that waits for its agent's turn is read then."""
+        """Reads the numbers of infos, those of departed agents included.
+
+        In turns an info is read when its agent acts.
+        """
         ignored = self._ignored
         for agent, info in infos.items():
             if not info or info.keys() <= ignored or agent not in self._place:
@@ -188,7 +191,10 @@ class EnvSlot:
                 self._numbers.add(self._place[agent][0], agent, info, self.steps > 0)
 
     def _clear(self, observation: Mapping[Any, Any], before: Sequence[Any] = ()) -> None:
-        """Clears the row, except for arrays that this step writes for all agents; those in `before` get rewards and ends."""
+        """Clears the row, except for arrays that this step writes for all agents.
+
+        Rewards and ends of the agents in `before` are written by the step.
+        """
         if len(before) == len(self._place):
             self._acting[:] = False
         else:
@@ -209,12 +215,12 @@ class EnvSlot:
             slot, column, kind = place[agent]
             name = kind.kind.name
             info = infos.get(agent) or {}
-            # An agent that is listed but cannot act may say so in its info, as our own PettingZoo adapter does.
+            # A listed agent that cannot act has {"acting": False} in its info, as in our own PettingZoo adapter.
             acting = agent in living and info.get("acting", True)
             if seen is None:
                 if acting:
                     raise UserError(
-                        f'{agent} acts and its observation is None; give one, or say info["acting"] = False'
+                        f'{agent} acts and its observation is None; give one, or set info["acting"] = False'
                     )
                 for part in seeing[name]:
                     part.rows[self._at, column] = 0
@@ -259,7 +265,7 @@ class EnvSlot:
 
 
 def leaves_of(layout: Layout, buffers: Buffers, worlds: slice) -> LeafColumns:
-    """What agents see in some worlds of a batch, for the slots of these worlds."""
+    """The observation leaves of some worlds of a batch, for their slots."""
     return {kind.kind.name: _leaves_of_kind(kind, layout, buffers, worlds) for kind in layout.kinds}
 
 
@@ -285,7 +291,7 @@ def _rows(
 
 
 def _plain(space: spaces.Space[Any], row: np.ndarray) -> Any:
-    """A number of the space's type where the space is Discrete, otherwise a copy that the environment may keep."""
+    """A number of the space's type for a Discrete, else a copy."""
     return np.int64(row) if isinstance(space, spaces.Discrete) else row.copy()
 
 

@@ -1,4 +1,4 @@
-"""The actions of every world's present episode: with its seed, all that a simulation's state follows from."""
+"""The actions of every world's current episode, which with its seed determine the state."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows, mix64
 from interplay.sim.batch.layout import Buffers, KindLayout, Leaf
 
-FIRST = 64  # steps for which there is room at first
+FIRST = 64  # capacity in steps at first
 
 
 class History:
-    """What was played since each world's last reset, in the smallest integers that hold the actions.
+    """The actions since each world's last reset, in the smallest integer types.
 
-    Actions of agents who were not asked are not kept: a legal action, always the same, stands in their place.
+    Actions of agents that were not to act are not kept: a fixed legal action takes their place.
 
     Args:
         num_worlds: W.
@@ -27,7 +27,7 @@ class History:
 
     def __init__(self, num_worlds: int, kinds: Sequence[KindLayout]) -> None:
         self._kinds = tuple(kinds)
-        self._actions: dict[str, np.ndarray] = {}  # (W, room, A of the kind, ...)
+        self._actions: dict[str, np.ndarray] = {}  # (W, capacity, A of the kind, ...)
         for kind, leaf in self._leaves():
             shape = (num_worlds, FIRST, len(kind.kind.slots), *(leaf.space.shape or ()))
             self._actions[kind.key("action", leaf)] = np.zeros(shape, compact_dtype(leaf.space))
@@ -38,7 +38,7 @@ class History:
         return tuple(self._actions)
 
     def add(self, buffers: Buffers, at: np.ndarray) -> None:
-        """Writes down the actions in the buffers, of worlds that are not over.
+        """Adds the actions in the buffers, for worlds that are not over.
 
         Args:
             buffers: of the batch, before its step.
@@ -59,7 +59,7 @@ class History:
             buffers[key][:] = actions[:, t]
 
     def save(self, lengths: np.ndarray) -> dict[str, np.ndarray]:
-        """Buffer name -> (W, longest, A of the kind, ...), zeros after a world's last step.
+        """Buffer name -> (W, longest, A of the kind, ...), zeros after each world's end.
 
         Args:
             lengths: (W,) steps of each world's episode.
@@ -72,13 +72,13 @@ class History:
         return saved
 
     def load(self, saved: Mapping[str, np.ndarray], longest: int) -> None:
-        """Takes over what `save` gave and `check` let pass."""
+        """Takes over a result of `save` that `check` has accepted."""
         self._make_room(longest)
         for key, actions in self._actions.items():
             actions[:, :longest] = saved[key]
 
     def check(self, owner: str, saved: Mapping[str, np.ndarray], lengths: np.ndarray) -> None:
-        """Holds a snapshot's actions against the spaces.
+        """Checks a snapshot's actions against the spaces.
 
         Raises:
             UserError: if a shape, a dtype or an action does not fit.
@@ -101,7 +101,7 @@ class History:
                 )
 
     def digest(self, lengths: np.ndarray) -> np.ndarray:
-        """(W,) uint64, equal for equal histories however long the others of the batch are."""
+        """(W,) uint64, equal for equal histories, independent of the batch's longest one."""
         longest, worlds = int(lengths.max()), len(lengths)
         if not longest:
             return np.zeros(worlds, np.uint64)
@@ -145,7 +145,7 @@ def compact_dtype(space: spaces.Space[Any]) -> np.dtype[Any]:
 
 
 def resting(space: spaces.Space[Any]) -> Any:
-    """The action that stands for those who were not asked: as near to 0 as the space allows."""
+    """The action that stands for idle agents: as near to 0 as the space allows."""
     low, high = _bounds(space)
     return np.clip(0, low, high)
 

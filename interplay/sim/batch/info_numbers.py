@@ -1,8 +1,8 @@
-"""Numbers that environments put into infos, as metrics of the batch: one value per agent and episode.
+"""Numbers in infos as metrics of the batch: one value per agent and episode.
 
-An environment names them by ``metadata["metrics"] = {"success": "last", "energy": "sum", "speed": "mean"}``; dots lead into nested
-dicts. Without it every number of the infos is taken by its last value in the episode, under the name of its key. Agents without a
-number in an episode have NaN, and means leave them out; a NaN or infinite value is none.
+An environment declares them by ``metadata["metrics"] = {"success": "last", "energy": "sum", "speed": "mean"}``; dots lead into nested
+dicts. Without it every number of the infos becomes a metric by its last value in the episode, under its key. Agents without a
+number in an episode have NaN, and means leave them out; NaN and infinite values count as missing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BRACKETS = str.maketrans("[]", "()")  # brackets behind a metric name a side or
 
 
 def declared(name: str, metadata: Mapping[str, Any] | None) -> dict[str, str] | None:
-    """The numbers that an environment names beforehand, with their rules; None: it names none.
+    """The declared numbers with their rules; None: none are declared.
 
     Raises:
         UserError: for another rule than `RULES`.
@@ -52,7 +52,7 @@ def declared(name: str, metadata: Mapping[str, Any] | None) -> dict[str, str] | 
 
 
 def logged_name(key: str) -> str:
-    """What a number is called as a metric.
+    """The metric's name of a number.
 
     Example:
         >>> logged_name("success"), logged_name("kl"), logged_name("door[2]")
@@ -63,7 +63,7 @@ def logged_name(key: str) -> str:
 
 
 class Columns:
-    """Where the numbers of the worlds of one process stand.
+    """The number columns of the worlds of one process.
 
     Args:
         rules: of `declared`.
@@ -71,8 +71,7 @@ class Columns:
         worlds: of this process.
 
     Attributes:
-        rules: as given.
-        of: key -> column, in the order in which the keys came; -1 for one that is no number.
+        of: key -> column, in the order of their first appearance; -1 for one that is no number.
         ignored: keys that are no numbers.
         new: names since the list was emptied.
     """
@@ -119,16 +118,16 @@ class EpisodeNumbers:
         self.begin()
 
     def begin(self) -> None:
-        """An episode begins: no agent has a number."""
+        """Begins an episode without numbers."""
         self._row[: len(self._columns.of)] = np.nan
         self._sums = [[0.0] * len(self._rules) for _ in self._cells]
         self._cases = [[0] * len(self._rules) for _ in self._cells]
 
     def add(self, slot: int, agent: Any, info: Mapping[Any, Any], stepped: bool) -> None:
-        """Reads an agent's info; `stepped`: of a step, not of a reset, which sums and means leave out.
+        """Reads an agent's info; sums and means skip those of a reset (`stepped` False).
 
         Raises:
-            UserError: if a number that was named beforehand is none.
+            UserError: if a declared number is none.
         """
         if self._columns.rules is not None:
             self._add_declared(slot, agent, info, stepped)

@@ -1,4 +1,4 @@
-"""How the spaces of an environment, or of a simulation's agents, become the kinds and arrays of a batch."""
+"""Kinds and arrays of a batch, from the spaces of an environment or simulation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Leaf(NamedTuple):
 
 
 class KindLayout(NamedTuple):
-    """Agents with the same spaces, and where their data stands.
+    """Agents with the same spaces, and the names of their buffers.
 
     Attributes:
         kind: as the world declares it.
@@ -61,10 +61,10 @@ class KindLayout(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Everything a batch needs to know of an environment.
+    """The batch's view of an environment.
 
     Attributes:
-        metrics: numbers of infos that it names beforehand, see `interplay.sim.batch.info_numbers`; None: it names none.
+        metrics: declared numbers of infos, see `interplay.sim.batch.info_numbers`; None: none.
     """
 
     name: str
@@ -74,9 +74,9 @@ class Layout(NamedTuple):
 
 
 def read_layout(env: Any) -> Layout:
-    """Reads an environment's agents, spaces and, by a reset, who has action masks.
+    """Reads an environment's agents, spaces and, by a reset, its action masks.
 
-    Infos tell, and a simulation under a manager is asked: under a turn-based one infos show whose turn is first alone.
+    Masks come from infos; a simulation under a manager is asked directly, as a turn-based one's infos hold only the first agent's.
 
     Raises:
         UserError: if it is no parallel environment, or a space cannot become arrays.
@@ -85,8 +85,8 @@ def read_layout(env: Any) -> Layout:
     agents = tuple(getattr(env, "possible_agents", ()))
     if not agents or not hasattr(env, "observation_space"):
         raise UserError(
-            f"{name}: a {type(env).__name__} has no possible_agents; pass a function that makes a PettingZoo ParallelEnv whose "
-            "agents are known beforehand (worlds of ours go by their id)"
+            f"{name}: a {type(env).__name__} has no possible_agents; pass a function that makes a PettingZoo ParallelEnv with "
+            "possible_agents (a world goes by its id)"
         )
     if hasattr(env, "agent_iter"):
         raise UserError(
@@ -124,7 +124,7 @@ def _first_mask(env: Any, agent: Any, infos: Mapping[Any, Any]) -> Any:
 
 
 def refuse_misspelt(keys: Iterable[Any], owner: str) -> None:
-    """Refuses a key that is ``action_mask`` but for a letter."""
+    """Refuses a key that is a misspelt ``action_mask``."""
     if name := misspelt(keys):
         raise UserError(f"{owner} has {name!r}, which is not read; call it {MASK!r}, or something else")
 
@@ -132,8 +132,8 @@ def refuse_misspelt(keys: Iterable[Any], owner: str) -> None:
 def shapes_of(layout: Layout, num_worlds: int, num_workers: int) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Shape and dtype of every array that the world and its workers share.
 
-    Besides the fields of a time step: ``which`` (W,) says what to reset or step, ``seed`` (W,) with what to reset, ``at`` (workers,) is
-    the world that a worker is busy with.
+    Besides the fields of a time step: ``which`` (W,), the worlds to reset or step; ``seed`` (W,), of their resets; ``at`` (workers,),
+    each worker's current world.
     """
     grid = (num_worlds, len(layout.agents))
     shapes: dict[str, tuple[tuple[int, ...], Any]] = {
@@ -163,7 +163,7 @@ def size_of(shapes: dict[str, tuple[tuple[int, ...], Any]]) -> int:
 
 
 def place(shapes: dict[str, tuple[tuple[int, ...], Any]], memory: Any) -> Buffers:
-    """Arrays one after another in `memory`, each at a cache line of its own."""
+    """Arrays one after another in `memory`, aligned to cache lines."""
     buffers, offset = {}, 0
     for name, (shape, dtype) in shapes.items():
         count = int(np.prod(shape, dtype=np.int64))
@@ -213,14 +213,14 @@ def mask_rows(acts: spaces.Space[Any], action: tuple[Leaf, ...]) -> MaskRows:
 
 
 def mask_of(leaf: Leaf, mask: Any) -> Any:
-    """A leaf's part of gymnasium's mask of the whole action; None where all its choices are legal."""
+    """A leaf's part of gymnasium's mask of the whole action; None: all legal."""
     for key in leaf.path:
         mask = mask.get(key) if isinstance(mask, Mapping) else None
     return mask
 
 
 def choices(space: spaces.Space[Any], leaves: tuple[Leaf, ...]) -> spaces.Space[Any]:
-    """An action space as a batch declares it: nested ones flat, and bounded integer Boxes as the choices that they are.
+    """The batch's form of an action space: nested ones flat, bounded integer Boxes as choices.
 
     The values of actions stay the same.
     """
@@ -262,7 +262,7 @@ def _leaves(
 
 
 def _distinct(owner: str, leaves: Iterator[Leaf]) -> tuple[Leaf, ...]:
-    """The leaves, each with a name of its own."""
+    """The leaves, checked for distinct names."""
     found: dict[str, Leaf] = {}
     for leaf in leaves:
         if leaf.name in found:
@@ -274,7 +274,7 @@ def _distinct(owner: str, leaves: Iterator[Leaf]) -> tuple[Leaf, ...]:
 
 
 def _kind_names(groups: list[list[str]]) -> list[str]:
-    """What the agents' names of a group have in common: adversary_0, adversary_1 -> adversary."""
+    """The common part of the agents' names of each group: adversary_0, adversary_1 -> adversary."""
     if len(groups) == 1:
         return ["agent"]
     names = []

@@ -1,4 +1,4 @@
-"""What agents see, from whatever arrays an environment gives into the dtype of the space; numbers that do not fit are refused."""
+"""Observations of any arrays, cast to the dtype of the space; misfits are refused."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NUMBERS = "biuf"  # kinds of dtypes: bools, whole numbers, floats
 class LeafColumn:
     """One leaf of the observations of a kind, in the worlds of one process.
 
-    `rows` is the batch's own array while each dtype that comes fits the space's. Otherwise it has a wider dtype, and `settle` copies it
+    `rows` is the batch's own array while each incoming dtype fits the space's. Otherwise it has a wider dtype, and `settle` copies it
     into the batch's array, all worlds at once.
 
     Args:
         leaf: of the observation.
         agents: of the kind, in its order.
         array: (W, A, ...) of the batch, for the worlds of this process.
-        read: returns the rows that are read, (W, A) bool; only there numbers have to be finite.
+        read: returns the rows in use, (W, A) bool; only there numbers have to be finite.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class LeafColumn:
         self.rows[w, a] = seen
 
     def settle(self) -> tuple[int, str] | None:
-        """Brings numbers of a wider dtype into the batch's array, all worlds at once.
+        """Copies numbers of a wider dtype into the batch's array, all worlds at once.
 
         Returns:
-            The first world in which a number does not fit or is not finite, and the line of it.
+            The first world in which a number does not fit or is not finite, and its error line.
         """
         if self._flat is not None:
             if not are_finite(self._flat):
@@ -113,7 +113,7 @@ def check_numbers(leaf: Leaf, given: np.ndarray, agent: Any) -> None:
 
 
 def fitted(leaf: Leaf, seen: Any, agent: Any) -> np.ndarray:
-    """A leaf of an agent's observation in the dtype of its space: one by itself, as `LeafColumn` reads those of a batch.
+    """A leaf of one observation in the dtype of its space, read as by `LeafColumn`.
 
     Raises:
         UserError: as `LeafColumn`.
@@ -129,12 +129,12 @@ def fitted(leaf: Leaf, seen: Any, agent: Any) -> np.ndarray:
 
 
 def fits(dtype: np.dtype[Any], into: np.dtype[Any]) -> bool:
-    """Whether numbers of a dtype need no look before they are cast: floats lose digits only, whole numbers whatever they are."""
+    """Whether a cast needs no check: floats only lose digits, safe whole-number casts lose nothing."""
     return into.kind == "f" or np.can_cast(dtype, into, "safe")
 
 
 def check_shape(leaf: Leaf, given: np.ndarray, agent: Any) -> None:
-    """Refuses an array of another shape than its space's; a bare number is a point of a box with one element."""
+    """Refuses another shape than the space's; a bare number fits a box with one element."""
     shape = leaf.space.shape
     if given.shape != shape and (given.shape, shape) != ((), (1,)):
         raise UserError(
@@ -143,7 +143,7 @@ def check_shape(leaf: Leaf, given: np.ndarray, agent: Any) -> None:
 
 
 def misfit(leaf: Leaf, value: Any, agent: Any) -> str:
-    """What is wrong with a number that the dtype of its space does not hold."""
+    """The error line for a number that the dtype of its space does not hold."""
     return (
         f"observation{_named(leaf)} of {agent} is {value} ({value.dtype}), which {leaf.space.dtype} of its space {leaf.space} does not "
         "hold; declare the space with the dtype and bounds of what is given, or round and clip before"
@@ -151,7 +151,7 @@ def misfit(leaf: Leaf, value: Any, agent: Any) -> str:
 
 
 def not_finite(leaf: Leaf, value: Any, agent: Any) -> str:
-    """What is wrong with a number that is NaN, infinite, or too large for the dtype of its space."""
+    """The error line for a NaN, an infinity, or a number beyond the dtype."""
     return f"observation{_named(leaf)} of {agent} is {value} as {leaf.space.dtype}; give finite numbers that it holds"
 
 

@@ -1,7 +1,6 @@
 """A simulation under a manager, in the form of a PettingZoo parallel environment.
 
-So one road serves both: whatever steps, checks and trains other people's environments does it for simulations of
-`interplay.sim` too, in this process or in several.
+So simulations of `interplay.sim` use the same stepping, checks and training as other libraries' environments.
 """
 
 from __future__ import annotations
@@ -15,17 +14,16 @@ from interplay.sim.managers import SimulationManager
 
 
 class ManagedSimulation:
-    """Everybody who can act is listed from reset until the manager reports it done.
+    """Lists every acting agent from reset until the manager reports it done.
 
-    An agent whose turn it is not stays listed, shows its last observation, and its info says ``{"acting": False}``; an action for
-    it is not handed on. Agents are truncated by the manager's time limit, or where the simulation's ``get_truncated`` is True; others
-    are terminated.
+    An idle agent stays listed with its last observation and ``{"acting": False}`` in its info; its action is ignored.
+    Agents are truncated by the manager's time limit, or where the simulation's ``get_truncated`` is True; others are terminated.
 
     Args:
         manager: of the simulation; its agents keep their order.
 
     Raises:
-        UserError: if nobody in the simulation observes and acts.
+        UserError: if no agent of the simulation observes and acts.
     """
 
     def __init__(self, manager: SimulationManager) -> None:
@@ -35,7 +33,7 @@ class ManagedSimulation:
         self.possible_agents = [name for name, agent in manager.agents.items() if is_agent(agent)]
         if not self.possible_agents:
             raise UserError(
-                f"{self.metadata['name']}: no agent both observes and acts, so there is nobody to play; add an Agent"
+                f"{self.metadata['name']}: no agent both observes and acts, so no agent can play; add an Agent"
             )
         self.agents: list[str] = []
         self._cut_alone = getattr(manager.sim.unwrapped, "get_truncated", None)
@@ -52,13 +50,13 @@ class ManagedSimulation:
         return self.manager.agents[agent].action_space
 
     def kind_of(self, agent: str) -> str:
-        """What the agent says that it is by an attribute ``kind``: those of different kinds never share a network."""
+        """The agent's attribute ``kind``: agents of different kinds never share a network."""
         return str(getattr(self.manager.agents[agent], "kind", ""))
 
     def action_mask(self, agent: str) -> Any:
-        """What the simulation says that the agent may do now, in gymnasium's form; None: everything.
+        """The simulation's mask for the agent in gymnasium's form; None: all legal.
 
-        It may be asked of agents whose turn it is not, too; infos hold it only for those whose turn it is.
+        It exists for idle agents, too; infos hold it only for acting ones.
         """
         return self.manager.sim.get_action_mask(agent)
 
@@ -76,7 +74,7 @@ class ManagedSimulation:
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Goes on with the actions of those whose turn it is."""
+        """Steps with the actions of the acting agents."""
         given = {name: action for name, action in actions.items() if name in self._queried}
         observations, rewards, dones, infos = self.manager.step(given)
         before, over, cut = self.agents, bool(dones["__all__"]), self.manager.truncated
@@ -118,12 +116,12 @@ class ManagedSimulation:
 
 
 def as_environment(made: Any) -> Any:
-    """What a factory made, a manager as an environment."""
+    """Wraps a manager as an environment; others stay as they are."""
     return ManagedSimulation(made) if isinstance(made, SimulationManager) else made
 
 
 def as_simulation(made: Any) -> ManagedSimulation:
-    """What a factory made, a manager, as an environment.
+    """Wraps a manager as an environment.
 
     Raises:
         UserError: if it is no manager.

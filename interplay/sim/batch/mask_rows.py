@@ -1,4 +1,4 @@
-"""Action masks as environments give them, as rows of bools: read, or refused by name."""
+"""Action masks of environments as rows of bools, or refused by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MaskRows:
         self._known: set[Any] = set()
 
     def read(self, mask: Any) -> list[tuple[Path, np.ndarray]]:
-        """Path and row (choices,) bool of each leaf that the mask is about.
+        """Path and row (choices,) bool of each leaf that the mask covers.
 
         Raises:
             UserError, ValueError: for a mask that does not fit.
@@ -53,7 +53,7 @@ class MaskRows:
         return [(path, row) for path, row in rows if row is not None]
 
     def _split(self, row: np.ndarray) -> Iterator[tuple[Path, np.ndarray]]:
-        """A row of all choices, cut into those of the leaves; choices of whole-number Boxes may be left out."""
+        """Cuts a row of all choices into the leaves'; whole-number Boxes may be left out."""
         for boxes in (False, True):
             counts = {
                 path: sum(action_choices(choices))
@@ -92,7 +92,7 @@ def ones(space: spaces.Space[Any]) -> Any:
 
 
 def misspelt(keys: Iterable[Any]) -> str:
-    """The first key that is ``action_mask`` but for a letter; ``""`` where there is none, or the right one."""
+    """The first misspelt ``action_mask`` among the keys; ``""``: none, or the right one is there."""
     names = [key for key in keys if isinstance(key, str)]
     if MASK in names:
         return ""
@@ -122,7 +122,7 @@ def _has_choices(space: spaces.Space[Any]) -> bool:
 
 
 def _is_of_points(box: spaces.Box, part: Any) -> bool:
-    """Whether a mask is of the points of a whole-number Box, which are no choices of its numbers."""
+    """Whether a mask is of a whole-number Box's points, not of its numbers' choices."""
     if np.dtype(box.dtype).kind not in "iu" or not box.is_bounded("both") or np.ndim(part) < 2:
         return False
     if np.shape(part) == box.shape:
@@ -135,6 +135,4 @@ def _check_values(part: Any, most: int) -> None:
     values = np.concatenate(heads(part)).astype(np.float64)
     odd = values[~np.isin(values, np.arange(most + 1))]
     if odd.size:
-        raise UserError(
-            f"it holds {odd[0]:g}; a mask says 1 for each choice that is allowed and 0 for the others"
-        )
+        raise UserError(f"it holds {odd[0]:g}; a mask is 1 for each legal choice and 0 for the others")

@@ -1,4 +1,4 @@
-"""Pictures that an environment draws of itself: `render` with ``render_mode="rgb_array"``, as Gymnasium and PettingZoo have it."""
+"""Pictures by an environment's own `render` with ``render_mode="rgb_array"``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PIXELS = "rgb_array"
 
 
 def own_picture(env: Any) -> np.ndarray | None:
-    """(height, width, 3) uint8 of an environment that was made for pictures; None of others.
+    """(height, width, 3) uint8 of an environment made with ``render_mode="rgb_array"``; else None.
 
     Raises:
-        UserError: if what it gives is no picture.
+        UserError: if `render` returns no picture.
     """
     if getattr(env, "render_mode", None) != PIXELS or not callable(getattr(env, "render", None)):
         return None
@@ -32,16 +32,16 @@ def own_picture(env: Any) -> np.ndarray | None:
 
 
 def draws_unasked(env: Any) -> bool:
-    """Whether an environment can draw itself and was made without a render mode."""
+    """Whether an environment can draw itself but was made without a render mode."""
     modes = (getattr(env, "metadata", None) or {}).get("render_modes") or ()
     return PIXELS in modes and getattr(env, "render_mode", None) is None
 
 
 def asked_for_pixels(make: Callable[..., Any], made: Any, options: Mapping[str, Any]) -> bool:
-    """Whether an environment would draw itself if it were made with ``render_mode="rgb_array"``, of which nobody said anything.
+    """Whether to make an environment again with ``render_mode="rgb_array"``, which its options leave open.
 
     Args:
-        make: made it.
+        make: the function that made it.
         made: the environment.
         options: that `make` was called with.
     """
@@ -56,7 +56,7 @@ def asked_for_pixels(make: Callable[..., Any], made: Any, options: Mapping[str, 
 
 
 def _hands_on(make: Any) -> bool:
-    """Whether a function is one of PettingZoo's or Gymnasium's, which hand on to the environment whatever they are given."""
+    """Whether a function is PettingZoo's or Gymnasium's, which pass all keywords to the environment."""
     while isinstance(make, partial):
         make = make.func
     packages = ("gymnasium", "pettingzoo")

@@ -19,7 +19,7 @@ def reward_of(reward: Any, agent: Any) -> Any:
 
 
 def end_of(end: Any, agent: Any) -> bool:
-    """Whether a life has ended, of a bool, None, or a number that is 0 or 1.
+    """A flag of a bool, None, or a number that is 0 or 1.
 
     Raises:
         UserError: for anything else.

@@ -1,4 +1,4 @@
-"""The environments of one process, made and stepped one after another; what goes wrong is one line that names world and step."""
+"""The environments of one process, stepped one after another; errors name world and step."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SlotGroup:
         self._run(self._seed)
 
     def step(self) -> None:
-        """Steps the worlds of ``buffers["which"]`` that are not over; those that are stand still.
+        """Steps the worlds of ``buffers["which"]``; those that are over stand still.
 
         Raises:
             UserError: naming world and step.
@@ -67,7 +67,7 @@ class SlotGroup:
         self._run(None)
 
     def busy(self) -> str:
-        """As `interplay.core.overdue.Stepping` has it."""
+        """See `interplay.core.overdue.Stepping`."""
         i = self._busy
         if i < 0:
             return ""
@@ -118,7 +118,7 @@ class SlotGroup:
 
 
 def refuse_overdue() -> None:
-    """Refuses a call that was given up; nothing happens where there is none."""
+    """Raises the error of a call that was given up, if there is one."""
     if OVERDUE.error:
         line, OVERDUE.error = OVERDUE.error, ""
         raise UserError(line) from None
@@ -134,7 +134,7 @@ def made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:
 
 
 def named(w: int, env: Any, function: Callable[..., T], *args: Any) -> T:
-    """What a function gives before there is an episode; what goes wrong names the world."""
+    """Calls a function before the first episode; its errors name the world."""
     try:
         return function(*args)
     except Exception as error:

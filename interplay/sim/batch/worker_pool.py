@@ -1,6 +1,6 @@
-"""The pools that step the environments of a batch: in this process, or in several of their own.
+"""The pools that step the environments of a batch, in this process or in several.
 
-Both pools offer `reset`, `step` and `close`; what they do stands in the shared arrays. Processes are started
+Both pools offer `reset`, `step` and `close`; results are in the shared arrays. Processes are started
 anew (spawn), import the factory by its name, and share one block of memory with the batch: no observation or
 action is ever pickled.
 """
@@ -59,7 +59,7 @@ class SerialPool:
         self._group.reset()
 
     def step(self) -> None:
-        """Steps the worlds of ``buffers["which"]`` that are not over; those that are stand still."""
+        """Steps the worlds of ``buffers["which"]``; those that are over stand still."""
         self._group.step()
 
     @property
@@ -143,14 +143,14 @@ class WorkerPool:
             self._lost[:] = False
 
     def _cut(self, lost: np.ndarray) -> None:
-        """Ends the episodes of worlds, (W,) bool, as a time limit would; agents that wait are not known here."""
+        """Truncates the episodes of worlds, (W,) bool; only acting agents are known here."""
         self.buffers["truncated"][lost] = self.buffers["acting"][lost]
         for name in ("reward", "acting", "terminated"):
             self.buffers[name][lost] = 0
         self.buffers["over"][lost] = True
 
     def busy(self) -> str:
-        """As `interplay.core.overdue.Stepping` has it."""
+        """See `interplay.core.overdue.Stepping`."""
         if self._waits_for < 0:
             return ""
         return f"world {self.buffers['at'][self._waits_for]} has not come back from its process"
@@ -178,7 +178,7 @@ class WorkerPool:
         self._gather(command)
 
     def _gather(self, command: bytes = b"") -> None:
-        """Waits for every process; one that gives up a call makes room for a new one.
+        """Waits for every process; one that gives up a call is replaced.
 
         Raises:
             UserError: naming the world, if its environment failed or its process died; all are stopped then.
@@ -200,7 +200,7 @@ class WorkerPool:
             raise UserError(problem)
 
     def _reply(self, index: int, command: bytes) -> str:
-        """A process's answer to a command; the problem in one line, or nothing."""
+        """A process's reply to a command: the problem in one line, or empty."""
         for _ in range(ANEW):
             reply = self._answer(index)
             if reply[:1] != LATE or not command:
@@ -215,7 +215,7 @@ class WorkerPool:
         return f"{reply[1:]}; {CURE}" if reply[:1] == LATE else reply
 
     def _replace(self, index: int, command: bytes, line: str) -> str:
-        """Puts a new process in the place of one that gave up; what is wrong with the new one, or nothing.
+        """Replaces a process that gave up; returns the new one's problem, or empty.
 
         Its worlds lose their episodes, but for those that the command resets, which the new process does.
         """
@@ -252,7 +252,7 @@ class WorkerPool:
 
 
 def _try_to_send(pipe: Connection, command: bytes) -> None:
-    """Sends a command; a process that is dead is named by the answer that it does not give."""
+    """Sends a command; a dead process is noticed by its missing answer."""
     with contextlib.suppress(OSError):
         pipe.send_bytes(command)
 
@@ -269,7 +269,7 @@ def _work(
     accept: Callable[[Any], Any],
     limit: float,
 ) -> None:
-    """A worker's life: obeys commands until the pipe closes."""
+    """A worker process: runs commands until the pipe closes."""
     # Signals that ask to stop are for the parent, which closes the pipe; programs that are started here can be ended by SIGTERM.
     for name in ("SIGINT", "SIGHUP"):
         if number := getattr(signal, name, None):
@@ -300,13 +300,13 @@ def _work(
 
 
 def _names_since(columns: Columns) -> str:
-    """A process's reply: the names that are new, or nothing."""
+    """A process's reply: the new names, or empty."""
     new, columns.new = columns.new, []
     return NAMES + json.dumps(new) if new else ""
 
 
 def _run(command: bytes, group: SlotGroup) -> str:
-    """Runs one command over a worker's worlds; the problem in one line, or nothing."""
+    """Runs one command over a worker's worlds; the problem in one line, or empty."""
     try:
         group.step() if command == STEP else group.reset()
     except UserError as error:
@@ -315,7 +315,7 @@ def _run(command: bytes, group: SlotGroup) -> str:
 
 
 def _give_up(pipe: Connection, line: str) -> None:
-    """Ends a worker of which an environment is overdue."""
+    """Ends a worker with an overdue environment."""
     try:
         pipe.send_bytes(f"{LATE}{line}".encode())
     finally:
@@ -323,7 +323,7 @@ def _give_up(pipe: Connection, line: str) -> None:
 
 
 def _end_with_parent() -> None:
-    """An environment that blocks would outlive the batch."""
+    """Ends a worker with its parent, which a blocking environment would outlive."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""A batch of environments as a `World`: what simulations and other people's environments have in common."""
+"""A batch of environments as a `World`, for simulations and other libraries' environments."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from interplay.sim.batch.worker_pool import SerialPool, WorkerPool
 
 
 class EnvironmentBatch(World):
-    """W environments, stepped together in this process or in several; subclasses say how they are saved.
+    """W environments, stepped together in this process or in several; subclasses define `save`.
 
     Metrics are an episode's length and return, and the numbers of infos (`interplay.sim.batch.info_numbers`).
 
-    Time steps are read-only views, so nobody can change by mistake what a world has said.
+    Time steps are read-only views.
 
     Args:
         factory: ``"module:function"``, or, with ``processes=0``, any function that makes an environment.
@@ -63,7 +63,7 @@ class EnvironmentBatch(World):
         else:
             make = load(factory, users=True) if isinstance(factory, str) else factory
             self._pool = SerialPool(partial(make, **options), num_worlds, accept)
-            # One environment alone may be looked at; many are trained in, and nobody asks them for pictures.
+            # Pictures are for a single environment; larger batches are for training.
             if num_worlds == 1 and asked_for_pixels(make, self._pool.environment(0), options):
                 self._pool.close()
                 self._pool = SerialPool(partial(make, **options, render_mode=PIXELS), num_worlds, accept)
@@ -82,7 +82,7 @@ class EnvironmentBatch(World):
 
     @property
     def shown(self) -> TimeStep:
-        """The time step that every call shows anew; before the first reset its arrays hold zeros."""
+        """The time step that every call fills anew; zeros before the first reset."""
         return self._step_of_buffers
 
     @property
@@ -122,7 +122,7 @@ class EnvironmentBatch(World):
         return self._step_of_buffers
 
     def _advance(self) -> None:
-        """Steps with the actions that stand in the buffers."""
+        """Steps with the actions in the buffers."""
         self._lengths += ~self._buffers["over"]
         self._buffers["which"][:] = True
         self._pool.step()
@@ -130,7 +130,7 @@ class EnvironmentBatch(World):
         self._returns += self._buffers["reward"]
 
     def _refuse_stuck(self) -> None:
-        """Refuses masks that leave an agent nothing to choose; rows of agents that do not act are all True."""
+        """Refuses masks without a legal choice; rows of idle agents are all True."""
         for kind, leaf, starts in self._heads:
             legal = self._buffers[kind.key("mask", leaf)]
             free = np.logical_or.reduceat(legal, starts, axis=-1).all(axis=-1)
@@ -138,7 +138,7 @@ class EnvironmentBatch(World):
                 w, column = np.argwhere(~free)[0]
                 raise UserError(
                     f"world {w}, step {self._lengths[w]}: the action mask of {self.agents[kind.kind.slots[column]]} allows no "
-                    f'{leaf.name}; allow a choice, or say info["acting"] = False for an agent that waits'
+                    f'{leaf.name}; allow a choice, or set info["acting"] = False for an idle agent'
                 )
 
     def _time_step(self) -> TimeStep:
@@ -162,7 +162,7 @@ class EnvironmentBatch(World):
 
 
 def environment_seeds(stream: np.ndarray) -> np.ndarray:
-    """The seeds (W,) int64, 31 bits, that environments are reset with: one for each world and episode.
+    """The environments' reset seeds (W,) int64, 31 bits, one per world and episode.
 
     Args:
         stream: (W, 3) uint64, see `interplay.core.seeding`.

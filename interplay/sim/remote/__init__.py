@@ -1,14 +1,14 @@
-"""External simulators: separate programs, in any language, that are driven over a socket of this machine.
+"""External simulators: separate programs, in any language, driven over a local socket.
 
-The format of the messages stands in `docs/remote.md`. Messages, client and server need nothing but Python's standard library,
-so that a program which serves a simulator starts in milliseconds, without NumPy; `RemoteSimulation` is loaded when it is
-first used.
+The format of the messages is in `docs/remote.md`. Messages, client and server need only Python's standard library,
+so that a program that serves a simulator starts in milliseconds, without NumPy; `RemoteSimulation` is loaded on
+first use.
 
 A program::
 
     from interplay.sim.remote import AgentSpaces, Range, Report, serve
 
-and who drives it::
+and its driver::
 
     from interplay.sim.remote import RemoteSimulation, RemoteSimulator
 

@@ -1,4 +1,4 @@
-"""A program that is started, watched, and never left behind."""
+"""A child program that is started, watched, and always ended."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _STDERR = 2
 class Child:
     """A running program.
 
-    It is the head of a process group of its own: Ctrl-C in the terminal reaches the parent alone, who then ends the child,
-    and what a wrapper script started ends with it. What the program prints goes to standard error.
+    It leads a process group of its own: Ctrl-C in the terminal reaches the parent alone, which then ends the child, and processes
+    of a wrapper script end with it. The program's output goes to standard error.
 
     Args:
         argv: program and arguments; no shell reads them.
@@ -44,18 +44,18 @@ class Child:
         self._owner = os.getpid()
 
     def has_ended(self) -> bool:
-        """Whether the program has ended; it stays to be reaped, so that its number cannot name another process."""
+        """Whether the program has ended, without reaping it: its number stays taken."""
         if self._process.returncode is not None:
             return True
         if not hasattr(os, "waitid"):
             return self._process.poll() is not None
         try:
             return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:  # somebody else reaped it: its number means nothing any more
+        except ChildProcessError:  # already reaped elsewhere: its number may name another process
             return self._process.poll() is not None
 
     def end(self, timeout: float) -> str:
-        """Waits so long for the program to end by itself, then kills it with all it started.
+        """Waits for the program's end, then kills its process group.
 
         Args:
             timeout: seconds.

@@ -1,4 +1,4 @@
-"""The side that drives an external simulator."""
+"""The driver of an external simulator."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from interplay.sim.remote.wire import (
 
 _POLL = 0.02  # seconds between two looks whether a starting program still lives
 _HELLO: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL}
-_LAST_WORDS = 0.5  # seconds that a program which hung up gets to end, so that its exit code can be told
+_LAST_WORDS = 0.5  # seconds for a program to end after closing the connection, for its exit code
 
 
 class Limits(NamedTuple):
-    """How long a simulator may take, in seconds.
+    """Time limits of a simulator, in seconds.
 
     Attributes:
-        start: until it has said hello.
-        reply: until it has answered a reset or a step.
+        start: until its hello.
+        reply: until its answer to a reset or a step.
         close: until it has ended when asked to; then it is killed.
     """
 
@@ -57,28 +57,28 @@ class Limits(NamedTuple):
 
 
 class RemoteSimulator:
-    """An external simulator: a program of its own that is told what to do over a socket of this machine.
+    """An external simulator: a separate program, driven over a local socket.
 
-    Whatever goes wrong, a simulator that dies, hangs or sends nonsense, ends it: the program is killed and reaped, and the
-    error says what it did. So do `close`, the end of a ``with`` block, the end of the interpreter and Ctrl-C. If this
-    process is killed, its end of the socket closes, and the program has to end by itself, as `serve` does.
+    Any fault of it (it dies, hangs, sends nonsense) ends it: the program is killed and reaped, and the error names the fault. So do
+    `close`, the end of a ``with`` block, the end of the interpreter and Ctrl-C. If this process is killed, its end of the socket
+    closes, and the program has to end by itself, as `serve` does.
 
-    Not safe for several threads at once.
+    Not thread-safe.
 
     Args:
         argv: program and arguments, for example ``["./tracks", "--map", "town.json"]``; never read by a shell.
         environment: variables for the program, on top of this process's own.
-        limits: how long it may take.
+        limits: of its time.
 
     Attributes:
-        name: what errors call it.
-        program: what it calls itself.
+        name: in errors.
+        program: its own name.
         agents: id -> spaces.
-        pid: the number of the program's process; None if somebody else started it.
+        pid: the program's process id; None if it was started by hand.
 
     Raises:
         UserError: for an argv that is no list of texts, and limits that are not above zero.
-        RemoteSimulationError: if it does not start and say a proper hello in time.
+        RemoteSimulationError: if it does not start and send a proper hello in time.
 
     Example:
         >>> with RemoteSimulator(["./tracks", "--map", "town.json"]) as simulator:  # doctest: +SKIP
@@ -122,16 +122,16 @@ class RemoteSimulator:
         token: str | None = None,
         limits: Limits = Limits(),  # noqa: B008 - a tuple, it cannot change
     ) -> RemoteSimulator:
-        """Drives a program that somebody else has started and that listens on a port of this machine.
+        """Drives a program that was started by hand and listens on a local port.
 
         Args:
-            port: where it listens.
-            token: what the program was given; by default the environment variable ``INTERPLAY_REMOTE_TOKEN``.
-            limits: how long it may take.
+            port: of the program.
+            token: that the program was given; by default the environment variable ``INTERPLAY_REMOTE_TOKEN``.
+            limits: of its time.
 
         Raises:
             UserError: if there is no token.
-            RemoteSimulationError: if nobody listens there, or it says no proper hello in time.
+            RemoteSimulationError: if no program listens there, or it sends no proper hello in time.
         """
         shown = token if token is not None else os.environ.get(TOKEN_VARIABLE)
         if not shown:
@@ -144,7 +144,7 @@ class RemoteSimulator:
             except (OSError, OverflowError) as error:
                 deed = f"cannot be reached: {getattr(error, 'strerror', None) or error}"
                 raise Fault(deed, "start the simulator there first") from None
-            # Whoever calls shows the token first; so it is never told to somebody who merely knocks.
+            # The calling side shows the token first, so it is never sent to an unknown caller.
             self._line.send({**_HELLO, "token": shown}, self._limits.start)
             self._read_hello(self._line.receive(max(self._start_by - time.monotonic(), _POLL)))
         except Fault as fault:
@@ -160,14 +160,11 @@ class RemoteSimulator:
         return self._keeper is None or not self._keeper.alive
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> dict[str, Report]:
-        """Starts an episode.
+        """Starts an episode and returns each agent's report.
 
         Args:
-            seed: names the episode; None leaves the choice to the simulator.
+            seed: of the episode; None leaves the choice to the simulator.
             options: anything JSON can hold, for this simulator.
-
-        Returns:
-            What each agent sees.
 
         Raises:
             UserError: for a seed or options that JSON cannot hold; nothing has happened then.
@@ -177,14 +174,11 @@ class RemoteSimulator:
         return self._ask(request, "a reset", 0)
 
     def step(self, actions: Mapping[str, Point]) -> dict[str, Report]:
-        """Goes one step on.
+        """Steps the simulator and returns each agent's report.
 
         Args:
-            actions: id -> a list of plain numbers, or a plain int where the space is a `Choice`. Who is left out
+            actions: id -> a list of plain numbers, or a plain int where the space is a `Choice`. An agent without an entry
                 does nothing.
-
-        Returns:
-            What happened to each agent.
 
         Raises:
             UserError: for actions outside their spaces, and before the first reset; nothing has happened then.
@@ -203,7 +197,7 @@ class RemoteSimulator:
         if self.closed:
             return
         if self._connection is not None:
-            with contextlib.suppress(Fault):  # whoever does not listen is ended all the same
+            with contextlib.suppress(Fault):  # a program that does not listen is ended all the same
                 self._connection.send({"type": "close"}, self._limits.close)
         self._drop()
 
@@ -228,7 +222,7 @@ class RemoteSimulator:
         self._start_by = time.monotonic() + limits.start
 
     def _hold(self, connection: Connection | None, child: Child | None) -> None:
-        """From here on connection and program end with this object, at the latest with the interpreter."""
+        """Ties connection and program to this object's life, at most the interpreter's."""
         if self._keeper is not None:
             self._keeper.detach()
         self._connection, self._child = connection, child
@@ -289,7 +283,7 @@ def _end(connection: Connection | None, child: Child | None, timeout: float) -> 
 def _await_call(
     listener: socket.socket, child: Child, token: str, seconds: float
 ) -> tuple[Connection, dict[str, Any]]:
-    """The connection and the hello of the program; strangers may call, too, and nobody waits for them."""
+    """The connection and the hello of the program, among any other callers."""
     until = time.monotonic() + seconds
     with Lobby(listener, token, timeout=seconds) as lobby:
         while time.monotonic() < until:

@@ -1,7 +1,7 @@
-"""Pending connections: callers that have not shown the token yet, several at once, none in another's way.
+"""Pending connections: callers that have not shown the token yet, several side by side.
 
-Anybody on the machine can knock, stay silent, or send a byte a second. So nobody is waited for alone: whoever shows the token is let in
-at once, each of the others has so long for it and no longer, and where too many wait, who has waited longest makes room.
+Any process on the machine can connect, stay silent, or send a byte a second. So callers are served side by side: one that shows the
+token is admitted at once, each other one has a time limit, and above `MOST` the oldest one is rejected.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any
 from interplay.sim.remote.messages import check_token
 from interplay.sim.remote.wire import LARGEST, Connection, Fault, one_line
 
-MOST = 32  # callers who wait at once
+MOST = 32  # pending callers
 
 
 class Lobby:
     """The callers of a listening socket.
 
     Args:
-        listener: to be closed by whoever opened it.
+        listener: closed by its owner.
         token: that a caller's hello has to show.
-        timeout: seconds that a caller has for its whole hello, however slowly its bytes drip.
+        timeout: seconds for a caller's whole hello, however slowly its bytes arrive.
         largest: bytes of a hello's JSON.
 
     Attributes:
-        refusal: what the last of those who were turned away did wrong; None: nobody was.
+        refusal: the fault of the last rejected caller; None: no caller was rejected.
     """
 
     def __init__(self, listener: socket.socket, token: str, timeout: float, largest: int = LARGEST) -> None:
@@ -44,19 +44,19 @@ class Lobby:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Hangs up on everybody who still waits."""
+        """Closes all pending connections."""
         for caller in list(self._waiting):
             self._dismiss(caller).close()
         self._selector.close()
 
     def admit(self, seconds: float | None = None) -> tuple[Connection, dict[str, Any]] | None:
-        """Waits for a caller who shows the token.
+        """Waits for a caller that shows the token.
 
         Args:
-            seconds: how long; None = for ever.
+            seconds: the time limit; None = for ever.
 
         Returns:
-            Its connection and its hello; None if nobody did in time.
+            Its connection and its hello; None if none came in time.
         """
         until = None if seconds is None else time.monotonic() + seconds
         while True:
@@ -71,7 +71,7 @@ class Lobby:
                 return None
 
     def silence(self) -> Fault | None:
-        """What those do wrong who still wait and say nothing; None: nobody waits."""
+        """The fault of the first silent caller; None: no caller is pending."""
         return next(iter(self._waiting)).silence(self._timeout) if self._waiting else None
 
     def _let_in(self) -> Connection | None:
@@ -83,7 +83,7 @@ class Lobby:
         self._selector.register(caller, selectors.EVENT_READ, caller)
         if len(self._waiting) > MOST:
             first = next(iter(self._waiting))
-            self._turn_away(first, Fault("was one of too many who wait", "show the token at once"))
+            self._turn_away(first, Fault("was one of too many pending callers", "show the token at once"))
         return caller
 
     def _hear(self, caller: Connection) -> dict[str, Any] | None:
@@ -106,7 +106,7 @@ class Lobby:
 
     def _turn_away(self, caller: Connection, fault: Fault) -> None:
         self.refusal = fault
-        with contextlib.suppress(Fault):  # it may have gone; nobody waits until it listens
+        with contextlib.suppress(Fault):  # it may have gone; no time to wait for it
             self._dismiss(caller).send({"type": "error", "message": one_line(fault)}, 0)
         caller.close()
 

@@ -1,6 +1,6 @@
 """The contents of messages: the simulator's agents, their spaces, and the results of a step.
 
-Both ends check what they are sent with the functions of this file, and each check ends in a `Fault`.
+Both ends check their input with the functions of this file, and each failed check is a `Fault`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Choice:
 
 
 class AgentSpaces(NamedTuple):
-    """What an agent sees and does."""
+    """An agent's observation and action spaces."""
 
     observation: Range | Choice
     action: Range | Choice
@@ -112,10 +112,10 @@ Agents = Mapping[str, AgentSpaces]
 
 @dataclass(frozen=True)
 class Report:
-    """What a step, or a reset, did to an agent.
+    """The result of a step, or a reset, for an agent.
 
     Attributes:
-        observation: what it sees now.
+        observation: the current one.
         reward: of this step alone; 0 after a reset.
         done: whether it has finished. When all have, the simulation is over.
         info: anything JSON can hold.
@@ -156,7 +156,7 @@ def take(message: Mapping[str, Any], name: str, kind: type | tuple[type, ...], w
 
 
 def expect(message: Mapping[str, Any], kind: str) -> None:
-    """Checks a message's type; an error message becomes the fault that it tells of."""
+    """Checks a message's type; an error message is raised as a fault."""
     if message["type"] == "error":
         raise Fault(f"reported: {one_line(message.get('message', 'nothing'))}", "mend that")
     if message["type"] != kind:
@@ -164,7 +164,7 @@ def expect(message: Mapping[str, Any], kind: str) -> None:
 
 
 def check_token(message: Mapping[str, Any], token: str) -> None:
-    """Checks that a hello shows the token; how long that takes tells nothing of it."""
+    """Checks a hello's token in constant time."""
     expect(message, "hello")
     shown = take(message, "token", str, "a hello")
     if not hmac.compare_digest(shown.encode(errors="replace"), token.encode(errors="replace")):
@@ -176,7 +176,7 @@ def check_hello(message: Mapping[str, Any]) -> None:
     expect(message, "hello")
     version = take(message, "protocol", int, "a hello")
     if version != PROTOCOL:
-        raise Fault(f"speaks version {version} of the protocol", f"this interplay speaks {PROTOCOL}")
+        raise Fault(f"uses version {version} of the protocol", f"this interplay uses {PROTOCOL}")
 
 
 def write_agents(agents: Agents) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def read_agents(hello: Mapping[str, Any]) -> dict[str, AgentSpaces]:
                 f"sent a hello with the agent {one_line(name)!r}",
                 f"use 1 to {_LONGEST_ID} printable characters",
             )
-        if name.startswith("__"):  # "__all__" is what managers call everybody
+        if name.startswith("__"):  # managers use "__all__"
             raise Fault(f"sent a hello with the agent {name!r}", "use an id that does not begin with __")
         where = f"a hello whose agent {name}"
         if not isinstance(described, dict):
@@ -218,12 +218,12 @@ def _read_space(described: Mapping[str, Any], where: str) -> Range | Choice:
 
 
 def write_reports(reports: Mapping[str, Report]) -> dict[str, Any]:
-    """What happened to everybody, for a state message."""
+    """All reports, for a state message."""
     return {name: dict(vars(report)) for name, report in reports.items()}
 
 
 def read_reports(message: Mapping[str, Any], agents: Agents, step: int) -> dict[str, Report]:
-    """What happened to everybody, from a state message that answers step number `step`.
+    """All reports, from a state message that answers step number `step`.
 
     Raises:
         Fault: for another step, a missing or unknown agent, and what is not in its space.
@@ -261,7 +261,7 @@ def complain_about_actions(actions: Mapping[str, Any], agents: Agents) -> str:
     """Why actions cannot be taken, in one line; empty if they can."""
     for name, action in actions.items():
         if name not in agents:
-            return f"action for {one_line(name)!r}, whom the simulator does not know; leave it out"
+            return f"action for {one_line(name)!r}, which the simulator does not have; leave it out"
         complaint = agents[name].action.complaint(action)
         if complaint:
             return f"action of {name} is {complaint}; keep to its space"

@@ -1,4 +1,4 @@
-"""The side of the simulator: the message loop around a Python object, so that a program is its rules and one call.
+"""The simulator's side: the message loop around a Python object.
 
 Example:
     >>> from interplay.sim.remote import AgentSpaces, Range, Report, serve
@@ -47,13 +47,13 @@ from interplay.sim.remote.wire import (
     one_line,
 )
 
-_HELLO = 10.0  # seconds for the hello of the driver who started us
+_HELLO = 10.0  # seconds for the driver's hello
 _PATIENCE = 5.0  # seconds that a caller has to show the token
 _LARGEST_HELLO = 4096  # bytes of a caller's
 
 
 class Simulator(Protocol):
-    """What `serve` needs of an object."""
+    """The object that `serve` needs."""
 
     @property
     def program(self) -> str:
@@ -67,22 +67,22 @@ class Simulator(Protocol):
         """Starts an episode; a report of every agent."""
 
     def step(self, actions: dict[str, Any]) -> Mapping[str, Report]:
-        """Goes one step on; a report of every agent. Those who do nothing have no action."""
+        """Advances one step; a report of every agent. Idle agents have no action."""
 
 
 def serve(simulator: Simulator, port: int | None = None) -> None:
-    """Answers one driver until it hangs up, then returns.
+    """Answers one driver until it closes the connection, then returns.
 
-    Started by a `RemoteSimulator`, the program finds port and token in its environment and calls back. Started by hand, it
-    listens on `port` for a driver that shows the token. Others may call meanwhile: nobody waits for them.
+    Started by a `RemoteSimulator`, the program finds port and token in its environment and connects. Started by hand, it
+    listens on `port` for a driver that shows the token; other callers do not block it.
 
     Args:
         simulator: the rules. An exception out of it is reported to the driver, then raised.
-        port: to listen on, if nobody started the program to be called back; 0 = any, printed.
+        port: to listen on, if the program was started by hand; 0 = any, printed.
 
     Raises:
         UserError: without a token in ``INTERPLAY_REMOTE_TOKEN``, or without a port.
-        RemoteSimulationError: if the driver does not keep to the protocol.
+        RemoteSimulationError: if the driver breaks the protocol.
     """
     token = os.environ.get(TOKEN_VARIABLE)
     if not token:
@@ -94,7 +94,7 @@ def serve(simulator: Simulator, port: int | None = None) -> None:
         finally:
             connection.close()
     except Gone:
-        return  # nobody is left to serve
+        return  # the driver has gone
     except Fault as fault:
         raise RemoteSimulationError(f"driver of {simulator.program}: {fault}") from None
 
@@ -113,7 +113,7 @@ def _meet(simulator: Simulator, token: str, port: int | None) -> Connection:
         check_hello(connection.receive(_HELLO))
         return connection
     if port is None:
-        raise UserError("nobody to talk to; start the program through a RemoteSimulator, or give it a port")
+        raise UserError("no driver; start the program through a RemoteSimulator, or give it a port")
     return _listen(hello, token, port)
 
 
@@ -122,7 +122,7 @@ def _call(port: str) -> Connection:
         return Connection(socket.create_connection((HOST, int(port)), _HELLO))
     except (OSError, ValueError, OverflowError) as error:
         raise UserError(
-            f"{PORT_VARIABLE}={one_line(port)}: nobody there ({error}); unset it to listen"
+            f"{PORT_VARIABLE}={one_line(port)}: no driver there ({error}); unset it to listen"
         ) from None
 
 
@@ -181,7 +181,7 @@ def _answer(simulator: Simulator, request: dict[str, Any], step: int | None) -> 
         reports = simulator.step(actions)
     message = {"type": "state", "step": step, "agents": write_reports(reports)}
     try:
-        read_reports(message, simulator.agents, step or 0)  # a wrong report is told here, where it was made
+        read_reports(message, simulator.agents, step or 0)  # a wrong report fails here, where it was made
     except Fault as fault:
         raise ValueError(f"{simulator.program} {fault}") from None
     return message

@@ -1,4 +1,4 @@
-"""An external simulator as a simulation: its agents are the program's, its state stays in the program.
+"""An external simulator as a simulation; its state stays in the program.
 
 Source: manual 2.1.2 and 4.2.
 """
@@ -24,13 +24,10 @@ class RemoteSimulation(AgentBasedSimulation):
     """Every agent of an external simulator, under any manager.
 
     Rows of numbers become float64 Boxes, choices Discretes. Each episode gets a seed from the simulation's own generator,
-    so a manager's `reset(seed=...)` names the episode.
+    so a manager's `reset(seed=...)` determines the episode.
 
     Args:
-        simulator: which is driven by nobody else, and closed with this simulation.
-
-    Attributes:
-        simulator: the same.
+        simulator: exclusive to this simulation, and closed with it.
 
     Raises:
         AssertionError: for anything but a simulator.
@@ -61,7 +58,7 @@ class RemoteSimulation(AgentBasedSimulation):
         self._earned = dict.fromkeys(self.agents, 0.0)
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
-        """Hands the actions to the program and waits for what happens.
+        """Sends the actions to the program and waits for its reports.
 
         Raises:
             AssertionError: for an action outside its space; nothing has happened then.
@@ -73,16 +70,16 @@ class RemoteSimulation(AgentBasedSimulation):
             self._earned[name] += self.reward_of(report)
 
     def reward_of(self, report: Report) -> float:
-        """What a step is worth to an agent: what the program says. Simulations with rewards of their own override it."""
+        """A step's reward: the program's. Simulations with rewards of their own override it."""
         return report.reward
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """What the program last reported."""
+        """The agent's last reported observation."""
         seen = self._reports[agent_id].observation
         return seen if isinstance(seen, int) else np.asarray(seen, np.float64)
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """What the agent earned since it was last asked for."""
+        """The agent's reward since the last call."""
         earned, self._earned[agent_id] = self._earned[agent_id], 0.0
         return earned
 
@@ -95,11 +92,11 @@ class RemoteSimulation(AgentBasedSimulation):
         return all(report.done for report in self._reports.values())
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """What the program last reported."""
+        """The agent's last reported info."""
         return self._reports[agent_id].info
 
     def render(self, **kwargs: Any) -> str:
-        """What each agent sees, as text: the program alone knows the rest."""
+        """Each agent's observation as text; the rest of the state is in the program."""
         return "\n".join(f"{name}: {report.observation}" for name, report in self._reports.items())
 
     def close(self) -> None:
@@ -114,7 +111,7 @@ class RemoteSimulation(AgentBasedSimulation):
 
     def _plain(self, name: str, point: Any) -> Any:
         """An action as JSON holds it."""
-        require(name in self.agents, f"action for {name!r}, who is not in the simulation; leave it out")
+        require(name in self.agents, f"action for {name!r}, which is not in the simulation; leave it out")
         space = self.agents[name].action_space
         if not in_space(space, point):
             near = _nearest(space, point)
@@ -126,7 +123,7 @@ class RemoteSimulation(AgentBasedSimulation):
 
 
 def _nearest(space: Space[Any], point: Any) -> np.ndarray | None:
-    """The point of a box that a float32 stands for: it may lie beyond its bound by its last bit."""
+    """The box's nearest point to a float32 that exceeds a bound by its last bit."""
     if not isinstance(space, Box):
         return None
     try:

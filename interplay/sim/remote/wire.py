@@ -1,7 +1,6 @@
 """Messages on a socket: four bytes of length, then a JSON object in UTF-8.
 
-Whatever the other side does wrong becomes a `Fault`, which says what it did and what would mend it; who "it" is, is known
-to those who hold the connection.
+Each fault of the other side becomes a `Fault` with its cure; the connection's owner adds the other side's name.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from interplay.core.reading import parse_json
 PROTOCOL = 1  # goes up when an older program would misunderstand a newer one
 LARGEST = 1 << 20  # bytes of a message's JSON
 HEADER = 4  # bytes of the length, most significant first
-HOST = "127.0.0.1"  # the machine's own loopback address: nobody outside can connect
+HOST = "127.0.0.1"  # loopback: only this machine can connect
 PORT_VARIABLE = "INTERPLAY_REMOTE_PORT"
 TOKEN_VARIABLE = "INTERPLAY_REMOTE_TOKEN"
 
@@ -29,11 +28,11 @@ _SHOWN = 200  # characters of a foreign text that an error repeats
 
 
 class RemoteSimulationError(UserError):
-    """An external simulator failed: one line that names the program, what it did, and the cure."""
+    """An external simulator failed: one line with the program, its fault, and the cure."""
 
 
 class Fault(Exception):
-    """What the other side did wrong.
+    """A fault of the other side.
 
     Args:
         deed: a phrase that follows its name: "sent 7 bytes that are no JSON".
@@ -124,14 +123,14 @@ class Connection:
 
     @property
     def has_unread(self) -> bool:
-        """Whether more has arrived than was asked for."""
+        """Whether unread bytes have arrived."""
         return bool(self._unread)
 
     def send(self, message: dict[str, Any], seconds: float | None = None) -> None:
         """Sends a message.
 
         Raises:
-            Fault: if the other side has gone, or takes nothing for so long.
+            Fault: if the other side has gone, or accepts nothing for `seconds`.
             ValueError: see `encode`.
             TypeError: see `encode`.
         """
@@ -148,7 +147,7 @@ class Connection:
         """Waits for a message.
 
         Args:
-            seconds: for the whole message, however slowly its bytes drip; None = for ever.
+            seconds: for the whole message, however slowly its bytes arrive; None = for ever.
 
         Raises:
             Fault: for everything that is no message, or none in time.
@@ -172,7 +171,7 @@ class Connection:
         return self._take(largest)
 
     def silence(self, seconds: float) -> Late:
-        """The fault of a side that has sent no whole message for so long."""
+        """The fault of a side without a whole message for `seconds`."""
         part = " but a part of a message" if self._unread else ""
         return _late(f"said nothing{part} for {seconds:g} s")
 
@@ -181,11 +180,11 @@ class Connection:
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Hangs up."""
+        """Closes the socket."""
         self._socket.close()
 
     def _take(self, largest: int) -> dict[str, Any] | None:
-        """The first message of what has arrived, if it is whole."""
+        """The first message among the arrived bytes, if it is whole."""
         if len(self._unread) < HEADER:
             return None
         length = int.from_bytes(self._unread[:HEADER], "big")
@@ -211,10 +210,10 @@ class Connection:
             raise self.silence(seconds or 0.0) from None
 
     def _read(self, seconds: float | None) -> None:
-        """Takes what arrives within so long; 0: what has arrived.
+        """Reads bytes that arrive within `seconds`; 0: those that have arrived.
 
         Raises:
-            TimeoutError: if nothing does.
+            TimeoutError: if none do.
             Gone: if the other side has closed the connection.
         """
         try:
@@ -241,7 +240,7 @@ _open: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
 def _hang_up_in_fork() -> None:
-    # A forked worker that outlived its parent would keep the program waiting on a socket that nobody drives.
+    # A forked worker that outlives its parent would hold the socket open, and the program would wait for ever.
     for connection in list(_open):
         connection.close()
 

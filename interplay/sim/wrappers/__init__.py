@@ -1,4 +1,4 @@
-"""Wrappers around simulations: flat arrays, single numbers, super agents, handshakes, and the classes to write one's own."""
+"""Wrappers around simulations: flat arrays, single numbers, super agents, handshakes, and base classes."""
 
 from interplay.sim.wrappers.communication_handshake_wrapper import CommunicationHandshakeWrapper
 from interplay.sim.wrappers.flatten_wrapper import FlattenActionWrapper, FlattenWrapper

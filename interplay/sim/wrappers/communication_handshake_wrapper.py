@@ -17,11 +17,11 @@ Messages = dict[str, dict[str, bool]]  # receiver -> sender -> whether
 
 
 class CommunicationHandshakeWrapper(Wrapper):
-    """Lets agents offer each other their observations, and accept what was offered.
+    """Lets agents offer each other their observations, and accept offers.
 
-    An action becomes a dict of the inner ``action``, ``send`` (to whom) and ``receive`` (from whom); an observation becomes
-    ``obs`` and ``message_buffer`` (who offered). The simulation's `get_obs` is told by ``fusion_matrix``, sender -> bool, whose messages the
-    agent has just accepted; what it makes of them is its own business.
+    An action becomes a dict of the inner ``action``, ``send`` (by receiver) and ``receive`` (by sender); an observation becomes
+    ``obs`` and ``message_buffer`` (offers by sender). The simulation's `get_obs` gets ``fusion_matrix``, sender -> bool: the messages
+    that the agent has just accepted. Merging them is the simulation's task.
 
     Args:
         sim: the simulation.
@@ -79,7 +79,7 @@ class CommunicationHandshakeWrapper(Wrapper):
         return {"action": inner, "send": free, "receive": free}
 
     def _others(self, name: str) -> list[str]:
-        """Everybody else, those who never act too."""
+        """All other entities, those that never act included."""
         return [other for other in self.sim.agents if other != name]
 
     def _silence(self) -> Messages:

@@ -30,7 +30,9 @@ def flatdim(space: spaces.Space) -> int:
 
 
 def flatten_space(space: spaces.Space) -> Box:
-    """The space of the flat points: integers if all parts are, else float32; a lone Box keeps its dtype.
+    """The space of the flat points: integers if all parts are, else float32.
+
+    A lone Box keeps its dtype.
 
     Raises:
         AssertionError: if a part holds no fixed number of numbers.
@@ -143,10 +145,10 @@ class FlattenWrapper(SARWrapper):
     _flattens_observations = True
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
-        """The legal values of all numbers, one number after another, int8; None where everything is legal.
+        """The legal values of all numbers, one number after another, int8; None: all.
 
         Raises:
-            AssertionError: for a mask beside real numbers, whose values cannot be listed.
+            AssertionError: for a mask beside real numbers, which have no list of values.
         """
         mask = self.sim.get_action_mask(agent_id, **kwargs)
         return None if mask is None else flat_mask(self.sim.agents[agent_id].action_space, mask, agent_id)
@@ -158,7 +160,7 @@ class FlattenWrapper(SARWrapper):
         return unflatten(from_agent.observation_space, observation)
 
     def wrap_action(self, from_agent: Any, action: Any) -> Any:
-        """The point of the original space; a row of another length or beyond the bounds is refused, another dtype is not."""
+        """The point of the original space; any dtype, but the right length and bounds."""
         space = self.agents[from_agent.id].action_space
         if not _fits(space, action):
             refuse(

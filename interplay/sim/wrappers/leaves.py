@@ -1,4 +1,4 @@
-"""What the wrappers that turn spaces into numbers share: the leaves of a nested space, depth first."""
+"""The leaves of a nested space, depth first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ def pair(space: spaces.Space, point: Any) -> Iterator[tuple[spaces.Space, Any]]:
 
 
 def pair_masks(space: spaces.Space, mask: Any) -> Iterator[tuple[spaces.Space, Any]]:
-    """The leaves with their parts of an action mask, which may stop above them: None where all is legal."""
+    """The leaves with their parts of an action mask; None: all legal.
+
+    A mask may be None above its leaves.
+    """
     if mask is None:
         yield from ((leaf, None) for leaf in walk(space))
     elif isinstance(space, spaces.Dict):
@@ -102,7 +105,7 @@ def numbers(point: Any) -> np.ndarray:
 
 
 def point_of(leaf: spaces.Space, flat: np.ndarray) -> Any:
-    """The inverse of `numbers`: an int for a Discrete, else an array of the leaf's shape and dtype."""
+    """The inverse of `numbers`: an int for a Discrete, else the leaf's array."""
     if isinstance(leaf, spaces.Discrete):
         return int(flat[0])
     return np.asarray(flat).reshape(leaf.shape).astype(leaf.dtype)

@@ -26,7 +26,7 @@ MOST_MASKED = 2**16  # points that a mask lists
 
 
 def check_space(space: Any) -> bool:
-    """Whether a space can be ravelled: Discrete, MultiBinary, MultiDiscrete, bounded integer Boxes and nests of them."""
+    """Whether a space can be ravelled: Discrete, MultiBinary, MultiDiscrete, bounded integer Boxes, nests."""
     if not isinstance(space, spaces.Space):
         return False
     return all(_is_countable(leaf) for leaf in walk(space))
@@ -88,7 +88,7 @@ def unravel(space: spaces.Space, number: int) -> Any:
 
 
 def ravel_mask(space: spaces.Space, mask: Any) -> np.ndarray | None:
-    """The mask of the numbers from a mask of the parts: a point is legal if all its parts are.
+    """The mask of the numbers: a point is legal if all its parts are.
 
     Args:
         space: one that can be ravelled.
@@ -163,7 +163,7 @@ class RavelDiscreteWrapper(SARWrapper):
     _ravels_observations = True
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
-        """(points,) int8 of the agent's numbers; None where everything is legal, and for more than `MOST_MASKED` points."""
+        """(points,) int8; None where all are legal, and for more than `MOST_MASKED` points."""
         inner = self.sim.agents[agent_id].action_space
         return ravel_mask(inner, self.sim.get_action_mask(agent_id, **kwargs))
 
@@ -187,7 +187,7 @@ class RavelDiscreteWrapper(SARWrapper):
 
 
 class RavelActionWrapper(RavelDiscreteWrapper):
-    """Ravels actions and leaves observations as they are, for those that have too many points, such as views of a grid."""
+    """Ravels actions alone, for observations with too many points, such as views of a grid."""
 
     _ravels_observations = False
 

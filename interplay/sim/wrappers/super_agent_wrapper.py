@@ -1,4 +1,4 @@
-"""Super agents, who see and act for several agents at once.
+"""Super agents, which observe and act for several agents at once.
 
 Source: manual 2.1.4 and 7.3; specification 2.4, P1 to P4.
 """
@@ -23,16 +23,16 @@ MASK = "mask"
 class SuperAgentWrapper(Wrapper):
     """Covers agents by super agents.
 
-    A super agent observes a dict of its covered agents' observations and, under ``"mask"``, who of them is still there; it acts by a
-    dict of their actions; it earns the sum of their rewards and is done when all of them are. Actions for covered agents who are done
-    are dropped. A covered agent who is done is read once more; after that its null observation and a reward of 0 stand for it.
+    A super agent observes a dict of its covered agents' observations and, under ``"mask"``, which of them are not done; it acts by a
+    dict of their actions; it earns the sum of their rewards and is done when all of them are. Actions for done covered agents
+    are dropped. A done covered agent is read once more; after that its null observation and a reward of 0 stand for it.
 
     Args:
         sim: the simulation.
         super_agent_mapping: super agent's id -> list of the ids that it covers; agents in no list stay as they are.
 
     Raises:
-        AssertionError: for a mapping that is none, takes an id twice, or covers somebody who cannot learn.
+        AssertionError: for a mapping that is none, takes an id twice, or covers an agent that cannot learn.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class SuperAgentWrapper(Wrapper):
         return {name: self.sim.get_info(name, **kwargs) for name in self._mapping[agent_id]}
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
-        """Of a super agent, a dict of its covered agents' masks, or None if nobody has one."""
+        """A super agent's dict of its covered agents' masks; None if none has one."""
         self._require_uncovered(agent_id)
         if agent_id not in self._mapping:
             return self.sim.get_action_mask(agent_id, **kwargs)
@@ -131,7 +131,7 @@ class SuperAgentWrapper(Wrapper):
         )
 
     def _once_more(self, kind: str, name: str) -> bool:
-        """Whether a covered agent is still read: it is not done, or this is the first time since."""
+        """Whether a covered agent is still read: until once after it is done."""
         if not self.sim.get_done(name):
             return True
         first = name not in self._read[kind]
@@ -147,7 +147,7 @@ class SuperAgentWrapper(Wrapper):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                f"SuperAgentWrapper: no null observation for {name}, who is done; its real one goes on being "
+                f"SuperAgentWrapper: no null observation for {name}, which is done; its real one is still "
                 "reported. Give the agent a null_observation.",
                 UserWarning,
                 stacklevel=2,
@@ -160,7 +160,7 @@ class SuperAgentWrapper(Wrapper):
     def _require_uncovered(self, agent_id: str) -> None:
         require(
             agent_id not in self._owners,
-            f"{agent_id} is covered by {self._owners.get(agent_id)}; ask for that one",
+            f"{agent_id} is covered by {self._owners.get(agent_id)}; name the super agent",
         )
 
 
@@ -178,9 +178,9 @@ def _owners(agents: dict[str, Any], mapping: Any) -> dict[str, str]:
         whole = is_exactly(covered, list) and all(is_exactly(entry, str) for entry in covered)
         require(whole, f"super agent {name} covers {covered!r}; give a list of ids")
         for entry in covered:
-            require(entry in agents, f"super agent {name} covers {entry!r}, who is not in the simulation")
+            require(entry in agents, f"super agent {name} covers {entry!r}, which is not in the simulation")
             require(
-                is_agent(agents[entry]), f"super agent {name} covers {entry}, who does not observe and act"
+                is_agent(agents[entry]), f"super agent {name} covers {entry}, which does not observe and act"
             )
             require(
                 entry not in owners, f"{entry} is covered by {owners.get(entry)} and {name}; cover it once"

@@ -1,4 +1,4 @@
-"""Wrappers: simulations around simulations, which change what goes in and what comes out.
+"""Wrappers: simulations around simulations, which change inputs and outputs.
 
 Source: manual 2.1.4 and 7.3; specification 2.4.
 """
@@ -15,13 +15,10 @@ from interplay.sim.simulation import AgentBasedSimulation
 
 
 class Wrapper(AgentBasedSimulation):
-    """Hands every call on to a simulation; has its own copies of the agents, whose spaces it may change.
+    """Forwards every call to a simulation; its copies of the agents may have other spaces.
 
     Args:
         sim: the next layer, a simulation or a wrapper.
-
-    Attributes:
-        sim: the next layer.
 
     Raises:
         AssertionError: for anything else.
@@ -83,9 +80,8 @@ class Wrapper(AgentBasedSimulation):
 class SARWrapper(Wrapper):
     """Changes states (observations), actions and rewards; subclasses override what they need.
 
-    Observations and rewards go out: `wrap_observation` and `wrap_reward` give what a trainer expects. Actions come in: `wrap_action`
-    gives what the simulation expects. The agent that they are handed is the wrapped simulation's, with the original spaces. The
-    `unwrap` functions go the other way.
+    `wrap_observation` and `wrap_reward` give the trainer's form, `wrap_action` the simulation's. Their agent is the wrapped
+    simulation's, with the original spaces. The `unwrap` functions are the inverses.
     """
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:

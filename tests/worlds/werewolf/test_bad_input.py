@@ -161,8 +161,8 @@ def test_actions_at_the_adapters():
     good = {name: np.array([human, 0]) for name in queried}
     before = env.world.hash().tolist()
     for wrong, said in (
-        ({}, f"no action of {queried[0]}, who is asked; pass one"),
-        ({**good, asleep: np.array([0, 0])}, f"an action of {asleep}, who is not asked; asked are"),
+        ({}, f"no action of {queried[0]}, which acts"),
+        ({**good, asleep: np.array([0, 0])}, f"an action of {asleep}, which does not act"),
         ({**good, queried[0]: np.array([9, 0])}, f"action .* of {queried[0]} is not in MultiDiscrete"),
         ({**good, queried[0]: np.array([human, 4])}, "symbol 4 of .* is not below signal_range = 4"),
         ({**good, queried[0]: np.array([0.5, 0.0])}, f"action .* of {queried[0]} is not in MultiDiscrete"),
