@@ -1,9 +1,9 @@
-"""What a few runs show of many: the mean, the interquartile mean and the probability of improvement over seeds, each with its interval.
+"""Mean, interquartile mean and probability of improvement over a few seeds, each with an interval.
 
 The aggregates are those of Agarwal, Schwarzer, Castro, Courville and Bellemare 2021, *Deep reinforcement learning at the edge of the
 statistical precipice*; their package, rliable, gives the same values. Its percentile bootstrap covers 83 % instead of 95 % over five
-seeds and 75 % over three, so the intervals here are others: each is exact at any number of seeds where scores are normal
-(docs/sweeps.md has the coverage elsewhere).
+seeds and 75 % over three. The intervals here are exact at any number of seeds if scores are normal; docs/sweeps.md has the
+coverage otherwise.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from interplay.evaluate.statistics import student_quantile
 
 LEVEL = 0.95
-CUTS = 4  # seeds, below which the interquartile mean cuts none off
-_DRAWS = 200_000  # normal samples that the trimmed interval is calibrated with
-_MOST = 100  # seeds up to which it is; above, Student's t is as good
+CUTS = 4  # seeds; below, the interquartile mean is the mean
+_DRAWS = 200_000  # normal samples to calibrate the trimmed interval
+_MOST = 100  # seeds up to which it is calibrated; above, Student's t is as good
 _NODES = 64  # of an integral over the chi distribution
 
 
@@ -27,8 +27,8 @@ class Interval(NamedTuple):
     """A statistic with its interval.
 
     Attributes:
-        value: of the runs themselves.
-        low, high: ends; both NaN where there is no interval, as of a single run.
+        value: of the given runs.
+        low, high: both NaN if there is no interval, e.g. for a single run.
     """
 
     value: float
@@ -37,7 +37,7 @@ class Interval(NamedTuple):
 
 
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
-    """The mean of the middle half of all runs of all tasks: a quarter of the scores, rounded down, is cut at each end.
+    """The mean of the middle half of all scores: a quarter, rounded down, is cut at each end.
 
     Args:
         scores: (..., runs, tasks).
@@ -58,9 +58,9 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
 
 
 def probability_of_improvement(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """How likely a run is to be better than one of the others on the same task, ties half; a mean over tasks.
+    """The chance that a run beats one of the others on the same task, ties half; mean over tasks.
 
-    The statistic of Mann and Whitney over the number of pairs.
+    Equals the Mann-Whitney statistic over the number of pairs.
 
     Args:
         scores: (..., runs, tasks).
@@ -79,11 +79,11 @@ def probability_of_improvement(scores: np.ndarray, others: np.ndarray) -> np.nda
 
 
 def mean_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
-    """The mean of some runs with Student's interval; without one where no runs differ.
+    """The mean of some runs with Student's interval; no interval if all runs are equal.
 
     Args:
         scores: (runs,).
-        level: how often the interval covers the mean of all runs.
+        level: coverage.
 
     Example:
         >>> [round(x, 2) for x in mean_interval(np.array([1.0, 2.0, 3.0]))]
@@ -107,11 +107,11 @@ _quantile = functools.cache(student_quantile)
 
 
 def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
-    """The interquartile mean of some runs with its interval: a t of Yuen (1974) with critical values of normal samples.
+    """The interquartile mean with an interval by Yuen's t (1974), critical values from normal samples.
 
     Args:
         scores: (runs,).
-        level: how often the interval covers the interquartile mean of all runs.
+        level: coverage.
 
     Example:
         >>> found = interquartile_interval(np.array([1.0, 2.0, 3.0, 4.0, 90.0]))
@@ -126,7 +126,7 @@ def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval
 
 
 def _winsorised_deviation(scores: np.ndarray) -> np.ndarray:
-    """The deviation over the last axis, of scores whose outer quarters are moved to the ends of the middle half."""
+    """Standard deviation over the last axis, outer quarters clipped to the ends of the middle half."""
     ordered = np.sort(scores, axis=-1)
     cut = ordered.shape[-1] // 4
     ends = ordered[..., cut : cut + 1], ordered[..., ordered.shape[-1] - cut - 1 :][..., :1]
@@ -136,7 +136,7 @@ def _winsorised_deviation(scores: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def _critical(runs: int, level: float) -> float:
-    """How far the interquartile mean of normal scores is from 0, in deviations as above, with a chance of 1 - level."""
+    """`level` quantile of the normal scores' |interquartile mean| in winsorised deviations."""
     cut = runs // 4
     if not cut or runs > _MOST:
         return student_quantile(runs - 2 * cut - 1, 1 - level) * math.sqrt(runs) / (runs - 2 * cut)
@@ -148,13 +148,13 @@ def _critical(runs: int, level: float) -> float:
 def improvement_interval(scores: np.ndarray, others: np.ndarray, level: float = LEVEL) -> Interval:
     """The probability of improvement with an interval from the noncentral t of two normal samples of one deviation.
 
-    The value counts pairs of runs; the interval is of P(X > Y) = Phi((mean X - mean Y) / (sqrt(2) deviation)), so that it has a width
-    where every run of one group is better than every run of the other; it reaches to the value at least. NaN where no group has two runs that differ.
+    The value counts pairs of runs. The interval is that of P(X > Y) = Phi((mean X - mean Y) / (sqrt(2) deviation)), so it has a width even
+    if every run of one group beats every run of the other; it always includes the value. NaN if no group has two runs that differ.
 
     Args:
         scores: (runs,).
         others: (other runs,).
-        level: how often the interval covers the probability.
+        level: coverage.
 
     Example:
         >>> [round(x, 2) for x in improvement_interval(np.array([4.0, 5.0, 6.0]), np.array([1.0, 2.0, 3.0]))]
