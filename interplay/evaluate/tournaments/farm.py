@@ -1,8 +1,8 @@
-"""Matches played by several processes, each result kept exactly once.
+"""Plays matches in several processes and keeps each result exactly once.
 
-The coordinator alone writes: it hands units of work to processes, keeps what comes back in the log, many results by one fsync, and only
-then counts them. A unit is a pure function of what names it, so a process may be lost at any moment, with what it played: its units are
-given to others, and what a coordinator had not kept is played again by the next one, with the same results.
+Only the coordinator writes: it sends units of work to processes and appends their results to the log, many by one fsync. A unit's
+results are a pure function of `Unit.what`. So if a process is lost, its units go to others, and results that a killed coordinator had
+not logged are reproduced by the next one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
-Result = Mapping[str, Mapping[str, Any]]  # key -> what came of it
+Result = Mapping[str, Mapping[str, Any]]  # key -> result
 Play = Callable[[Any], Result]
 AHEAD, MOST_AHEAD = (
     2,
@@ -34,9 +34,9 @@ class Unit(NamedTuple):
     """Some matches that are played together.
 
     Attributes:
-        what: for `Play`, hashable; it travels to a process.
+        what: argument of `Play`, hashable and picklable.
         keys: of the results.
-        anew: to be played although there are results, since something else of it is missing.
+        anew: play even if there are results, because something else is missing (a recording).
     """
 
     what: Any
@@ -44,7 +44,7 @@ class Unit(NamedTuple):
     anew: bool = False
 
     def waits(self, log: ResultsLog) -> bool:
-        """Whether it is still to be played."""
+        """Whether it must still be played."""
         return self.anew or bool(log.missing(self.keys))
 
 
@@ -52,11 +52,9 @@ class _Process:
     """A process of the farm.
 
     Attributes:
-        process: what was started.
-        pipe: to it.
-        holds: units that it was handed and has not given back, the oldest first.
-        plays: whether it was heard of: it has begun.
-        seconds: that its last unit took.
+        holds: units sent and not yet finished, the oldest first.
+        plays: whether it has finished its start.
+        seconds: duration of its last unit.
     """
 
     def __init__(self, process: Any, pipe: Any) -> None:
@@ -66,7 +64,7 @@ class _Process:
 
     @property
     def ahead(self) -> int:
-        """How many units it should hold."""
+        """Number of units it should hold."""
         return min(max(AHEAD, int(_BUSY / max(self.seconds, 1e-9))), MOST_AHEAD)
 
 
@@ -78,18 +76,16 @@ def play_units(
     workers: int,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Plays those units that lack a result or are to be played anew, in so many processes.
+    """Plays the units without results, or marked `anew`, in several processes.
 
     Args:
-        units: all of them.
-        begin: importable; a process calls ``begin(*arguments)`` once and what it gives for each unit.
-        arguments: they travel to the processes.
-        log: where results are kept.
-        workers: at least 1.
-        on_progress: hears how many results there are.
+        begin: importable; ``begin(*arguments)`` runs once in each process and returns its `Play`.
+        arguments: picklable.
+        workers: number of processes, at least 1.
+        on_progress: called with the number of results.
 
     Raises:
-        UserError: as a process tells it, or if a unit cost three processes; results so far are kept.
+        UserError: of a process, or if a unit cost three processes; results so far are kept.
     """
     waiting = deque(unit for unit in units if unit.waits(log))
     losses: dict[Hashable, int] = {}
@@ -117,7 +113,7 @@ def play_units(
 
 def _start(context: Any, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> _Process:
     ours, theirs = context.Pipe()
-    # No daemon, which could not step environments in processes of its own; `_end` and `die_with_parent` end it.
+    # Not a daemon, which could not start processes for its environments; `_end` or a lost parent ends it.
     process = context.Process(target=_work, args=(theirs, begin, arguments, os.getpid()), daemon=False)
     process.start()
     theirs.close()  # so that the pipe ends when the process does
@@ -126,16 +122,12 @@ def _start(context: Any, begin: Callable[..., Play], arguments: tuple[Any, ...])
 
 def _hand(one: _Process, unit: Unit) -> None:
     one.holds.append(unit)
-    with contextlib.suppress(OSError):  # it is lost, as `_gather` will see
+    with contextlib.suppress(OSError):  # the process is lost; `_gather` notices
         one.pipe.send(unit.what)
 
 
 def _gather(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], list[_Process]]:
-    """Waits until something comes; gives all results that are there, and the processes that are lost.
-
-    Raises:
-        UserError: as a process tells it.
-    """
+    """Waits for messages; returns all results and the lost processes. Raises UserErrors of processes."""
     found: dict[str, Mapping[str, Any]] = {}
     lost = []
     ready = multiprocessing.connection.wait([one.pipe for one in farm])
@@ -157,10 +149,10 @@ def _gather(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], lis
 
 
 def _count(one: _Process, losses: dict[Hashable, int], early: int) -> int:
-    """Counts a lost process against the unit that it played; gives how many were lost in a row before they played.
+    """Charges a lost process to its unit; returns the number lost in a row before they played.
 
     Raises:
-        UserError: if that unit, or the beginning, cost too many.
+        UserError: if a unit, or the start, cost too many.
     """
     one.process.join()
     if not one.plays:
@@ -191,12 +183,12 @@ def _end(farm: Sequence[_Process]) -> None:
 
 
 def _work(pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...], parent: int) -> None:
-    """A process of the farm: plays what it is handed until nobody is there to hand it anything."""
+    """Main loop of a process: plays received units until the coordinator is gone."""
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(
                 getattr(signal, name), signal.SIG_IGN
-            )  # the coordinator hears them and ends everybody
+            )  # the coordinator handles them and ends all processes
     with contextlib.suppress(EOFError, OSError):  # the coordinator is gone
         try:
             play = begin(*arguments)

@@ -1,4 +1,4 @@
-"""The record of one merge on one map, checked when it is read again: a file of results may come from anywhere."""
+"""Checks the result of one merge on one map when it is read: files may come from anywhere."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ LISTS = ("ended", "cut")
 def wrong_row(
     row: Mapping[str, Any], populations: Sequence[int], like: Mapping[str, Any] | None
 ) -> str | None:
-    """What is wrong with a row, in a few words; None if it is what `lives.LifeWatch` gives.
+    """Why a row is no result of `lives.LifeWatch`, in a few words; None if it is.
 
     Args:
-        row: as it was read.
+        row: as read.
         populations: of the two homes.
-        like: another sound row of the tournament, whose lives report the same; None: this is the first.
+        like: a valid row of the tournament with the same `per_life` metrics; None for the first.
     """
     homes, standing = row.get("homes"), row.get("standing")
     if row.get("populations") != list(populations):

@@ -1,9 +1,9 @@
-"""An append-only file of results, one JSON object a line, that a kill at any moment cannot spoil.
+"""An append-only file of results, one JSON object a line, safe against a kill at any moment.
 
-Every append is one write, fsynced before it counts. A kill in the middle of it leaves a last line without its end;
-it is cut off when the file is opened again, so a result is there whole or not at all, and its work is done anew.
+Every append is one write, followed by an fsync. A kill in the middle leaves an incomplete last line, which is cut off when the file is
+opened again, so a result is complete or absent.
 
-Every line ends with a checksum of the rest, so a number that changed on the disk is seen. Files of older versions have none; they
+Every line ends with a checksum of the rest, so a number that changed on the disk is noticed. Files of older versions have none; they
 get them with the first result that is added.
 """
 
@@ -29,13 +29,13 @@ class ResultsLog:
     """Results by key, in memory and on disk.
 
     Args:
-        path: the file; made if it is not there. None keeps the results in memory only.
+        path: created if missing. None keeps the results in memory.
 
     Attributes:
         results: key -> result, in the file's order.
 
     Raises:
-        UserError: if the file cannot be read or written, is a link or no file, or a line other than the last is damaged.
+        UserError: if the file cannot be read or written, is not a regular file, or a line other than the last is damaged.
 
     Example:
         >>> import tempfile
@@ -68,7 +68,7 @@ class ResultsLog:
                 raise
 
     def append(self, results: Mapping[str, Mapping[str, Any]]) -> None:
-        """Adds results that are not there yet; they count when this returns.
+        """Adds new results durably; keys that exist are skipped.
 
         Raises:
             UserError: if the file cannot be written (a full disk), or a number is not finite; earlier results are intact.
@@ -84,11 +84,7 @@ class ResultsLog:
         self.results.update(new)
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Forgets results, so that they can be added anew.
-
-        Raises:
-            UserError: if the file cannot be written.
-        """
+        """Deletes results, so that they can be added again."""
         gone = set(keys)
         self.results = {key: result for key, result in self.results.items() if key not in gone}
         if self._handle is not None and self.path is not None:
@@ -97,11 +93,11 @@ class ResultsLog:
             self._checked = True
 
     def missing(self, keys: Iterable[str]) -> list[str]:
-        """Those of the keys that have no result."""
+        """The keys without a result."""
         return [key for key in keys if key not in self.results]
 
     def close(self) -> None:
-        """Closes the file; a second call does nothing."""
+        """Closes the file; idempotent."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
@@ -113,7 +109,7 @@ class ResultsLog:
         self.close()
 
     def _read(self, path: Path) -> None:
-        """Takes in the whole lines and cuts off what a kill left behind them."""
+        """Reads the complete lines and cuts off an incomplete last one."""
         assert self._handle is not None
         whole = 0
         with opened(path, 2**63, links=False) as file:
@@ -164,7 +160,7 @@ class ResultsLog:
 
     def _write(self, data: bytes) -> None:
         assert self._handle is not None
-        half = 5 * len(data) // 9  # mostly inside of a line
+        half = 5 * len(data) // 9  # usually within a line
         start = os.fstat(self._handle).st_size
         try:
             for part in (data[:half], data[half:]):
@@ -180,7 +176,7 @@ class ResultsLog:
 
 
 def _line(entry: Mapping[str, Any]) -> str:
-    """A result as it is written: one line with its checksum."""
+    """A result as one line with its checksum."""
     try:
         plain = json.loads(json.dumps(entry, allow_nan=False))
     except ValueError as error:

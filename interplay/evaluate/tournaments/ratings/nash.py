@@ -1,4 +1,4 @@
-"""Equilibria of a zero-sum game between players: how to mix them so that no single one does better (specification interfaces 11.3)."""
+"""Equilibrium mixtures of players in a zero-sum game (specification interfaces 11.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def nash(payoff: np.ndarray) -> np.ndarray:
     """A mixture of players that no player beats, by a linear programme.
 
     Args:
-        payoff: (N, N) antisymmetric, what the row earns from the column, see `Payoff.merged`.
+        payoff: (N, N) antisymmetric, of the row against the column, see `Payoff.merged`.
 
     Returns:
         (N,) float64, weights that sum to 1.
@@ -38,7 +38,7 @@ def nash(payoff: np.ndarray) -> np.ndarray:
             'the Nash mixture of a league needs SciPy: run `pip install "interplay[train]"`'
         ) from error
     count = len(payoff)
-    # Greatest value v with x^T payoff >= v for every column; the value of an antisymmetric game is 0.
+    # Maximise v with x^T payoff >= v for every column; the value of an antisymmetric game is 0.
     above = np.hstack([-payoff.T, np.ones((count, 1))])
     sums = np.append(np.ones(count), 0.0)[None]
     found = linprog(
@@ -58,11 +58,11 @@ def nash(payoff: np.ndarray) -> np.ndarray:
 
 
 def exploitability(mixture: np.ndarray, payoff: np.ndarray) -> float:
-    """What the best single player earns from a mixture: 0 at an equilibrium.
+    """Payoff of the best single player against a mixture; 0 at an equilibrium.
 
     Args:
         mixture: (N,) weights that sum to 1.
-        payoff: (N, N) what the row earns from the column.
+        payoff: (N, N) of the row against the column.
 
     Example:
         >>> exploitability(np.array([1.0, 0.0, 0.0]), np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]]))
