@@ -1,4 +1,4 @@
-"""Where each life went, step by step, for measures whose unit is the life."""
+"""The path of each life, step by step, for measures per life."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _LEFT_OUT = -1
 
 
 class Tracks(NamedTuple):
-    """Lives and their steps; L lives, N steps in the order in which they were taken, B landed attacks.
+    """L lives, their N steps in order of time, and their B landed attacks.
 
     Attributes:
         population: (L,) int64.
         world: (L,) int64.
-        ended: (L,) bool, the life ended while it was recorded.
-        life: (N,) int64, which of the L lives took the step.
-        cell: (N,) int64, row * T + column where it stood after it.
-        tile: (N,) uint8, what lay there.
-        attack_life: (B,) int64, who struck.
+        ended: (L,) bool, the life ended while recorded.
+        life: (N,) int64, life of each step.
+        cell: (N,) int64, row * T + column after the step.
+        tile: (N,) uint8, id of the tile there.
+        attack_life: (B,) int64, life of the attacker.
         attack_style: (B,) int64, index into `interplay.evaluate.lifetimes.tick.STYLES`.
-        attack_offset: (B, 2) int64, row and column of the target seen from the attacker.
+        attack_offset: (B, 2) int64, row and column of the target relative to the attacker.
         side: T.
     """
 
@@ -46,7 +46,7 @@ class Tracks(NamedTuple):
         return np.bincount(self.life, minlength=len(self.population))
 
     def age(self) -> Array:
-        """(N,) int64, how many steps of the same life came before."""
+        """(N,) int64, number of earlier steps of the same life."""
         order = np.argsort(self.life, kind="stable")
         starts = np.cumsum(self.length) - self.length
         age = np.empty(len(order), np.int64)
@@ -54,7 +54,7 @@ class Tracks(NamedTuple):
         return age
 
     def third(self) -> Array:
-        """(N,) int64: 0, 1, 2 = the step lies in the first, middle, last third of its life, -1 = the life has not ended."""
+        """(N,) int64: 0, 1, 2 = first, middle, last third of the life; -1 = the life has not ended."""
         third = 3 * self.age() // np.maximum(self.length, 1)[self.life]
         return np.where(self.ended[self.life], third, -1)
 
@@ -65,13 +65,10 @@ class Tracks(NamedTuple):
 
 
 class TrackRecorder:
-    """Keeps every step of the lives that begin while it looks on: 17 bytes a step.
+    """Keeps every step of the lives that begin while it records: 17 bytes a step.
 
     Args:
-        share: of lives that are kept, chosen by a hash of their number (the logs of 2019 kept a tenth).
-
-    Raises:
-        UserError: for a share outside (0, 1].
+        share: of lives to keep, in (0, 1], chosen by a hash of their id (the logs of 2019 kept a tenth).
     """
 
     def __init__(self, share: float = 1.0) -> None:
@@ -88,10 +85,10 @@ class TrackRecorder:
         self._count = 0
 
     def note(self, tick: Tick) -> None:
-        """Takes in one tick."""
+        """Adds one tick."""
         if self._current is None:
             self._current = np.full(tick.alive.shape, _LEFT_OUT, np.int64)
-            # Lives that began earlier are left out, so that none lacks its beginning.
+            # Lives that began earlier are left out, so that every life has its beginning.
             self._known = np.where(tick.alive & (tick.age > 0), tick.life, -1)
             self._side = tick.tiles.shape[1]
         self._note_attacks(tick)
@@ -100,7 +97,7 @@ class TrackRecorder:
         self._note_steps(tick)
 
     def tracks(self) -> Tracks:
-        """What was recorded so far."""
+        """The tracks so far."""
         ended = np.zeros(self._count, bool)
         ended[_joined(self._ended)] = True
         return Tracks(
@@ -117,7 +114,7 @@ class TrackRecorder:
         )
 
     def _note_attacks(self, tick: Tick) -> None:
-        # An attack belongs to the life that this slot had when it struck: the one noted in the tick before.
+        # An attack belongs to the life that had this slot in the tick before.
         assert self._current is not None
         struck = (tick.struck != NOBODY) & (self._current >= 0)
         offset = np.stack([tick.struck_row[struck], tick.struck_col[struck]], axis=1).astype(np.int64)

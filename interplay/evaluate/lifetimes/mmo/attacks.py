@@ -1,4 +1,4 @@
-"""Attack profiles: which style is used at which distance (specification 12)."""
+"""Attack profiles: styles by distance (specification 12)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class AttackProfile(NamedTuple):
     """Landed attacks of each population.
 
     Attributes:
-        counts: (K, 3, 7, 7) int64, by style and by the target's place seen from the attacker (rows down).
-        edge_share: (K, 3) share of a style's attacks that were struck at the full length of its reach; NaN without attacks.
-        kills_per_attack: (K, 3) share of a style's attacks whose target died of that style in that tick; NaN without attacks.
+        counts: (K, 3, 7, 7) int64, by style and by the target's place relative to the attacker (rows down).
+        edge_share: (K, 3) share of a style's attacks at its full reach; NaN without attacks.
+        kills_per_attack: (K, 3) share of a style's attacks that killed the target; NaN without attacks.
     """
 
     counts: Array
@@ -27,14 +27,14 @@ class AttackProfile(NamedTuple):
 
 
 class AttackRecorder:
-    """Counts landed attacks by population, style and offset, and those whose target died of them.
+    """Counts landed attacks by population, style and offset, and the deadly ones.
 
-    An attack is counted for the population that the attacker had: that of the slot in the tick before, because a slot
-    whose agent struck and then died may have a newcomer already.
+    The population is that of the attacker's slot in the tick before, because a slot whose agent attacked and then died may already
+    have a newcomer.
 
     Args:
         populations: K.
-        causes: the world's numbers for death by melee, range and mage; None = any death in that tick is the attack's.
+        causes: the world's indices of death by melee, range and mage; None = any death of the target in that tick counts.
     """
 
     def __init__(self, populations: int, causes: tuple[int, int, int] | None = None) -> None:
@@ -45,7 +45,7 @@ class AttackRecorder:
         self._population: Array | None = None
 
     def note(self, tick: Tick) -> None:
-        """Takes in one tick."""
+        """Adds one tick."""
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:
             return
@@ -61,11 +61,7 @@ class AttackRecorder:
         np.add.at(self.kills, (population[deadly], style[deadly]), 1)
 
     def profile(self, reach: tuple[int, ...]) -> AttackProfile:
-        """What was counted so far.
-
-        Args:
-            reach: of each style in tiles, Chebyshev.
-        """
+        """The profile so far; `reach` is that of each style in tiles (Chebyshev)."""
         attacks = self.counts.sum(axis=(2, 3))
         at_edge = np.stack(
             [self.counts[:, s][:, ring(reach[s])].sum(axis=1) for s in range(len(STYLES))], axis=1
@@ -75,7 +71,7 @@ class AttackRecorder:
 
 
 def life_profile(tracks: Tracks, life: int) -> Array:
-    """(3, 7, 7) int64, the landed attacks of one life by style and by the target's place seen from the attacker."""
+    """(3, 7, 7) int64, landed attacks of one life by style and by the target's relative place."""
     own = tracks.attack_life == life
     side = 2 * RADIUS + 1
     counts = np.zeros((len(STYLES), side, side), np.int64)

@@ -1,4 +1,4 @@
-"""What the agents of survival do, as a list of events: contacts, items taken up, used, given and dropped, and deaths."""
+"""Events of survival: contacts, items picked up, used, given and dropped, and deaths."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ THINGS = (
     "other item",
 )  # on the ray, or held
 NOTHING_THERE, A_WALL, OPPONENT, MATE, BOX, HEAL, BOX_ITEM, OTHER_ITEM = range(len(THINGS))
-CAUSES = ("zone", "blow", "other")  # of death; other: a mechanic of one's own
-EARLY = 5  # first steps of a contact, which weigh peaceful and bloody ones alike
+CAUSES = ("zone", "blow", "other")  # of death; other: a user-defined mechanic
+EARLY = 5  # first steps of a contact, counted separately so that long contacts do not dominate
 
 EVENT = np.dtype(
     [
@@ -40,36 +40,36 @@ EVENT = np.dtype(
         (
             "other",
             np.int16,
-        ),  # contact: the opponent; gift: the taker, -1 nobody; death by a blow: the side that struck; else -1
+        ),  # contact: the opponent; gift: the taker, -1 none; death by a blow: the side of the attacker; else -1
         (
             "steps",
             np.int32,
-        ),  # contact: how many it lasted; use, gift, drop: since the item was taken up, -1 unknown; else 0
-        ("early", np.int16),  # contact: how many of its first EARLY steps it has
+        ),  # contact: its length; use, gift, drop: since the pick-up, -1 unknown; else 0
+        ("early", np.int16),  # contact: steps among its first EARLY
         ("strikes", np.int32),  # contact: steps in which the agent struck
         ("early_strikes", np.int16),  # contact: those among its first EARLY steps
-        ("health", np.int32),  # as the step began
-        ("x", np.float32),  # m, as the step ended
+        ("health", np.int32),  # at the start of the step
+        ("x", np.float32),  # m, at the end of the step
         ("y", np.float32),
-        ("radius", np.float32),  # m, of the zone that judged the step
+        ("radius", np.float32),  # m, of the zone in effect
         ("outside", np.bool_),  # of it
     ]
 )
 
 
 class EventRecorder:
-    """Lists what happens, and counts what is on the melee's ray and who stands inside the zone.
+    """Lists events, and counts objects on the melee ray and agents inside the zone.
 
-    A contact is an unbroken run of steps in which an agent's melee segment meets the same opponent first: in these the agent could
-    strike it. It counts when it ends, so `events` closes those that go on.
+    A contact is an unbroken run of steps in which an agent's melee segment meets the same opponent first, so that the agent could strike
+    it. Contacts are listed when they end; `events` closes those that go on.
 
     Args:
         world: a batch of survival worlds.
 
     Attributes:
-        on_ray: (A, len(THINGS), 2) int64, steps in which the ray met this first, and [..., 1] those with a strike.
-        inside: (A, 2) int64, steps that an agent lived through outside [0] and inside [1].
-        standing: lists by step of the episode: how many live, how many of them stand inside; grows as episodes do.
+        on_ray: (A, len(THINGS), 2) int64, [..., 0] steps in which the ray met this first, [..., 1] those with a strike.
+        inside: (A, 2) int64, steps survived outside [0] and inside [1].
+        standing: (steps, 2) int64 by step of the episode: living agents, and those of them inside.
 
     Example:
         >>> from interplay import make_world
@@ -91,7 +91,7 @@ class EventRecorder:
         self._sides = np.asarray(world.state.sides, np.int64)
         shape = world.num_worlds, agents
         self._facing = np.full(shape, NOTHING, np.int64)  # the opponent on the ray, or NOTHING
-        self._contact = np.zeros(shape, EVENT)  # what is known of the contact that goes on
+        self._contact = np.zeros(shape, EVENT)  # the current contact
         self._taken = np.full(
             (*shape, rules.num_bodies), -1, np.int64
         )  # step in which a body was taken up by its holder
@@ -100,7 +100,7 @@ class EventRecorder:
         self.standing = np.zeros((0, 2), np.int64)
 
     def note(self, moment: Moment) -> None:
-        """Takes in one step."""
+        """Adds one step."""
         self._begin_anew(moment)
         self._note_contacts(moment)
         for rows, kind in ((moment.used, USE), (moment.given, GIFT), (moment.dropped, DROP)):
@@ -110,13 +110,13 @@ class EventRecorder:
         self._count(moment)
 
     def events(self) -> Array:
-        """(E,) `EVENT`, by world, step and agent; contacts that go on are in it as far as they went."""
+        """(E,) `EVENT`, sorted by world, step and agent; current contacts are included so far."""
         going_on = self._contact[self._facing != NOTHING]
         found = np.concatenate([*self._rows, going_on]) if self._rows else going_on
         return found[np.lexsort((found["kind"], found["agent"], found["step"], found["world"]))]
 
     def _begin_anew(self, moment: Moment) -> None:
-        """A world that did not go on stands between two episodes: contacts end there, and nobody holds anything."""
+        """Ends contacts and clears pick-ups in worlds between two episodes."""
         self._close(np.where(moment.going[:, None], False, self._facing != NOTHING))
         self._taken[moment.steps == 0] = -1
 
@@ -148,7 +148,7 @@ class EventRecorder:
             self._facing[ended] = NOTHING
 
     def _note_parted(self, moment: Moment, rows: Array, kind: int) -> None:
-        """An item that was used, given or dropped."""
+        """Adds events of items used, given or dropped."""
         for w, a in np.argwhere((rows != EMPTY) & moment.acted):
             item = rows[w, a]
             taker = moment.taker[w, a] if kind == GIFT else -1
@@ -195,7 +195,7 @@ class EventRecorder:
         np.add.at(self.standing[:, 1], steps, ~moment.outside[lived])
 
     def _row(self, moment: Moment, w: int, a: int, kind: int, what: int, other: int) -> Array:
-        """() EVENT, with what holds for events of every kind."""
+        """() EVENT with the fields common to all kinds."""
         event = np.zeros((), EVENT)
         event["world"], event["step"], event["agent"] = w, moment.steps[w], a
         event["kind"], event["what"], event["other"] = kind, what, other
@@ -212,7 +212,7 @@ def named(events: Array, kinds: Iterable[int]) -> Array:
 
 
 def _things(rules: Any) -> Array:
-    """(N,) what each body row is, as an opponent might see it: index into THINGS."""
+    """(N,) index into THINGS of each body row; agents are opponents."""
     row = np.arange(rules.num_bodies)
     ends = [rules.agents, rules.first_heal, rules.first_box_item, rules.first_other]
     return np.array([OPPONENT, BOX, HEAL, BOX_ITEM, OTHER_ITEM])[np.searchsorted(ends, row, side="right")]

@@ -1,4 +1,4 @@
-"""Overlay: do the populations live differently?"""
+"""Overlay: differences between populations in places and behaviour."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THIRDS = ("first", "middle", "last")
 
 
 def niches(study: Study) -> OverlayData:
-    """I(k;x) / H(k) and Jensen-Shannon distances against labels dealt out anew among lives, for several x."""
+    """I(k;x) / H(k) and Jensen-Shannon distances against labels permuted among lives, for several x."""
     tracks: Tracks = study.seen("tracks").tracks()
     found: dict[str, Niche] = {}
     for name, (life, x) in _variables(tracks).items():
