@@ -1,4 +1,4 @@
-"""Plays and records games with everything that measures of talk need, and plays them again without some of it."""
+"""Plays and records games for measures of talk, and replays them without parts of it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ NO_ARM = "none"
 
 
 class Subject:
-    """The player that is studied, by the world's numbers of populations.
+    """The policy under study, queried with the world's indices of populations.
 
     Args:
-        policy: who plays.
-        seats: the world's populations that it was seated for; it knows them as 0, 1, ...
+        policy: trained or scripted.
+        seats: populations of the world that it plays; internally they are 0, 1, ...
         names: of the world's populations.
 
     Attributes:
-        queried: those of them that it moves itself; a run's own opponents move the others.
-        foe: who those are that a run was trained to guess, where it brings them; else empty.
+        queried: populations among `seats` that it controls itself; a run's own opponents control the others.
+        foe: name of the run's own opponent that its belief is about; empty without one.
     """
 
     def __init__(self, policy: Any, seats: tuple[int, ...], names: tuple[str, ...]) -> None:
@@ -58,15 +58,15 @@ class Subject:
 
 
 class Played(NamedTuple):
-    """Recorded games, and what only games that were played here have.
+    """Recorded games, with further data if they were played in this process.
 
     Attributes:
         talk: the record.
         table: the episodes, or None for games from disk.
-        world: their world, closed later by whoever asks; or None.
-        subject: the player that is studied, or None.
-        views: what players saw.
-        beliefs: of players who guess, or None.
+        world: their world, or None; closed by the caller.
+        subject: the policy under study, or None.
+        views: observations of players.
+        beliefs: of policies with a belief head, or None.
     """
 
     talk: Talk
@@ -89,13 +89,13 @@ def play_games(
     """Plays and records games.
 
     Args:
-        world: a batch in which somebody talks.
-        policy: plays for everybody.
-        subject: who of them is studied.
-        games: how many.
+        world: a batch of a world with talk.
+        policy: acts for all agents.
+        subject: the policy under study.
+        games: number.
         seed: of games and players.
-        foe: the scripted policy of those who hide, as far as it is known: an exact observer takes them to play as it does.
-        progress: hears how many games are over.
+        foe: scripted policy of the hiding team, if known; the exact observer assumes it.
+        progress: called with (task, games done, total).
 
     Raises:
         UserError: for a world without talk.
@@ -125,18 +125,18 @@ def play_arms(
     metric: str,
     progress: Progress = no_progress,
 ) -> list[Ablation]:
-    """Plays the same games with parts of the talk taken away; nothing for records and for worlds without arms.
+    """Plays the same games with parts of the talk removed; empty for games from disk and worlds without arms.
 
     Args:
-        played: the games as they were.
+        played: the normal games.
         make: arm -> world.
-        policy: makes who plays, anew for each arm.
-        arms: to play; None: those that fit the world.
-        metric: of an episode, to compare by.
-        progress: hears how many games of an arm are over.
+        policy: makes a fresh policy for each arm.
+        arms: None: all that the world supports.
+        metric: of an episode.
+        progress: called with (arm, games done, total).
 
     Raises:
-        UserError: for an unknown arm or metric, or arms of games that were read from disk.
+        UserError: for an unknown metric, or arms of games from disk.
     """
     chosen = [name for name in arms or () if name != NO_ARM]
     settings: Any = getattr(played.world, "settings", None)
@@ -164,7 +164,7 @@ def play_arms(
 
 
 def listen(played: Played) -> list[Influence]:
-    """Board-edit influence on a trained policy; nothing for scripted ones, which say no probabilities."""
+    """Board-edit influence on a trained policy; empty for scripted ones, which have no probabilities."""
     subject, seen = played.subject, {} if played.views is None else played.views.observations()
     if not seen or subject is None or played.world is None or not hasattr(subject.policy, "probabilities"):
         return []

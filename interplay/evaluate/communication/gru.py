@@ -1,4 +1,4 @@
-"""A small recurrent model that reads a seat's public history board by board, in NumPy.
+"""A small recurrent model of a seat's public history, board by board, in NumPy.
 
 Gated recurrent unit (Cho et al. 2014), one layer, trained by Adam on the cross-entropy of the role at every day's end.
 """
@@ -27,8 +27,7 @@ def fit_gru(histories: Histories, seed: int = 0, epochs: int = EPOCHS) -> Callab
     """Fits the model to games.
 
     Args:
-        histories: of the games.
-        seed: of the first weights and of the order.
+        seed: of the initial weights and of the order.
         epochs: passes over all seats.
 
     Returns:
@@ -69,7 +68,7 @@ def first_weights(features: int, rng: np.random.Generator, units: int = UNITS) -
 
 
 def forward(weights: Weights, x: Array) -> tuple[Array, list[Any]]:
-    """Log odds (N, T) of sequences (N, T, F), and what the way back needs.
+    """Log odds (N, T) of sequences (N, T, F), and the intermediate values for the gradient.
 
     z, r = sigmoid(x W + h U + b); c = tanh(x W + r h U + b); h' = (1 - z) h + z c.
     """
@@ -92,13 +91,12 @@ def loss_and_gradient(weights: Weights, x: Array, weight: Array, label: Array) -
     """Weighted cross-entropy of sequences and its gradient.
 
     Args:
-        weights: of the model.
         x: (N, T, F).
-        weight: (N, T), how much each step's answer counts.
+        weight: (N, T), of each step's prediction.
         label: (N,) 0 or 1.
 
     Returns:
-        The mean loss over the weights, nats, with the penalty; and its gradient.
+        Weighted mean loss in nats with the penalty, and its gradient.
     """
     odds, kept = forward(weights, x)
     total = max(float(weight.sum()), 1.0)
@@ -131,7 +129,7 @@ def loss_and_gradient(weights: Weights, x: Array, weight: Array, label: Array) -
 
 
 def _sequences(histories: Histories) -> tuple[Array, Array, Array]:
-    """Every seat's history (N, T, F), which steps are answered (N, T), and the labels (N,)."""
+    """Every seat's history (N, T, F), weights of steps (N, T), and labels (N,)."""
     g, t, n, _ = histories.features.shape
     weight = np.zeros((g, n, t), np.float32)
     game, day = np.nonzero(histories.until > 0)

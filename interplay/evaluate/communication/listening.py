@@ -1,4 +1,4 @@
-"""Board edits in play: what a policy would have done, had one seat said something else."""
+"""Board edits in play: the influence of one seat's words on a policy."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from interplay.evaluate.communication.table import Array
 from interplay.evaluate.statistics import Estimate, estimate
 
 FIELD = "public_signals"
-MOST_VIEWERS = 2_000  # that are asked; each is asked about every word and every row
+MOST_VIEWERS = 2_000  # evaluated, each with every word and every row
 
 
 class Knowing(Protocol):
-    """A policy that can say how likely it does what."""
+    """A policy with action probabilities."""
 
     def probabilities(self, observation: Mapping[str, Array], mask: Array | None, population: Array) -> Array:
-        """(N, choices), the heads of the action one after another."""
+        """(N, choices), concatenated over action heads."""
 
 
 class Influence(NamedTuple):
-    """How much others' words move a policy.
+    """Influence of other seats' words on a policy.
 
     Attributes:
-        phase: in which it acts.
-        population: name of who is moved.
-        viewers: observations that were asked about.
-        edits: pairs of a viewer and the row of somebody else that it is shown.
+        phase: of the action.
+        population: name of the acting population.
+        viewers: evaluated observations.
+        edits: pairs of a viewer and a visible row of another seat.
         name: KL of its first name, nats: mean over viewers of the mean over rows; the standard error is over viewers.
-        word: the same of the symbols that it says, summed.
-        invisible: largest KL of rows that are not shown; has to be 0.
+        word: the same for its symbols, summed.
+        invisible: largest KL of invisible rows; must be 0.
     """
 
     phase: str
@@ -51,11 +51,11 @@ class Influence(NamedTuple):
 
 
 class Views:
-    """Collects observations of acting seats while a world is played; `note` is what `evaluate.play` calls.
+    """Collects observations of acting seats while a world is played; `note` is a hook of `evaluate.play`.
 
     Args:
-        every: a step is looked at in so many.
-        most: viewers that are kept.
+        every: interval in steps.
+        most: limit of viewers.
     """
 
     def __init__(self, every: int = 3, most: int = MOST_VIEWERS) -> None:
@@ -64,7 +64,7 @@ class Views:
         self.count = 0
 
     def note(self, world: Any, _episode: Array) -> None:
-        """Keeps what those see who act next and are shown a word."""
+        """Keeps observations of seats that act next and see a word."""
         self._steps += 1
         step = world.timestep
         if self._steps % self._every or self.count >= self._most or FIELD not in step.observation:
@@ -94,10 +94,9 @@ def measure_influence(
 
     Args:
         policy: started on `world`.
-        world: whose action space it is.
-        seen: what `Views` has kept.
-        marginal: the words that are put in the place of what was said.
-        phases: names by number.
+        seen: observations of `Views`.
+        marginal: replacement words.
+        phases: names by index.
     """
     heads = action_choices(world.kinds[0].action_space)
     names = world.population_names or tuple(f"pop{p}" for p in range(world.num_populations))
@@ -105,7 +104,7 @@ def measure_influence(
     def probabilities(observation: Mapping[str, Array]) -> Array:
         return policy.probabilities(observation, observation["action_mask"], observation["population"])
 
-    length = np.shape(seen[FIELD])[2]  # a structured claim stands in a field of its own and is left as it was
+    length = np.shape(seen[FIELD])[2]  # a structured claim is another field, which is not edited
     influence = board_influence(
         probabilities, seen, marginal._replace(words=marginal.words[:, :length]), heads, FIELD
     )

@@ -1,7 +1,7 @@
-"""Role probe: how well a stranger could tell the hidden team from public history, by AUC (specification 17).
+"""Role probe: AUC of models that predict the hidden team from public history (specification 17).
 
-Games are split: models are fitted to one part and tested on the other. A shared code is found in other runs too (`transfer`);
-a private password is not.
+Models are fitted to one part of the games and tested on the other. A shared code transfers to other runs (`transfer`); a private
+password does not.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from interplay.kernels.permuted import permuted_rank_sums
 RIDGE = 1.0  # penalty on squared weights of standardised features, in units of one row's loss
 LEAST_GAMES = 10
 
-Scorer = Callable[[Histories], Array]  # to (G, D, n), the larger the more like a wolf
+Scorer = Callable[[Histories], Array]  # to (G, D, n), larger for likelier wolves
 
 
 class Probed(NamedTuple):
-    """How well one model tells the roles.
+    """AUC of one model.
 
     Attributes:
         model: ``"logistic"`` or ``"gru"``.
         day: history up to its end; None: all days, the mean weighted by their pairs.
-        seats: living seats that were tested.
+        seats: tested living seats.
         observed: AUC.
-        null_mean, null_95, null_05, p, permutations: when roles are dealt anew among the living seats of each game.
+        null_mean, null_95, null_05, p, permutations: with roles permuted among the living seats of each game.
     """
 
     model: str
@@ -48,7 +48,7 @@ class Probed(NamedTuple):
 
     @property
     def above(self) -> bool:
-        """Whether the AUC lies above the null's 95 % point."""
+        """Whether the AUC exceeds the null's 95 % quantile."""
         return self.observed > self.null_95
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def probe_roles(
 def evaluate(
     model: str, score: Array, histories: Histories, permutations: int, seed: int = 0
 ) -> list[Probed]:
-    """AUC of scores (G, D, n) for every day, each beside its null, and over all days."""
+    """AUC of scores (G, D, n), over all days and for every day, each with its null."""
     living, label = histories.living, histories.label[:, None] & histories.living
     ranks = np.zeros(score.shape)
     for day in range(score.shape[1]):
@@ -130,7 +130,7 @@ def evaluate(
 
 
 def auc(score: Array, label: Array) -> float:
-    """The chance that a marked one scores higher than one that is not, ties counting half.
+    """The chance that a positive scores higher than a negative, ties half.
 
     Example:
         >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
@@ -157,8 +157,8 @@ class Logistic:
     Args:
         x: (N, F) features.
         y: (N,) bool.
-        ridge: penalty; the constant is not penalised.
-        steps: of Newton at most.
+        ridge: penalty, not on the constant.
+        steps: limit of Newton steps.
 
     Attributes:
         weights: (F + 1,) float64, the constant last, of the standardised features.

@@ -10,10 +10,10 @@ from interplay.evaluate.communication.reading import Reader
 
 
 def reader_of(world: World) -> Reader:
-    """How a world's boards are read: as it announces in `World.instruments`, or from the messages that its agents see.
+    """The reader named in `World.instruments`, or one for messages in observations.
 
     Raises:
-        UserError: for a world in which nobody talks.
+        UserError: for a world without talk.
     """
     if "talk" in world.instruments:
         announced: Reader = load(world.instruments["talk"])()

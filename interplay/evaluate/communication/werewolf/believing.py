@@ -1,4 +1,4 @@
-"""The beliefs of players who guess, beside those of an exact observer in their place, at every vote by day."""
+"""Beliefs of players and of an exact observer in their place, at every vote by day."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from interplay.worlds.werewolf.world import WerewolfWorld
 
 
 class Believing(Protocol):
-    """A policy that can say what it believes."""
+    """A policy with beliefs."""
 
     def beliefs(self, observation: Mapping[str, Array], population: Array) -> Array:
-        """(N, n), how likely each seat is one of those who hide."""
+        """(N, n), probability that each seat belongs to the hiding team."""
 
 
 class BeliefRecorder(Policy):
-    """Plays as another policy does, and keeps beliefs of those who vote; `note` is an `on_step` of `evaluate.play`.
+    """Wraps a policy and records beliefs of voters; `note` is a hook of `evaluate.play`.
 
     Args:
-        policy: who plays.
-        believer: who is asked; it has been started by `policy`, or is it.
-        queried: the world's populations that are queried, by the world's numbers.
-        ways: how the exact observer takes players to play.
+        policy: acts.
+        believer: source of beliefs; started by `policy`, or the same object.
+        queried: indices of the world's populations to query.
+        ways: assumptions of the exact observer about the players.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class BeliefRecorder(Policy):
         """Prepares for playing `world`.
 
         Raises:
-            UserError: for worlds other than werewolf's, or with too many sets of players that may be the pack.
+            UserError: for worlds other than werewolf, or with too many possible packs.
         """
         self.world = world
         if not isinstance(world, WerewolfWorld):
@@ -69,7 +69,7 @@ class BeliefRecorder(Policy):
         return self._policy.act(timestep)
 
     def note(self, world: World, episode: Array) -> None:
-        """Keeps what was believed before the step, of the games that count."""
+        """Keeps the beliefs before the step, for counted games."""
         if self._fresh is None:
             return
         rows, self._fresh = self._fresh, None
@@ -79,11 +79,7 @@ class BeliefRecorder(Policy):
             self._rows.append((game[kept], *(column[kept] for column in rows[1:])))
 
     def scores(self) -> Beliefs:
-        """How good the beliefs were, about living others.
-
-        Raises:
-            UserError: if nobody was asked.
-        """
+        """Scores of beliefs about other living players; UserError without votes."""
         if not self._rows:
             raise UserError("beliefs: nobody who guesses has voted; play more games")
         game, own, exact, truth, counted = (
@@ -105,7 +101,7 @@ class BeliefRecorder(Policy):
         )
 
     def _ask(self, timestep: TimeStep) -> tuple[Array, ...] | None:
-        """World, both beliefs, who is a wolf and who counts: a row for each voter that is asked."""
+        """World, both beliefs, wolves and counted seats: a row for each queried voter."""
         seen, population = timestep.observation, np.asarray(self.world.population)
         voting = timestep.acting & (self._kinds[seen["phase"]] == EXECUTION)
         wolf = population == self._hiding
@@ -124,5 +120,5 @@ _SPREAD = {"own": np.float64, "exact": np.float64, "counted": bool}
 
 
 def ways_of(foe: str) -> Ways:
-    """How an exact observer takes wolves to play: as they do, where they are scripted in a way that it knows."""
+    """The exact observer's model of wolves: the scripted policy `foe` if known, else the default."""
     return Ways(wolves=(foe,)) if foe in WAYS_OF_WOLVES else Ways()
