@@ -1,4 +1,4 @@
-"""Aggregates over seeds: closed forms, the published package's values, and the coverage of every interval in made-up studies."""
+"""Aggregates over seeds: closed forms, the published package's values, and the coverage of every interval in simulated studies."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_intervals_of_means_cover_what_they_say_within_two_points(kind, seeds):
 @pytest.mark.parametrize("seeds", [3, 5, 10])
 @pytest.mark.parametrize(("shift", "spread"), [(0.0, 1.0), (1.0, 1.0), (2.5, 1.0), (1.0, 1.5)])
 def test_the_interval_of_an_improvement_covers_what_it_says_within_two_points(shift, spread, seeds):
-    """Of normal scores, of equal deviation and of one that is half as large again."""
+    """For normal scores with deviations 1 and 1.5."""
     rng = np.random.default_rng([seeds, int(10 * shift), int(10 * spread)])
     scores, others = rng.normal(shift, spread, (STUDIES, seeds)), rng.normal(0, 1, (STUDIES, seeds))
     low, high = improvement_ends(scores, others, 0.95)

@@ -1,4 +1,4 @@
-"""Alpha-rank: two strategies in closed form, circles, OpenSpiel's own numbers where it is installed."""
+"""Alpha-rank: two strategies in closed form, circles, OpenSpiel's numbers if it is installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CIRCLE = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 
 
 def fixation(u: float, m: int) -> float:
-    """Of a mutant whose advantage is the same at every size: the geometric sum."""
+    """With a constant advantage of the mutant: the geometric sum."""
     return (1 - math.exp(-u)) / (1 - math.exp(-m * u))
 
 

@@ -1,4 +1,4 @@
-"""Visits, coverage and the random walkers beside the agents, against walks that are known."""
+"""Visits, coverage and random walkers, against known walks."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_reborn_slot_is_a_new_walker_even_in_the_same_tick():
 
 
 def test_walkers_keep_to_open_tiles_and_choose_evenly():
-    """In the corner of a room of two by two with water, stone and lava around, every cell is as likely in the long run."""
+    """In a room of 2 x 2 cells enclosed by water, stone and lava, the walk is uniform in the long run."""
     tiles = np.full((1, 4, 4), STONE)
     tiles[0, 0, :], tiles[0, :, 3] = LAVA, WATER
     tiles[0, 1:3, 1:3] = [[GRASS, SCRUB], [FOREST, GRASS]]

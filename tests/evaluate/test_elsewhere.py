@@ -1,4 +1,4 @@
-"""What an agent expects of every place of a plane: asked of the world itself, one place after the other."""
+"""Values at every place of a plane, against the world itself, place by place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`play`: every episode that was named is played to its end, whatever the batch looks like."""
+"""`play`: every chosen episode is played to its end, whatever the batch size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.connect.toys import LIMIT, Hunt, Line
 
 
 class Walker(Policy):
-    """Walks by what it sees, so that its play depends on the world alone."""
+    """Walks as a function of its observation only."""
 
     name = "walker"
 
@@ -25,7 +25,7 @@ class Walker(Policy):
 
 
 class Counter(Policy):
-    """Remembers how often it acted in each world's episode, and checks it against the world's own clock."""
+    """Counts its actions in each episode and compares them with the world's clock."""
 
     def start(self, world, seed=0):
         super().start(world, seed)

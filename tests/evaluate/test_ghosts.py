@@ -1,4 +1,4 @@
-"""Maps of values and of dependence against agents that really stand there."""
+"""Maps of values and of dependence against real agents at these places."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_variants_are_hungry_and_thirsty():
 
 
 def test_ghosts_are_whole_unless_they_are_said_to_be_otherwise():
-    """Health, food and water that nobody names are the most of this world; each that is named is that one."""
+    """Health, food and water default to the world's maxima."""
     world = grown(health=20, food=30, water=40)
     place = np.array([20]), np.array([20])
     whole = {"health": 20, "food": 30, "water": 40}

@@ -1,4 +1,4 @@
-"""Recordings of tournaments: those that were asked for, of the very matches that count, and no bit of a result differs."""
+"""Recordings of tournaments: the requested ones, of the counted matches, without a change of results."""
 
 from __future__ import annotations
 

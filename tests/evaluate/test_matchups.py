@@ -1,4 +1,4 @@
-"""Sides, matchups and seats that go round."""
+"""Sides, matchups and rotation of seats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server merges: equal homes are equal, stronger ones are seen, kills lose nothing."""
+"""Server merges: equal homes tie, stronger ones win, kills lose nothing."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_refusals_come_before_there_is_a_folder(tmp_path, world, values, said):
 
 
 class Heard(RandomPolicy):
-    """Tells who was started, with which seed, and in which worlds."""
+    """Records its starts: seed and worlds."""
 
     def __init__(self, started):
         self.started = started
@@ -167,7 +167,7 @@ class Heard(RandomPolicy):
 
 
 def played(blocks, cap=8):
-    """What was started when one home met itself on these blocks of maps."""
+    """The starts when a home meets itself on these blocks of maps."""
     started = []
     settings = MergeSettings(
         world=NURSERY, options={"lives": (6,)}, homes=("home", "other"), identities=("a", "b"), runs=(1, 1),

@@ -1,4 +1,4 @@
-"""Overlays by name, as data: one play for all, arrays that say what they mean, users' own."""
+"""Overlays by name, as data: one play for all, described arrays, user-defined overlays."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_one_population_only(found):
 
 
 def test_agents_that_move_as_walkers_do_cover_as_much():
-    """The null of the control: nobody dies, lava is no choice, and the agents draw from their legal moves."""
+    """The null of the control: no deaths, no lava, uniform legal moves."""
     world = common(6, seed=1, interior=40, slots=24, drain=0, combat=False, mask_lava=True, cap_draw="fixed")
     agents, control = (VisitRecorder(6, 2, 58) for _ in range(2))
     watch(world, RandomPolicy(), [agents, Followed(control, seed=2)], 200)

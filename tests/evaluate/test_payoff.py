@@ -1,4 +1,4 @@
-"""Payoffs between players: sums that count each match once, the equilibrium of what they say."""
+"""Payoffs between players: each match counts once; equilibria."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`PolicyMap`: each slot is played by its policy, each population by its own, whoever is in which slot."""
+"""`PolicyMap`: each slot or population is played by its policy, whatever the slots of agents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.evaluate.nursery import Nursery
 
 
 class Always(Policy):
-    """Chooses the same in every slot, and counts how often it was asked."""
+    """Chooses the same in every slot, and counts its calls."""
 
     def __init__(self, *action):
         self.action, self.name, self.asked, self.forgot = action, f"always {action}", 0, 0
@@ -95,7 +95,7 @@ def test_a_slot_that_does_not_exist_or_stays_empty_is_named():
 
 
 class Witness(Policy):
-    """Chooses one action and writes down what it is shown."""
+    """Chooses one action and records its input."""
 
     name = "witness"
 
@@ -169,7 +169,7 @@ def test_populations_have_names_and_numbers() -> None:
 
 
 def test_one_object_may_play_all_the_rest() -> None:
-    """It is asked once, for all the seats of its populations."""
+    """It is called once for all seats of its populations."""
     world, rest = make_world("werewolf/aiwolf5", num_worlds=4), POLICIES["random"]()
     seer = world.population_names.index("seer")  # type: ignore[union-attr]
     asked: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""Who gets how many places in a merged world."""
+"""Places of populations in a merged world."""
 
 from __future__ import annotations
 

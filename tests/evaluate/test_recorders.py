@@ -1,4 +1,4 @@
-"""Lives, tracks and attacks: what belongs to the life that ended and what to the newcomer in its slot."""
+"""Lives, tracks and attacks: attribution to an ended life or to the newcomer in its slot."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ended(**columns):
 
 
 def story(recorder):
-    """Slot 0 lives on, slot 1 dies in tick 2 and is reborn at once, slot 2 was under way and dies in tick 3."""
+    """Slot 0 lives on, slot 1 dies in tick 2 and is reborn at once, slot 2 was alive before and dies in tick 3."""
     recorder.note(tick(age=[0, 0, 7], population=[0, 1, 0], col=[0, 0, 5]))
     recorder.note(tick(age=[1, 1, 8], population=[0, 1, 0], col=[1, 0, 5]))
     recorder.note(

@@ -1,4 +1,4 @@
-"""The append-only log: torn anywhere, damaged, written twice, on a disk that fails."""
+"""The append-only log: truncation, damage, duplicates, a failing disk."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_nan_is_not_written(tmp_path):
 
 
 def test_a_changed_number_is_seen(tmp_path):
-    """Any flipped byte: the line is refused, or says the same."""
+    """Any flipped bit: the line is refused, or unchanged in value."""
     path = tmp_path / "log"
     whole = written(path)
     missed = []
@@ -105,7 +105,7 @@ def test_a_changed_number_is_seen(tmp_path):
 
 @pytest.mark.parametrize("at", [0, 2, 3])
 def test_a_line_cannot_be_taken_for_an_older_one_among_others(tmp_path, at):
-    """Whoever changes a number and takes the checksum away is found by the lines around it."""
+    """A changed number without its checksum is noticed by the lines around it."""
     path = tmp_path / "log"
     lines = written(path).decode().splitlines()
     forged = {key: value for key, value in json.loads(lines[at]).items() if key != "check"}

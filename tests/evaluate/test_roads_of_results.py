@@ -19,7 +19,7 @@ WORLD, LIMIT, MATCHES, SEED = "battle/3m", 22, 32, 5
 
 
 class Wavering(Policy):
-    """Attacks, but for a share of its choices, which it takes from a hash of the world: the same in any batch and seat order."""
+    """Attacks, except in a share of steps chosen by a hash of the world, independent of batch and seat order."""
 
     def __init__(self, share: float) -> None:
         self.share, self.name = share, f"wavering {share}"
@@ -42,7 +42,7 @@ class Wavering(Policy):
 
 @pytest.fixture(scope="module")
 def block():
-    """The matches of two players, and the outcome of its first one, of each match, taken by hand from the world."""
+    """Matches of two players, and the first one's outcomes read from the world."""
     players = [Wavering(0.1), Wavering(0.2)]
     world = make_world(WORLD, MATCHES, limit=LIMIT)
     played = play_block(world, players, Matchup((0, 1), 0), range(MATCHES), SEED, score=OUTCOME)

@@ -29,7 +29,7 @@ DUEL = "survival/1v1-heals-low"
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A tournament that nobody disturbed."""
+    """An uninterrupted tournament."""
     out = tmp_path_factory.mktemp("whole") / "cup"
     return out, cup.play(out)
 
@@ -110,7 +110,7 @@ def test_a_folder_belongs_to_one_tournament(whole, tmp_path):
 
 
 def test_a_setting_that_only_one_of_two_tournaments_knows_makes_them_two(tmp_path, monkeypatch):
-    """As where another version wrote the file."""
+    """As in a file of another version."""
     with TournamentFolder(tmp_path, cup.settings()):
         pass
     stands = folder._read(tmp_path / "tournament.toml").values
@@ -140,7 +140,7 @@ def test_a_finished_tournament_plays_nothing_again(whole):
 
 
 class Sharp(Policy):
-    """A hunter whose first slot is the only one it plays well in, to show that seats matter and are shared."""
+    """A hunter that plays well in its first slot only, so that seats matter."""
 
     name = "sharp"
 
@@ -215,7 +215,7 @@ def test_a_world_without_an_end_needs_one():
     [["1.0", "0.0"], [1.0], [1.0, 0.0, 0.0], "10", None, [True, False], [1.0, [0.0]], [10**39, 1e301]],
 )
 def test_results_that_are_no_scores_are_refused(tmp_path, scores):
-    """A tournament's numbers are numbers, also where its file says them as text."""
+    """Numbers stored as text are refused."""
     out = tmp_path / "cup"
     cup.play(out, matches=2)
     file = out / "results.jsonl"

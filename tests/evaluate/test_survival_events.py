@@ -1,4 +1,4 @@
-"""What recorders are told of survival's steps: accounts that only the truth balances, and hand-furnished rooms."""
+"""Records of survival's steps: balances of hit points and items, and hand-made scenes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CASES = {
 
 
 def actions(world, rng):
-    """Eager ones, more gifts among them, with drops where there is a head for them."""
+    """Frequent actions, with extra gifts, and drops if the action has that head."""
     chosen = eager_actions(world, rng)
     chosen[..., 5] |= rng.random(chosen.shape[:2]) < 0.3
     extra = len(world.action_space.nvec) - chosen.shape[-1]
@@ -48,7 +48,7 @@ def actions(world, rng):
 
 
 def play(world, steps=400, reader=None):
-    """(moment, health after) of every step of a batch; worlds that end begin again."""
+    """(moment, health after) of every step of a batch; finished worlds are reset."""
     world.reset()
     reader, rng = reader or MomentReader(world), np.random.default_rng(3)
     reader(world)
@@ -61,7 +61,7 @@ def play(world, steps=400, reader=None):
 
 
 def health_balances(world, moment, after):
-    """Who lived through a step lost what blows on its ray, its heals and the zone say, and no more."""
+    """A survivor's change of health equals blows, heals and zone damage."""
     settings, sides = world.settings, np.asarray(world.state.sides)
     blows = np.zeros(after.shape, np.int64)
     for w, a in np.argwhere(moment.struck & (moment.ray >= 0) & (moment.ray < len(sides))):
@@ -321,7 +321,7 @@ def test_where_nobody_dies_there_is_no_median_life():
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=30), st.integers(0, 400))
 def test_bars_of_deaths_stand_over_the_steps_that_they_count(steps, further):
-    """An end of a window is the beginning of the next, and the longest life is no exception."""
+    """Windows are half-open, also for the longest life."""
     found = np.zeros(len(steps), e.EVENT)
     found["step"] = steps
     layer = overlays._by_cause(found, max(steps) + further)

@@ -59,7 +59,7 @@ def test_judging_counts_pairs_of_living_seats_day_by_day():
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32))
 def test_all_days_are_all_pairs_of_seats_of_one_day(seed):
-    """Days in which more live count for more: a pair in the right order is one, whichever day it is of."""
+    """Days with more living seats have a higher weight: all pairs count equally."""
     talk = made_up(random_words((2,)), games=6, n=5, wolves=2, symbols=(2,), days=3, seed=seed)
     histories = read_histories(talk)
     score = np.random.default_rng(seed).integers(0, 4, histories.living.shape).astype(float)
@@ -79,7 +79,7 @@ def test_all_days_are_all_pairs_of_seats_of_one_day(seed):
 
 
 def test_the_null_of_the_probe_deals_roles_within_games():
-    """Scores that only say which game it is: the record's AUC and every permutation's are the same."""
+    """Scores that depend on the game only: the AUC of the record and of every permutation are equal."""
     talk = made_up(random_words((3,)), games=20, symbols=(3,), days=2)
     histories = read_histories(talk)
     score = np.broadcast_to(np.arange(20.0)[:, None, None], histories.living.shape)
@@ -115,7 +115,7 @@ def test_silent_games_tell_nothing(model):
 
 
 def test_only_the_recurrent_model_reads_the_order():
-    """The very first word is the role; those after it are noise, and a mean over boards mixes them with it."""
+    """The first word is the role, later ones are noise that a mean over boards mixes in."""
 
     def words():
         said = []

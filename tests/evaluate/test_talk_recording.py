@@ -1,4 +1,4 @@
-"""Recorded games: what is kept agrees with the world that was played; shards on disk are whole or refused."""
+"""Recorded games agree with the played world; shards on disk are complete or refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.evaluate.talks import made_up, random_words
 
 @pytest.fixture(scope="module")
 def played():
-    """40 games in 7 worlds, the actions that were taken, and the record."""
+    """40 games in 7 worlds, their actions, and the record."""
     world = make_world("werewolf/9-l1s9", num_worlds=7, seed=1)
     policy = make_policy(world.id, "random")
     recorder, kept = TalkRecorder(reader_of(world), log_every=1), []
@@ -269,7 +269,7 @@ def test_games_of_another_kind_are_refused(tmp_path):
 
 
 def test_a_recorded_game_is_played_again_from_its_record_alone(played):
-    """The record holds the key of the random stream and what everybody did; ties and deals follow from them."""
+    """Ties and deals follow from the recorded random stream and actions."""
     talk = played[0]
     world = make_world("werewolf/9-l1s9", num_worlds=len(talk), seed=77)
     world.reset(seeds=talk.games.stream[:, 0])
@@ -287,7 +287,7 @@ def test_a_recorded_game_is_played_again_from_its_record_alone(played):
 
 
 def test_columns_wider_than_they_are_recorded_are_refused(played):
-    """A word of number 2^27 would make a table of gigabytes out of a small file."""
+    """A word 2^27 would make a table of gigabytes from a small file."""
     talk = played[0]
     about = talk.about._replace(symbols=(2**27,))
     assert wrong_talk(about, talk.games, talk.boards) is None

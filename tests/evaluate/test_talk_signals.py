@@ -155,7 +155,7 @@ def test_the_kernel_counts_as_a_slow_twin_does(seed, games, symbols, n):
 
 def test_votes_for_who_said_another_word_are_counted():
     def outsider(alive, words, team, rng):
-        """Everybody names somebody of another word if there is one."""
+        """Every seat names a seat with another word, if any."""
         other = (words[:, :, None, 0] != words[:, None, :, 0]) & alive[:, None, :]
         score = np.where(other, 2.0, np.where(alive[:, None, :], 1.0, 0.0)) + rng.random(other.shape) / 2
         return score.argmax(axis=2)

@@ -52,7 +52,7 @@ def same_day(boards, board):
 
 
 def held(share, cases):
-    """A `Share` is the mean of these cases, or says that there are none."""
+    """A `Share` is the mean of these cases, or has none."""
     assert share.number == len(cases)
     if cases:
         assert share.observed == pytest.approx(np.mean(cases))
@@ -160,7 +160,7 @@ def test_histories_hold_the_actions_of_each_seat_on_each_public_board(seed):
 
 
 def actions(board, before, seat):
-    """What a speaker's row holds: its symbols as choices, then `DEEDS`."""
+    """A speaker's row: one-hot symbols, then `DEEDS`."""
     others = [other for other in board.speakers if other != seat]
     named, word = board.name[seat], board.word[seat]
     voting = board.counted == EXECUTION
