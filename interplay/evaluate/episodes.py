@@ -280,7 +280,7 @@ def play(
         lineup.draw(np.ones(world.num_worlds, bool), ledger.seeds)
     while ledger.unfinished:
         timestep = world.step(policy.act(timestep))
-        ledger.note(timestep.reward)
+        ledger.add(timestep.reward)
         if on_step is not None:
             on_step(world, ledger.episode)
         at_limit = limit_ended(timestep.truncated, timestep.over)
@@ -338,7 +338,7 @@ class _Ledger:
         self.seeds[: self._next] = self._episode_seeds[: self._next]
         return self.seeds
 
-    def note(self, reward: np.ndarray) -> None:
+    def add(self, reward: np.ndarray) -> None:
         self._steps += 1
         self._returns += reward
 

@@ -17,7 +17,7 @@ def test_coverage_of_a_known_walk():
     visits = VisitRecorder(1, 2, 8)
     # Two agents walk along row 0 and row 1, the second turns back after three cells.
     for a, b in zip(range(5), [0, 1, 2, 1, 0], strict=True):
-        visits.note(tick(slots=2, row=[0, 1], col=[a, b], population=[0, 1]))
+        visits.add(tick(slots=2, row=[0, 1], col=[a, b], population=[0, 1]))
     assert coverage(visits, [20], [0, 1, 2, 3, 4, 6, 8, 10])[0].tolist() == [
         0,
         0,
@@ -39,7 +39,7 @@ def test_the_dead_and_lava_do_not_count():
     visits = VisitRecorder(1, 1, 8)
     tiles = np.full((1, 8, 8), GRASS)
     tiles[0, 0, 1] = LAVA
-    visits.note(tick(slots=3, col=[0, 1, 2], alive=[True, True, False], tiles=tiles))
+    visits.add(tick(slots=3, col=[0, 1, 2], alive=[True, True, False], tiles=tiles))
     assert visits.counts.sum() == 1
     assert visits.steps[0].tolist() == [1, 1]
 
@@ -61,16 +61,16 @@ class Seen:
     def __init__(self):
         self.ticks = []
 
-    def note(self, tick):
+    def add(self, tick):
         self.ticks.append((tick.row.copy(), tick.col.copy(), tick.alive.copy()))
 
 
 def test_walkers_are_born_where_and_when_agents_are():
     seen = Seen()
     control = Followed(seen, seed=3)
-    control.note(tick(slots=2, row=[3, 5], col=[4, 6], alive=[True, False]))
+    control.add(tick(slots=2, row=[3, 5], col=[4, 6], alive=[True, False]))
     for step in range(1, 6):
-        control.note(tick(slots=2, row=[0, 0], col=[7, 7], life=[0, 9], alive=[True, step >= 2]))
+        control.add(tick(slots=2, row=[0, 0], col=[7, 7], life=[0, 9], alive=[True, step >= 2]))
     rows, cols, alive = (np.array([t[i][0] for t in seen.ticks]) for i in range(3))
     assert (rows[0, 0], cols[0, 0]) == (3, 4)
     assert (rows[2, 1], cols[2, 1]) == (0, 7)  # born in the third tick, at its own birth place
@@ -108,8 +108,8 @@ def test_a_straight_walk_covers_more_than_its_control():
     beside = Followed(control, seed=4)
     for step in range(30):
         now = tick(slots=20, side=40, row=2 * np.arange(20), col=[step] * 20)
-        agents.note(now)
-        beside.note(now)
+        agents.add(now)
+        beside.add(now)
     found = against_control(agents, control, np.array([1600]), steps=(20, 200, 600, 10_000))
     assert found.agents[0] == found.control[0] == 20 / 1600  # the births
     assert found.agents[2] == 600 / 1600

@@ -28,7 +28,7 @@ class Diary:
     def __init__(self, _world):
         self.ticks = []
 
-    def note(self, tick):
+    def add(self, tick):
         ended = {name: np.array(values) for name, values in tick.ended.items()}
         copied = [np.array(part) for part in tick[:-1]]
         self.ticks.append(type(tick)(*copied, ended))

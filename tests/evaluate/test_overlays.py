@@ -130,9 +130,9 @@ def test_burn_in_is_not_recorded():
 
 def test_kills_belong_to_the_style_that_the_victim_died_of():
     recorder = AttackRecorder(1, causes=(5, 6, 7))
-    recorder.note(tick(slots=4))
+    recorder.add(tick(slots=4))
     ended = {"cause": np.array([[0, 6, 0, 0]])}
-    recorder.note(tick(slots=4, struck=[1, -1, 1, 1], style=[2, 0, 1, 0], died=[0, 1, 0, 0], ended=ended))
+    recorder.add(tick(slots=4, struck=[1, -1, 1, 1], style=[2, 0, 1, 0], died=[0, 1, 0, 0], ended=ended))
     assert recorder.kills.tolist() == [[0, 1, 0]]
 
 
@@ -141,7 +141,7 @@ def test_ground_of_one_life():
     for col in (0, 1, 0, 2):
         now = tick(slots=1, col=[col])
         now.tiles[0, 0, 2] = FOREST
-        recorder.note(now)
+        recorder.add(now)
     found = life_coverage(recorder.tracks())
     assert found.share.tolist() == [0.75]
     assert {name: share[0] for name, share in found.by_ground.items()} == {

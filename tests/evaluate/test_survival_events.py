@@ -182,7 +182,7 @@ class Told:
             self.reader(self.scene.world)  # what a test has furnished
         self.scene.step(**actions)
         moment = self.reader(self.scene.world)
-        self.recorder.note(moment)
+        self.recorder.add(moment)
         return moment
 
 
@@ -201,7 +201,7 @@ def test_contacts_begin_and_end_and_count_their_strikes():
     ]  # fmt: skip
     assert [second[name] for name in ("agent", "other", "steps", "strikes")] == [1, 0, 7, 0]
     told.scene.step()
-    told.recorder.note(told.reader(told.scene.world))
+    told.recorder.add(told.reader(told.scene.world))
     assert (told.recorder._facing == NOTHING).all()
 
 

@@ -52,7 +52,7 @@ class Knowing:
 def record(believer: Any, world: Any = None, ways: Ways | None = None, games: int = GAMES) -> tuple[Any, Any]:
     world = world or make_world("werewolf/9", num_worlds=16, seed=4)
     recorder = BeliefRecorder(RandomPolicy(), believer, OWN, ways)
-    return recorder, play(world, recorder, games, 7, on_step=recorder.note)
+    return recorder, play(world, recorder, games, 7, on_step=recorder.add)
 
 
 def test_games_are_played_as_without_it() -> None:
@@ -99,7 +99,7 @@ def test_an_exact_observer_is_calibrated_and_better_than_the_base_rate() -> None
     world = make_world("werewolf/9", num_worlds=64, seed=2)
     wolves = make_policy(world.id, "avoid_wolves")
     recorder = BeliefRecorder(wolves, Constant(0.375), OWN, Ways(wolves=("avoid_wolves",)))
-    play(world, recorder, 4_000, 3, on_step=recorder.note)
+    play(world, recorder, 4_000, 3, on_step=recorder.add)
     scores = recorder.scores()
     exact = scores.exact
     assert exact.brier.mean < exact.base_brier - 5 * exact.brier.standard_error

@@ -144,7 +144,7 @@ def test_views_of_a_played_world_show_who_listens():
     policy.start(world)
     for _ in range(6):
         timestep = world.step(policy.act(timestep))
-        views.note(world, np.zeros(16))
+        views.add(world, np.zeros(16))
     seen = views.observations()
     assert len(seen["phase"]) == 200
     found = measure_influence(

@@ -37,7 +37,7 @@ def played():
     policy.__class__ = Noting
 
     def note(batch, episode):
-        recorder.note(batch, episode)
+        recorder.add(batch, episode)
         action, acting, alive = policy.last
         for w in np.flatnonzero(episode >= 0):
             kept.append((episode[w], action[w], acting[w], alive[w, 0], np.array(batch.state.reward[w])))
@@ -115,7 +115,7 @@ def test_one_game_of_so_many_is_kept_whatever_the_batch(played):
     talk = played[0]
     world = make_world("werewolf/9-l1s9", num_worlds=7, seed=1)
     recorder = TalkRecorder(reader_of(world), log_every=6)
-    play(world, make_policy(world.id, "random"), 40, seed=3, on_step=recorder.note)
+    play(world, make_policy(world.id, "random"), 40, seed=3, on_step=recorder.add)
     few = recorder.talk()
     assert few.games.number.tolist() == [0, 6, 12, 18, 24, 30, 36]
     same(few, talk.select(talk.games.number % 6 == 0))
@@ -127,7 +127,7 @@ def test_what_is_taken_is_forgotten_and_nothing_is_lost(played):
     recorder, parts = TalkRecorder(reader_of(world), log_every=1), []
 
     def note(batch, episode):
-        recorder.note(batch, episode)
+        recorder.add(batch, episode)
         if recorder.kept >= 9:
             parts.append(recorder.take())
 
@@ -209,7 +209,7 @@ def test_a_recorder_is_flushed_game_by_game(tmp_path, played):
     with TalkFolder(tmp_path) as folder:
 
         def note(batch, episode):
-            recorder.note(batch, episode)
+            recorder.add(batch, episode)
             folder.flush(recorder, least=10)
 
         play(world, make_policy(world.id, "random"), 40, seed=3, on_step=note)
@@ -282,7 +282,7 @@ def test_a_recorded_game_is_played_again_from_its_record_alone(played):
         names = np.where(boards.names[row] < 0, talk.seats, boards.names[row])
         action = np.concatenate([names, np.maximum(boards.words[row], 0)], axis=2)
         world.step(action.astype(np.int16))
-        recorder.note(world, np.where(step < length, np.arange(len(talk)), -1))
+        recorder.add(world, np.where(step < length, np.arange(len(talk)), -1))
     same(recorder.talk(), talk)
 
 

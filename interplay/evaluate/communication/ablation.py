@@ -123,7 +123,7 @@ def ablate(
         if arm not in tables:
             world = make(arm)
             ticker = Ticker(f"playing {arm}", episodes, progress)
-            tables[arm] = play(world, policy(), episodes, seed, on_step=ticker.note, **play_options)
+            tables[arm] = play(world, policy(), episodes, seed, on_step=ticker.add, **play_options)
             world.close()
     return holm([pair(arm, tables["full"], tables[arm], metric) for arm in arms])
 
@@ -163,9 +163,9 @@ class Ticker:
 
     Example:
         >>> ticker = Ticker("playing", 4, lambda what, done, of: print(what, done, of))
-        >>> ticker.note(None, np.array([0, 1]))
+        >>> ticker.add(None, np.array([0, 1]))
         playing 0 4
-        >>> ticker.note(None, np.array([3, -1]))
+        >>> ticker.add(None, np.array([3, -1]))
         playing 3 4
     """
 
@@ -173,7 +173,7 @@ class Ticker:
         self._what, self._episodes, self._progress = what, episodes, progress
         self._begun = 0
 
-    def note(self, _world: World | None, episode: np.ndarray) -> None:
+    def add(self, _world: World | None, episode: np.ndarray) -> None:
         """Hook of `play`: (W,) number of each world's episode, -1 for none."""
         self._begun = max(self._begun, int(episode.max(initial=-1)) + 1)
         if self._progress is not None:

@@ -101,17 +101,17 @@ def play_games(
         UserError: for a world without talk.
     """
     recorder, views = TalkRecorder(reader_of(world), log_every=1), Views()
-    noted: list[Any] = [recorder, views, Ticker("playing", games, progress)]
+    hooks: list[Any] = [recorder, views, Ticker("playing", games, progress)]
     player, believer = policy, None
     if getattr(subject.policy, "guesses", False):
         player = believer = BeliefRecorder(policy, subject, subject.queried, ways_of(foe or subject.foe))
-        noted.append(believer)
+        hooks.append(believer)
 
-    def note(batch: World, episode: Any) -> None:
-        for each in noted:
-            each.note(batch, episode)
+    def add(batch: World, episode: Any) -> None:
+        for each in hooks:
+            each.add(batch, episode)
 
-    table = play(world, player, games, seed, on_step=note)
+    table = play(world, player, games, seed, on_step=add)
     talk = recorder.talk()
     named = Talk(talk.about._replace(policy=policy.name), talk.games, talk.boards)
     return Played(named, table, world, subject, views, None if believer is None else believer.scores())

@@ -51,7 +51,7 @@ class Influence(NamedTuple):
 
 
 class Views:
-    """Collects observations of acting seats while a world is played; `note` is a hook of `evaluate.play`.
+    """Collects observations of acting seats while a world is played; `add` is a hook of `evaluate.play`.
 
     Args:
         every: interval in steps.
@@ -63,7 +63,7 @@ class Views:
         self._kept: list[dict[str, Array]] = []
         self.count = 0
 
-    def note(self, world: Any, _episode: Array) -> None:
+    def add(self, world: Any, _episode: Array) -> None:
         """Keeps observations of seats that act next and see a word."""
         self._steps += 1
         step = world.timestep

@@ -16,7 +16,7 @@ LOG_EVERY = 500  # games per recorded one (specification 10)
 
 
 class TalkRecorder:
-    """Records games; its `note` is a hook of `evaluate.play`.
+    """Records games; its `add` is a hook of `evaluate.play`.
 
     Args:
         reader: of the world.
@@ -32,7 +32,7 @@ class TalkRecorder:
         >>> from interplay.registry import make_world
         >>> recorder = TalkRecorder(BroadcastReader(), log_every=2)
         >>> world = make_world("gridworld/broadcast", num_worlds=2)
-        >>> _ = play(world, RandomPolicy(), episodes=3, max_steps=5, on_step=recorder.note)
+        >>> _ = play(world, RandomPolicy(), episodes=3, max_steps=5, on_step=recorder.add)
         >>> recorder.talk().games.number.tolist()
         [0, 2]
     """
@@ -50,7 +50,7 @@ class TalkRecorder:
         self._step = np.zeros(0, np.int64)
         self.kept = 0
 
-    def note(self, world: World, episode: Array) -> None:
+    def add(self, world: World, episode: Array) -> None:
         """Adds a step.
 
         Args:
@@ -141,6 +141,6 @@ class TalkRecorder:
 def record(world: World, policy: Any, reader: Reader, games: int, seed: int = 0, **play_options: Any) -> Talk:
     """Plays games and records all of them; arguments as of `evaluate.play`."""
     recorder = TalkRecorder(reader, log_every=1)
-    play(world, policy, games, seed, on_step=recorder.note, **play_options)
+    play(world, policy, games, seed, on_step=recorder.add, **play_options)
     talk = recorder.talk()
     return Talk(talk.about._replace(policy=policy.name), talk.games, talk.boards)

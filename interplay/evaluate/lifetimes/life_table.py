@@ -59,7 +59,7 @@ class LifeRecorder:
         self._rows: dict[str, list[Array]] = {}
         self._standing: list[Array] = []
 
-    def note(self, tick: Tick) -> None:
+    def add(self, tick: Tick) -> None:
         """Adds one tick."""
         self._tick += 1
         if self._born is None:

@@ -46,7 +46,7 @@ class PlaceRecorder:
         self.counts: Array | None = None
         self.grid: Grid | None = None
 
-    def note(self, places: Places) -> None:
+    def add(self, places: Places) -> None:
         """Adds one tick."""
         if self.counts is None or self.grid != places.grid or len(self.counts) != len(places.x):
             self.grid = places.grid  # another episode may show another part of the world

@@ -57,7 +57,7 @@ class Tick(NamedTuple):
 class Recorder(Protocol):
     """Consumer of a reader's ticks, fed by `watch`."""
 
-    def note(self, tick: Any, /) -> None:
+    def add(self, tick: Any, /) -> None:
         """Adds one tick; called after the reset, then after every step."""
 
 

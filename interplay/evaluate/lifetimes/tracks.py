@@ -84,7 +84,7 @@ class TrackRecorder:
         self._attacks: list[tuple[Array, Array, Array]] = []
         self._count = 0
 
-    def note(self, tick: Tick) -> None:
+    def add(self, tick: Tick) -> None:
         """Adds one tick."""
         if self._current is None:
             self._current = np.full(tick.alive.shape, _LEFT_OUT, np.int64)

@@ -32,7 +32,7 @@ class VisitRecorder:
         self.first = np.full((worlds, populations + 1, side * side), NEVER, np.int64)
         self.steps = np.zeros((worlds, populations + 1), np.int64)
 
-    def note(self, tick: Tick) -> None:
+    def add(self, tick: Tick) -> None:
         """Adds one tick."""
         world, slot = np.nonzero(tick.alive)
         row, col = tick.row[world, slot].astype(np.int64), tick.col[world, slot].astype(np.int64)

@@ -61,6 +61,6 @@ class Followed:
         self.recorder = recorder
         self._walkers = RandomWalkers(seed)
 
-    def note(self, tick: Tick) -> None:
+    def add(self, tick: Tick) -> None:
         """Adds one tick."""
-        self.recorder.note(self._walkers.follow(tick))
+        self.recorder.add(self._walkers.follow(tick))

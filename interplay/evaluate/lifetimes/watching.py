@@ -48,7 +48,7 @@ def watch(
         tick = read(world)  # in the burn-in too: a reader may keep the previous tick
         if done >= burn_in:
             for recorder in watching:
-                recorder.note(tick)
+                recorder.add(tick)
         if progress is not None:
             progress(done)
         if timestep.over.all():

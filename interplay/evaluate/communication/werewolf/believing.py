@@ -25,7 +25,7 @@ class Believing(Protocol):
 
 
 class BeliefRecorder(Policy):
-    """Wraps a policy and records beliefs of voters; `note` is a hook of `evaluate.play`.
+    """Wraps a policy and records beliefs of voters; `add` is a hook of `evaluate.play`.
 
     Args:
         policy: acts.
@@ -68,7 +68,7 @@ class BeliefRecorder(Policy):
         self._fresh = self._ask(timestep)
         return self._policy.act(timestep)
 
-    def note(self, world: World, episode: Array) -> None:
+    def add(self, world: World, episode: Array) -> None:
         """Keeps the beliefs before the step, for counted games."""
         if self._fresh is None:
             return

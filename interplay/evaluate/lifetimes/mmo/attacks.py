@@ -44,7 +44,7 @@ class AttackRecorder:
         self._causes = None if causes is None else np.array(causes)
         self._population: Array | None = None
 
-    def note(self, tick: Tick) -> None:
+    def add(self, tick: Tick) -> None:
         """Adds one tick."""
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:

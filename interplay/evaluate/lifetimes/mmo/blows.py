@@ -27,7 +27,7 @@ class BlowRecorder:
         self.counts = np.zeros((populations, len(STYLES), side, side), np.int32)
         self._population: Array | None = None
 
-    def note(self, tick: Tick) -> None:
+    def add(self, tick: Tick) -> None:
         """Adds one tick."""
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:

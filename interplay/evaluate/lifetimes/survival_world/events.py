@@ -99,7 +99,7 @@ class EventRecorder:
         self.inside = np.zeros((agents, 2), np.int64)
         self.standing = np.zeros((0, 2), np.int64)
 
-    def note(self, moment: Moment) -> None:
+    def add(self, moment: Moment) -> None:
         """Adds one step."""
         self._begin_anew(moment)
         self._note_contacts(moment)
