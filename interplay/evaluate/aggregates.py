@@ -20,7 +20,6 @@ LEVEL = 0.95
 CUTS = 4  # seeds; below, the interquartile mean is the mean
 _DRAWS = 200_000  # normal samples to calibrate the trimmed interval
 _MOST = 100  # seeds up to which it is calibrated; above, Student's t is as good
-_NODES = 64  # of an integral over the chi distribution
 
 
 class Interval(NamedTuple):
@@ -99,11 +98,8 @@ def student_half_width(scores: np.ndarray, level: float = LEVEL) -> np.ndarray:
     runs = len(scores)
     if runs < 2:
         return np.full(np.shape(scores)[1:], np.nan)
-    width: np.ndarray = _quantile(runs - 1, 1 - level) * scores.std(axis=0, ddof=1) / math.sqrt(runs)
+    width: np.ndarray = student_quantile(runs - 1, 1 - level) * scores.std(axis=0, ddof=1) / math.sqrt(runs)
     return width
-
-
-_quantile = functools.cache(student_quantile)
 
 
 def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
@@ -167,6 +163,8 @@ def improvement_interval(scores: np.ndarray, others: np.ndarray, level: float = 
 
 def improvement_ends(scores: np.ndarray, others: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """The ends of `improvement_interval` for S studies, (S, runs) and (S, other runs)."""
+    from scipy.special import nctdtrinc, ndtr
+
     runs, rest = scores.shape[1], others.shape[1]
     freedom = runs + rest - 2
     if min(runs, rest) < 2:
@@ -178,31 +176,5 @@ def improvement_ends(scores: np.ndarray, others: np.ndarray, level: float) -> tu
             variance > 0, (scores.mean(axis=1) - others.mean(axis=1)) / np.sqrt(variance) * size, np.nan
         )
     outside = (1 - level) / 2
-    low, high = (_shift(t, freedom, chance) for chance in (1 - outside, outside))
-    return _phi(low / size / math.sqrt(2)), _phi(high / size / math.sqrt(2))
-
-
-def _shift(t: np.ndarray, freedom: int, chance: float) -> np.ndarray:
-    """The noncentrality with which a noncentral t lies below `t` (S,) with a chance, by halving."""
-    scale = (np.arange(_NODES) + 0.5) / _NODES * (1 + 8 / math.sqrt(freedom))  # sqrt(chi^2 / freedom)
-    density = np.exp((freedom - 1) * np.log(scale) - freedom * (scale**2 - 1) / 2)
-    density /= density.sum()
-    low, high = t - 12 - 4 * np.abs(t), t + 12 + 4 * np.abs(t)
-    for _ in range(40):
-        middle = (low + high) / 2
-        below = _phi(t[:, None] * scale - middle[:, None]) @ density
-        low, high = np.where(below > chance, middle, low), np.where(below > chance, high, middle)
-    return (low + high) / 2
-
-
-def _phi(x: np.ndarray) -> np.ndarray:
-    """The standard normal distribution, to 1e-7."""
-    places, values = _phi_table()
-    found: np.ndarray = np.interp(x, places, values)
-    return found
-
-
-@functools.cache
-def _phi_table() -> tuple[np.ndarray, np.ndarray]:
-    places = np.linspace(-9, 9, 18_001)
-    return places, np.array([math.erfc(-x / math.sqrt(2)) / 2 for x in places])
+    low, high = (nctdtrinc(freedom, chance, t) / size for chance in (1 - outside, outside))
+    return ndtr(low / math.sqrt(2)), ndtr(high / math.sqrt(2))

@@ -80,21 +80,13 @@ def wilson(won: float, games: int) -> tuple[float, float]:
 def student(t: float, freedom: int) -> float:
     """Two-sided p-value of Student's t.
 
-    Source: Abramowitz and Stegun 1964, 26.5.8 and 26.7.1: the continued fraction of the incomplete beta function.
-
     Example:
         >>> round(student(12.7062, 1), 5), round(student(-2.0, 10), 5)
         (0.05, 0.07339)
     """
-    if t == 0:
-        return 1.0
-    x, rest = freedom / (freedom + t * t), t * t / (freedom + t * t)
-    a, b = freedom / 2, 0.5
-    log = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    front = math.exp(log - a * math.log1p(t * t / freedom) + b * math.log(rest))
-    if x < (a + 1) / (a + b + 2):
-        return front * _fraction(a, b, x) / a
-    return 1 - front * _fraction(b, a, rest) / b
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(t)))
 
 
 def student_quantile(freedom: int, level: float) -> float:
@@ -104,30 +96,9 @@ def student_quantile(freedom: int, level: float) -> float:
         >>> round(student_quantile(2, 0.05), 4), round(student_quantile(1000, 0.05), 4)
         (4.3027, 1.9623)
     """
-    low, high = 0.0, 1.0
-    while student(high, freedom) > level:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if student(middle, freedom) > level else (low, middle)
-    return high
+    from scipy.special import stdtrit
 
-
-def _fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function, by Lentz's method."""
-    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
-    found = d
-    for m in range(1, 100_000):
-        before = found
-        for term in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            c, d = 1 + term / c, 1 / (1 + term * d)
-            found *= c * d
-        if abs(found - before) <= 1e-15 * abs(found):
-            break
-    return found
+    return -float(stdtrit(freedom, level / 2))
 
 
 def difference(a: Estimate, b: Estimate) -> Difference:

@@ -19,7 +19,7 @@ def nash(payoff: np.ndarray) -> np.ndarray:
         (N,) float64, weights that sum to 1.
 
     Raises:
-        UserError: if the payoffs are not antisymmetric finite numbers, or SciPy is missing.
+        UserError: if the payoffs are not antisymmetric finite numbers.
 
     Example:
         >>> nash(np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])).round(6).tolist()
@@ -31,12 +31,8 @@ def nash(payoff: np.ndarray) -> np.ndarray:
         raise UserError(
             f"Nash: payoffs {payoff.shape} must be an antisymmetric square matrix of finite numbers, as Payoff.merged gives"
         )
-    try:
-        from scipy.optimize import linprog
-    except ImportError as error:
-        raise UserError(
-            'the Nash mixture of a league needs SciPy: run `pip install "interplay[train]"`'
-        ) from error
+    from scipy.optimize import linprog
+
     count = len(payoff)
     # Maximise v with x^T payoff >= v for every column; the value of an antisymmetric game is 0.
     above = np.hstack([-payoff.T, np.ones((count, 1))])
