@@ -17,7 +17,7 @@ from interplay.core.errors import UserError
 from interplay.core.files import FileLock
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import round_robin
-from interplay.evaluate.tournaments import folder
+from interplay.evaluate.tournaments import folder, results_log
 from interplay.evaluate.tournaments.folder import TournamentFolder
 from interplay.evaluate.tournaments.round_robins import make_settings, run_round_robin
 from interplay.registry import make_policy, make_world
@@ -219,11 +219,10 @@ def test_results_that_are_no_scores_are_refused(tmp_path, scores):
     out = tmp_path / "cup"
     cup.play(out, matches=2)
     file = out / "results.jsonl"
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    for row in rows:
-        del row["check"]  # as an older version wrote it
-    rows[0]["scores"] = scores
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first, *others = file.read_text().splitlines(keepends=True)
+    row = json.loads(first)
+    del row["check"]
+    file.write_text("".join([results_log._line({**row, "scores": scores}), *others]))
     with pytest.raises(UserError, match="scores of 0-1/0 are not 2 numbers; delete its line"):
         cup.play(out, matches=2, resume=True)
 

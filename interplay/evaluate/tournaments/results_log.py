@@ -3,8 +3,8 @@
 Every append is one write, followed by an fsync. A kill in the middle leaves an incomplete last line, which is cut off when the file is
 opened again, so a result is complete or absent.
 
-Every line ends with a checksum of the rest, so a number that changed on the disk is noticed. Files of older versions have none; they
-get them with the first result that is added.
+Every line ends with a checksum of the rest, so a number that changed on the disk is noticed. Lines rather than SQLite: its write-ahead
+log fails on network file systems, and it does not notice a changed number either.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from interplay.core.files import open_log, reached, replace_file, sync_folder, t
 from interplay.core.reading import LINE, opened, parse_json
 
 CHECK = "check"  # key of a line's checksum
-_LOOKS_LIKE_ONE = re.compile(r"[0-9a-f]{16}")
 
 
 class ResultsLog:
@@ -53,7 +51,6 @@ class ResultsLog:
         self.path = path
         self.results: dict[str, dict[str, Any]] = {}
         self._handle: int | None = None
-        self._checked: bool | None = None  # whether lines have checksums; None: there are none yet
         if path is None:
             return
         with told_plainly("opening the results", path):
@@ -77,10 +74,7 @@ class ResultsLog:
         if self._handle is not None and self.path is not None:
             text = "".join(_line({"key": key, **result}) for key, result in new.items())
             with told_plainly("writing the results", self.path, "earlier results are intact"):
-                if self._checked is False:
-                    self._add_checks(self.path)
                 self._write(text.encode())
-                self._checked = True
         self.results.update(new)
 
     def drop(self, keys: Iterable[str]) -> None:
@@ -88,9 +82,11 @@ class ResultsLog:
         gone = set(keys)
         self.results = {key: result for key, result in self.results.items() if key not in gone}
         if self._handle is not None and self.path is not None:
+            text = "".join(_line({"key": key, **result}) for key, result in self.results.items())
             with told_plainly("writing the results", self.path, "earlier results are intact"):
-                self._add_checks(self.path)
-            self._checked = True
+                replace_file(self.path, text, "results")
+                old, self._handle = self._handle, open_log(self.path)
+                os.close(old)
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """The keys without a result."""
@@ -130,28 +126,13 @@ class ResultsLog:
             raise self._damaged(number, str(error)) from None
         if not isinstance(entry, dict) or not isinstance(entry.get("key"), str):
             raise self._damaged(number, "it is no result")
-        check = entry.pop(CHECK, None)
-        if check is None:  # a line of an older version, unless its checksum was damaged
-            sound = not any(isinstance(v, str) and _LOOKS_LIKE_ONE.fullmatch(v) for v in entry.values())
-        else:
-            sound = check == _check(entry)
+        if entry.pop(CHECK, None) != _check(entry):
+            raise self._damaged(number, "its checksum is missing or wrong")
         key = entry.pop("key")
-        if key in self.results and self.results[key] != entry:
+        if self.results.setdefault(key, entry) != entry:
             raise UserError(
-                f"{self.path}: line {number} says again, and otherwise, what came of {key}; delete one of the two lines"
+                f"{self.path}: line {number} contradicts an earlier result of {key}; delete one of the two lines"
             )
-        if not sound or self._checked not in (None, check is not None):
-            raise self._damaged(number, "its checksum does not match")
-        self._checked = check is not None
-        self.results[key] = entry
-
-    def _add_checks(self, path: Path) -> None:
-        """Gives the lines of an older version their checksums."""
-        assert self._handle is not None
-        text = "".join(_line({"key": key, **result}) for key, result in self.results.items())
-        replace_file(path, text, "results with checksums")
-        old, self._handle = self._handle, open_log(path)
-        os.close(old)
 
     def _damaged(self, number: int, reason: str) -> UserError:
         return UserError(
@@ -181,7 +162,7 @@ def _line(entry: Mapping[str, Any]) -> str:
         plain = json.loads(json.dumps(entry, allow_nan=False))
     except ValueError as error:
         raise UserError(
-            f"what came of {entry['key']} cannot be kept as JSON ({error}); choose a score that is always finite"
+            f"the result of {entry['key']} cannot be kept as JSON ({error}); choose a score that is always finite"
         ) from None
     return json.dumps({**plain, CHECK: _check(plain)}) + "\n"
 
