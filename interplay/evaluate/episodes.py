@@ -272,7 +272,7 @@ def play(
         raise UserError(f"max_steps = {max_steps}: an episode has at least one step")
     if max_steps is None and world.persistent:
         raise UserError(f"{world.id}: its worlds may run for ever; pass max_steps (--max-steps)")
-    ledger = _Ledger(world, seeding.world_seeds(seed, episodes))
+    ledger = _EpisodeRows(world, seeding.world_seeds(seed, episodes))
     timestep = world.reset(seeds=ledger.first_seeds(seed))
     policy.start(world, seed)
     lineup = policy if isinstance(policy, Lineup) else None
@@ -314,7 +314,7 @@ def compare(a: EpisodeTable, b: EpisodeTable) -> dict[str, Difference]:
     return {name: difference(ours[name], theirs[name]) for name in ours if name in theirs}
 
 
-class _Ledger:
+class _EpisodeRows:
     """Which world plays which episode, and the rows of finished episodes."""
 
     def __init__(self, world: World, episode_seeds: np.ndarray) -> None:

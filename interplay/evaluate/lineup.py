@@ -13,7 +13,7 @@ from interplay.core.hashing import mix64
 from interplay.core.loading import did_you_mean
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate.policy_map import PopulationView, SharedPlay
+from interplay.evaluate.policy_map import PopulationView, SharedPlay, population_names
 
 ANY = "any"  # one of the sides, drawn uniformly for every episode
 ALL = "all"  # the only key of `players_of` if one policy plays everything
@@ -112,8 +112,8 @@ class Lineup(SharedPlay):
         self.first, self.rules, self._narrow = first, tuple(rules), narrow
         self._sides_of = populations_of if sides_of is None else sides_of
         self._bound: World | None = None
-        said = [f"{rule.side}={' or '.join(one.words for one in rule.choices)}" for rule in rules]
-        self.name = f"{first.name} ({', '.join(said)})"
+        parts = [f"{rule.side}={' or '.join(one.words for one in rule.choices)}" for rule in rules]
+        self.name = f"{first.name} ({', '.join(parts)})"
 
     @property
     def checkpoint(self) -> str:
@@ -121,7 +121,7 @@ class Lineup(SharedPlay):
         return str(getattr(self.first, "checkpoint", ""))
 
     @property
-    def who(self) -> dict[str, str]:
+    def players_by_side(self) -> dict[str, str]:
         """Side -> description of its player; `ANY` -> the policies drawn for one side. Needs `bind`."""
         found = {}
         for side in self.sides:
@@ -309,8 +309,8 @@ def players_of(policy: Policy, world: World) -> dict[str, str]:
     """
     if isinstance(policy, Lineup):
         policy.bind(world)
-        who = policy.who
-        return who if len(set(who.values())) > 1 else {ALL: next(iter(who.values()))}
+        found = policy.players_by_side
+        return found if len(set(found.values())) > 1 else {ALL: next(iter(found.values()))}
     beside: Mapping[str, Policy] = getattr(policy, "beside", {})
     if not beside:
         return {ALL: words_of(policy)}
@@ -364,7 +364,7 @@ def find_side(name: str, world: World, own: Sequence[Side] = ()) -> Side:
 
 def populations_of(world: World) -> tuple[Side, ...]:
     """The populations of a world as sides; a single population is all of its slots."""
-    names = world.population_names or tuple(f"pop{n}" for n in range(world.num_populations))
+    names = population_names(world)
     if world.num_populations == 1:
         return (Side(names[0], tuple(range(len(world.agents)))),)
     return tuple(Side(name, population=number) for number, name in enumerate(names))

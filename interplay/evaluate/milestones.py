@@ -62,15 +62,15 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
     for name, values in table.columns.items():
         if name == "seed" or (name == OUTCOME and table.teams):  # shares of each side follow below
             continue
-        told = RENAMED.get(name, name)
+        logged = RENAMED.get(name, name)
         if name in RENAMED.values():
             continue
         for part in (name, *(f"{name}[{side}]" for side in table.sides)):
             if found := summary.get(part):
-                key = told + part.removeprefix(name)
+                key = logged + part.removeprefix(name)
                 row[key], errors[key] = found.mean, found.standard_error
         if values.ndim > 1:
-            by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
+            by_agent[logged] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
     sides = ("", *(f"[{side}]" for side in table.results()))
     for name in (share + side for side in sides for share in NAMES):
         if name in summary:

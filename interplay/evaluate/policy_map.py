@@ -124,7 +124,7 @@ class PolicyMap(SharedPlay):
             UserError: for an unknown slot or population, or one without a policy.
         """
         super().start(world, seed)
-        names = world.agents if self._by == "slot" else _population_names(world)
+        names = world.agents if self._by == "slot" else population_names(world)
         named = {self._index(key, names): policy for key, policy in self._policies.items()}
         acting = [named[i] if i in named else self._other(name, i) for i, name in enumerate(names)]
         self._players = _distinct(acting)
@@ -218,5 +218,6 @@ def _distinct(policies: Any) -> list[Policy]:
     return list({id(policy): policy for policy in policies}.values())
 
 
-def _population_names(world: World) -> tuple[str, ...]:
+def population_names(world: World) -> tuple[str, ...]:
+    """Names of the populations, by default pop0, pop1, ..."""
     return world.population_names or tuple(f"pop{number}" for number in range(world.num_populations))

@@ -8,7 +8,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes.coverage import against_control, coverage, log_steps, visit_entropy
 from interplay.evaluate.lifetimes.visits import VisitRecorder
-from interplay.evaluate.lifetimes.walks import Followed, RandomWalkers
+from interplay.evaluate.lifetimes.walks import RandomWalkers, WalkerRecorder
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, STONE, WATER
 from tests.evaluate.ticks import tick
 
@@ -67,7 +67,7 @@ class Seen:
 
 def test_walkers_are_born_where_and_when_agents_are():
     seen = Seen()
-    control = Followed(seen, seed=3)
+    control = WalkerRecorder(seen, seed=3)
     control.add(tick(slots=2, row=[3, 5], col=[4, 6], alive=[True, False]))
     for step in range(1, 6):
         control.add(tick(slots=2, row=[0, 0], col=[7, 7], life=[0, 9], alive=[True, step >= 2]))
@@ -105,7 +105,7 @@ def test_walkers_keep_to_open_tiles_and_choose_evenly():
 
 def test_a_straight_walk_covers_more_than_its_control():
     agents, control = VisitRecorder(1, 1, 40), VisitRecorder(1, 1, 40)
-    beside = Followed(control, seed=4)
+    beside = WalkerRecorder(control, seed=4)
     for step in range(30):
         now = tick(slots=20, side=40, row=2 * np.arange(20), col=[step] * 20)
         agents.add(now)

@@ -26,7 +26,7 @@ from interplay.evaluate.lifetimes.overlays import (
 )
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
 from interplay.evaluate.lifetimes.visits import VisitRecorder
-from interplay.evaluate.lifetimes.walks import Followed
+from interplay.evaluate.lifetimes.walks import WalkerRecorder
 from interplay.evaluate.lifetimes.watching import watch
 from interplay.worlds.mmo.tiles import FOREST
 from tests.evaluate.commons import common, taste
@@ -114,7 +114,7 @@ def test_agents_that_move_as_walkers_do_cover_as_much():
     """The null of the control: no deaths, no lava, uniform legal moves."""
     world = common(6, seed=1, interior=40, slots=24, drain=0, combat=False, mask_lava=True, cap_draw="fixed")
     agents, control = (VisitRecorder(6, 2, 58) for _ in range(2))
-    watch(world, RandomPolicy(), [agents, Followed(control, seed=2)], 200)
+    watch(world, RandomPolicy(), [agents, WalkerRecorder(control, seed=2)], 200)
     found = against_control(agents, control, world.state.room["ground"], [500, 2000, 4000])
     np.testing.assert_allclose(found.ratio, 1, atol=0.06)
 

@@ -57,7 +57,7 @@ def test_a_renamed_player_takes_its_results_along(
     if source == target:
         return
     before, after = played(matches), played(matches)
-    after.hand_over(source, target)
+    after.move(source, target)
     others = [player for player in range(4) if player not in (source, target)]
     for array, old in zip(after, before, strict=True):
         assert not array[source].any()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
-from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, life_profile
+from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
 from interplay.evaluate.lifetimes.mmo.blows import BlowRecorder
 from interplay.evaluate.lifetimes.mmo.ticks import read_tick
 from interplay.evaluate.lifetimes.tick import tick_reader
@@ -87,8 +87,6 @@ def test_tracks():
     assert (tracks.third()[tracks.life == 0] == -1).all()
     # The attack of tick 2 was struck by the life that ended, not by the newcomer.
     assert (tracks.attack_life.tolist(), tracks.attack_style.tolist()) == ([1], [2])
-    assert life_profile(tracks, 1)[2, 3, 3] == life_profile(tracks, 1).sum() == 1
-    assert life_profile(tracks, 0).sum() == 0
     assert tracks.blocks(4)[tracks.life == 2].tolist() == [1, 1]
 
 

@@ -16,11 +16,8 @@ from interplay.evaluate.communication.table import Array
 
 # Field of words in the observation -> the field of earlier boards whose first entry repeats it, if any.
 BLOCKS = {"public_signals": "past_signals", "pack_signals": "", "signal": ""}
-SILENT = -1
 
-Probabilities = Callable[
-    [Mapping[str, Array]], Array
-]  # observation name -> (N, ...), to probabilities (N, choices)
+Probabilities = Callable[[Mapping[str, Array]], Array]  # name -> (N, ...), to probabilities (N, choices)
 
 
 class Marginal(NamedTuple):

@@ -78,7 +78,7 @@ def forward(weights: Weights, x: Array) -> tuple[Array, list[Any]]:
     odds, kept = np.zeros(x.shape[:2], x.dtype), []
     for t in range(x.shape[1]):
         a = x[:, t] @ weights["in"] + weights["bias"]
-        both = _sigmoid(a[:, : 2 * units] + h @ gates)
+        both = sigmoid(a[:, : 2 * units] + h @ gates)
         z, r = both[:, :units], both[:, units:]
         c = np.tanh(a[:, 2 * units :] + (r * h) @ candidate)
         kept.append((h, z, r, c))
@@ -100,7 +100,7 @@ def loss_and_gradient(weights: Weights, x: Array, weight: Array, label: Array) -
     """
     odds, kept = forward(weights, x)
     total = max(float(weight.sum()), 1.0)
-    p = _sigmoid(odds)
+    p = sigmoid(odds)
     y = label[:, None]
     loss = float((weight * (np.logaddexp(0, odds) - y * odds)).sum()) / total
     loss += 0.5 * DECAY * sum(float((w**2).sum()) for w in weights.values())
@@ -153,5 +153,6 @@ def _adam(weights: Weights, gradient: Weights, moments: list[Weights], number: i
         weights[name] -= (RATE * mean / (np.sqrt(square) + 1e-8)).astype(weights[name].dtype)
 
 
-def _sigmoid(x: Array) -> Array:
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + e^-x) without overflow."""
     return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))

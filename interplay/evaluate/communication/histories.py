@@ -14,7 +14,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate.communication.table import EXECUTION, NOBODY, Array, Talk, whole_words
 
 # Features beside the symbols, which have one column each.
-DEEDS = (
+ACTIONS = (
     "spoke",
     "execution",
     "agreement",  # share of the other speakers whose word is the same
@@ -72,7 +72,7 @@ def read_histories(talk: Talk, most_days: int = 6) -> Histories:
     until[game[kept], day[kept]] = place[kept] + 1  # later boards of a day overwrite earlier ones
     living[game[kept], day[kept]] = boards.spoke[rows[kept]]
     names = [f"{place}={symbol}" for place, count in enumerate(talk.about.symbols) for symbol in range(count)]
-    return Histories(features, until, living, talk.games.team == talk.about.wolves, (*names, *DEEDS))
+    return Histories(features, until, living, talk.games.team == talk.about.wolves, (*names, *ACTIONS))
 
 
 def summaries(histories: Histories) -> Array:

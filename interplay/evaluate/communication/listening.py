@@ -11,13 +11,14 @@ from interplay.core.spaces import action_choices
 from interplay.core.world import World
 from interplay.evaluate.communication.edits import Marginal, board_influence, editable
 from interplay.evaluate.communication.table import Array
+from interplay.evaluate.policy_map import population_names
 from interplay.evaluate.statistics import Estimate, estimate
 
 FIELD = "public_signals"
 MOST_VIEWERS = 2_000  # evaluated, each with every word and every row
 
 
-class Knowing(Protocol):
+class HasProbabilities(Protocol):
     """A policy with action probabilities."""
 
     def probabilities(self, observation: Mapping[str, Array], mask: Array | None, population: Array) -> Array:
@@ -88,7 +89,11 @@ class Views:
 
 
 def measure_influence(
-    policy: Knowing, world: World, seen: Mapping[str, Array], marginal: Marginal, phases: Sequence[str]
+    policy: HasProbabilities,
+    world: World,
+    seen: Mapping[str, Array],
+    marginal: Marginal,
+    phases: Sequence[str],
 ) -> list[Influence]:
     """Board-edit influence by phase and population.
 
@@ -99,7 +104,7 @@ def measure_influence(
         phases: names by index.
     """
     heads = action_choices(world.kinds[0].action_space)
-    names = world.population_names or tuple(f"pop{p}" for p in range(world.num_populations))
+    names = population_names(world)
 
     def probabilities(observation: Mapping[str, Array]) -> Array:
         return policy.probabilities(observation, observation["action_mask"], observation["population"])
@@ -110,23 +115,23 @@ def measure_influence(
     )
     others = np.arange(len(seen[FIELD][0])) != np.asarray(seen["own_id"])[:, None]
     shown = editable(seen, FIELD)
-    names_said = sum(count == others.shape[1] + 1 for count in heads[: max(len(heads) - length, 1)])
-    spoken = influence[:, :, max(names_said, 1) :].sum(axis=2)
-    heard = shown & others
+    name_heads = sum(count == others.shape[1] + 1 for count in heads[: max(len(heads) - length, 1)])
+    spoken = influence[:, :, max(name_heads, 1) :].sum(axis=2)
+    counted = shown & others
     found = []
     for phase in np.unique(seen["phase"]):
         for number, name in enumerate(names):
             rows = (seen["phase"] == phase) & (seen["population"] == number)
             if rows.any():
-                per = np.maximum(heard[rows].sum(axis=1), 1)
+                per = np.maximum(counted[rows].sum(axis=1), 1)
                 found.append(
                     Influence(
                         phases[phase],
                         name,
                         int(rows.sum()),
-                        int(heard[rows].sum()),
-                        estimate(np.where(heard, influence[:, :, 0], 0)[rows].sum(axis=1) / per),
-                        estimate(np.where(heard, spoken, 0)[rows].sum(axis=1) / per),
+                        int(counted[rows].sum()),
+                        estimate(np.where(counted, influence[:, :, 0], 0)[rows].sum(axis=1) / per),
+                        estimate(np.where(counted, spoken, 0)[rows].sum(axis=1) / per),
                         float(np.where(shown[rows], 0.0, influence[rows].sum(axis=2)).max(initial=0.0)),
                     )
                 )

@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.evaluate.communication.gru import fit_gru
+from interplay.evaluate.communication.gru import fit_gru, sigmoid
 from interplay.evaluate.communication.histories import Histories, read_histories, summaries
 from interplay.evaluate.communication.null import PERMUTATIONS, beside_null
 from interplay.evaluate.communication.table import Array, Talk
@@ -172,7 +172,7 @@ class Logistic:
         penalty[-1] = 1e-9
         self.weights = np.zeros(design.shape[1])
         for _ in range(steps):
-            p = _sigmoid(design @ self.weights)
+            p = sigmoid(design @ self.weights)
             gradient = design.T @ (p - y) + penalty * self.weights
             curvature = (design * (p * (1 - p))[:, None]).T @ design + np.diag(penalty)
             step = np.linalg.solve(curvature, gradient)
@@ -204,7 +204,3 @@ def _fit(model: str, histories: Histories, seed: int) -> Scorer:
         return odds
 
     return score
-
-
-def _sigmoid(x: Array) -> Array:
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))

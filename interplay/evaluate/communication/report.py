@@ -23,7 +23,7 @@ from interplay.evaluate.communication.probe import LEAST_GAMES, Probed, probe_ro
 from interplay.evaluate.communication.table import EXECUTION, Talk
 from interplay.evaluate.progress import Progress, no_progress
 
-FELT = 0.01  # nats of mean influence that count as listening; every network has a little
+LEAST_INFLUENCE = 0.01  # nats of mean influence that count as listening; every network has a little
 
 
 @dataclass
@@ -67,7 +67,9 @@ class TalkReport:
         if not self.ablations and not self.influences:
             return None
         moved = any(
-            part.mean >= FELT for influence in self.influences for part in (influence.name, influence.word)
+            part.mean >= LEAST_INFLUENCE
+            for influence in self.influences
+            for part in (influence.name, influence.word)
         )
         return moved or any(ablation.listens for ablation in self.ablations)
 

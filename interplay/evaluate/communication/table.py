@@ -18,9 +18,7 @@ from interplay.core.errors import UserError
 
 Array = np.ndarray
 NOBODY = -1
-TALK, KILL, EXECUTION = range(
-    3
-)  # what the names of a board do: nothing, or choose whom the night or the day kills
+TALK, KILL, EXECUTION = range(3)  # effect of a board's names: none, a kill by night, an execution by day
 
 
 class About(NamedTuple):

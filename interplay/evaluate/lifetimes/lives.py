@@ -70,7 +70,7 @@ class LifeWatch:
         lived = self._acting
         self.tick += 1
         gone = lived & (timestep.terminated | timestep.truncated | ~timestep.acting)
-        self._note(gone & self._counts(), gone & ~timestep.terminated)
+        self._end(gone & self._counts(), gone & ~timestep.terminated)
         newborn = timestep.acting & (gone | ~lived)
         self._born[newborn] = self.tick
         self._population[newborn] = self._world.population[newborn]
@@ -86,7 +86,7 @@ class LifeWatch:
         - ``ticks``: length of the play.
         """
         running = self._acting & self._counts()
-        self._note(running, running)
+        self._end(running, running)
         lives = _join(self._ended) if self._ended else None
         return [self._of_world(w, lives) for w in range(self._world.num_worlds)]
 
@@ -99,23 +99,23 @@ class LifeWatch:
             worlds, slots = np.nonzero(self._acting)
             np.add.at(self._standing, (worlds, self._population[worlds, slots]), 1)
 
-    def _note(self, who: np.ndarray, cut: np.ndarray) -> None:
-        if not who.any():
+    def _end(self, which: np.ndarray, cut: np.ndarray) -> None:
+        if not which.any():
             return
-        worlds, slots = np.nonzero(who)
+        worlds, slots = np.nonzero(which)
         reported: Mapping[str, np.ndarray] = getattr(self._world, "ended", {})
-        age = self.tick - self._born[who]
+        age = self.tick - self._born[which]
         if "life" in reported:  # the world's rule decides whether the tick of death counts
-            age = np.where(cut[who], age, reported["life"][who])
+            age = np.where(cut[which], age, reported["life"][which])
         horizon = self._watch.horizon
         self._ended.append(
             _Ended(
                 world=worlds,
                 home=self._homes[self._population[worlds, slots]],
                 age=np.minimum(age, horizon),
-                cut=cut[who] | (age > horizon),
+                cut=cut[which] | (age > horizon),
                 reported={
-                    name: np.array(values[who])
+                    name: np.array(values[which])
                     for name, values in reported.items()
                     if name not in ("life", "id")
                 },

@@ -91,10 +91,10 @@ class TrackRecorder:
             # Lives that began earlier are left out, so that every life has its beginning.
             self._known = np.where(tick.alive & (tick.age > 0), tick.life, -1)
             self._side = tick.tiles.shape[1]
-        self._note_attacks(tick)
+        self._add_attacks(tick)
         self._ended.append(self._current[tick.died & (self._current >= 0)])
         self._begin_lives(tick)
-        self._note_steps(tick)
+        self._add_steps(tick)
 
     def tracks(self) -> Tracks:
         """The tracks so far."""
@@ -113,7 +113,7 @@ class TrackRecorder:
             self._side,
         )
 
-    def _note_attacks(self, tick: Tick) -> None:
+    def _add_attacks(self, tick: Tick) -> None:
         # An attack belongs to the life that had this slot in the tick before.
         assert self._current is not None
         struck = (tick.struck != NOBODY) & (self._current >= 0)
@@ -139,7 +139,7 @@ class TrackRecorder:
         chosen: Array = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
         return chosen
 
-    def _note_steps(self, tick: Tick) -> None:
+    def _add_steps(self, tick: Tick) -> None:
         assert self._current is not None
         world, slot = np.nonzero(tick.alive & (self._current >= 0))
         row, col = tick.row[world, slot].astype(np.int64), tick.col[world, slot].astype(np.int64)

@@ -50,7 +50,7 @@ class RandomWalkers:
         self._row[world, slot], self._col[world, slot] = to_row[index, chosen], to_col[index, chosen]
 
 
-class Followed:
+class WalkerRecorder:
     """Feeds random walkers instead of the agents to a recorder.
 
     Args:

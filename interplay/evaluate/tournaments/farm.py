@@ -22,10 +22,8 @@ from interplay.evaluate.tournaments.results_log import ResultsLog
 
 Result = Mapping[str, Mapping[str, Any]]  # key -> result
 Play = Callable[[Any], Result]
-AHEAD, MOST_AHEAD = (
-    2,
-    64,
-)  # units that a process holds: the one that it plays, and the next; more of short ones
+# Units that a process holds: the current one and the next; more if they are short.
+AHEAD, MOST_AHEAD = 2, 64
 _BUSY = 0.1  # seconds of work that a process should hold, so that it does not wait while results are kept
 _LOSSES = 3  # processes that a unit may cost, or that may be lost one after another before they play
 
@@ -36,31 +34,31 @@ class Unit(NamedTuple):
     Attributes:
         what: argument of `Play`, hashable and picklable.
         keys: of the results.
-        anew: play even if there are results, because something else is missing (a recording).
+        replay: play even if there are results, because something else is missing (a recording).
     """
 
     what: Any
     keys: tuple[str, ...]
-    anew: bool = False
+    replay: bool = False
 
-    def waits(self, log: ResultsLog) -> bool:
+    def is_missing(self, log: ResultsLog) -> bool:
         """Whether it must still be played."""
-        return self.anew or bool(log.missing(self.keys))
+        return self.replay or bool(log.missing(self.keys))
 
 
 class _Process:
     """A process of the farm.
 
     Attributes:
-        holds: units sent and not yet finished, the oldest first.
-        plays: whether it has finished its start.
+        units: sent and not yet finished, the oldest first.
+        started: whether `begin` has returned.
         seconds: duration of its last unit.
     """
 
     def __init__(self, process: Any, pipe: Any) -> None:
         self.process, self.pipe = process, pipe
-        self.holds: deque[Unit] = deque()
-        self.plays, self.seconds = False, _BUSY
+        self.units: deque[Unit] = deque()
+        self.started, self.seconds = False, _BUSY
 
     @property
     def ahead(self) -> int:
@@ -76,7 +74,7 @@ def play_units(
     workers: int,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Plays the units without results, or marked `anew`, in several processes.
+    """Plays the units without results, or marked `replay`, in several processes.
 
     Args:
         begin: importable; ``begin(*arguments)`` runs once in each process and returns its `Play`.
@@ -87,46 +85,46 @@ def play_units(
     Raises:
         UserError: of a process, or if a unit cost three processes; results so far are kept.
     """
-    waiting = deque(unit for unit in units if unit.waits(log))
+    waiting = deque(unit for unit in units if unit.is_missing(log))
     losses: dict[Hashable, int] = {}
     early = 0
     context = multiprocessing.get_context("spawn")
     farm: list[_Process] = []
     try:
-        while waiting or any(one.holds for one in farm):
-            while len(farm) < min(workers, len(waiting) + sum(bool(one.holds) for one in farm)):
+        while waiting or any(one.units for one in farm):
+            while len(farm) < min(workers, len(waiting) + sum(bool(one.units) for one in farm)):
                 farm.append(_start(context, begin, arguments))
-            while waiting and (free := [one for one in farm if len(one.holds) < one.ahead]):
-                _hand(min(free, key=lambda one: len(one.holds)), waiting.popleft())
-            found, lost = _gather(farm)
+            while waiting and (free := [one for one in farm if len(one.units) < one.ahead]):
+                _send(min(free, key=lambda one: len(one.units)), waiting.popleft())
+            found, lost = _receive(farm)
             log.append(found)
             early = 0 if found else early
             if on_progress is not None and found:
                 on_progress(len(log.results))
             for one in lost:
                 farm.remove(one)
-                early = _count(one, losses, early)
-                waiting.extendleft(reversed(one.holds))
+                early = _charge(one, losses, early)
+                waiting.extendleft(reversed(one.units))
     finally:
-        _end(farm)
+        _kill(farm)
 
 
 def _start(context: Any, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> _Process:
     ours, theirs = context.Pipe()
-    # Not a daemon, which could not start processes for its environments; `_end` or a lost parent ends it.
+    # Not a daemon, which could not start processes for its environments; `_kill` or a lost parent ends it.
     process = context.Process(target=_work, args=(theirs, begin, arguments, os.getpid()), daemon=False)
     process.start()
     theirs.close()  # so that the pipe ends when the process does
     return _Process(process, ours)
 
 
-def _hand(one: _Process, unit: Unit) -> None:
-    one.holds.append(unit)
-    with contextlib.suppress(OSError):  # the process is lost; `_gather` notices
+def _send(one: _Process, unit: Unit) -> None:
+    one.units.append(unit)
+    with contextlib.suppress(OSError):  # the process is lost; `_receive` notices
         one.pipe.send(unit.what)
 
 
-def _gather(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], list[_Process]]:
+def _receive(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], list[_Process]]:
     """Waits for messages; returns all results and the lost processes. Raises UserErrors of processes."""
     found: dict[str, Mapping[str, Any]] = {}
     lost = []
@@ -139,32 +137,32 @@ def _gather(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], lis
                 results, one.seconds, trouble = one.pipe.recv()
                 if trouble is not None:
                     raise UserError(trouble)
-                if one.plays:
+                if one.started:
                     found |= results
-                    one.holds.popleft()
-                one.plays = True
+                    one.units.popleft()
+                one.started = True
         except (EOFError, OSError):
             lost.append(one)
     return found, lost
 
 
-def _count(one: _Process, losses: dict[Hashable, int], early: int) -> int:
+def _charge(one: _Process, losses: dict[Hashable, int], early: int) -> int:
     """Charges a lost process to its unit; returns the number lost in a row before they played.
 
     Raises:
         UserError: if a unit, or the start, cost too many.
     """
     one.process.join()
-    if not one.plays:
+    if not one.started:
         if early + 1 >= _LOSSES * 3:
             raise UserError(
                 f"{early + 1} processes were lost before they played a match, the last with exit code {one.process.exitcode}; "
                 "play with --workers 1 to see why"
             )
         return early + 1
-    if not one.holds:
+    if not one.units:
         return early
-    unit = one.holds[0]
+    unit = one.units[0]
     losses[unit.what] = losses.get(unit.what, 0) + 1
     if losses[unit.what] >= _LOSSES:
         raise UserError(
@@ -174,7 +172,7 @@ def _count(one: _Process, losses: dict[Hashable, int], early: int) -> int:
     return early
 
 
-def _end(farm: Sequence[_Process]) -> None:
+def _kill(farm: Sequence[_Process]) -> None:
     for one in farm:
         one.pipe.close()
         one.process.kill()
@@ -186,9 +184,7 @@ def _work(pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...], par
     """Main loop of a process: plays received units until the coordinator is gone."""
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):
-            signal.signal(
-                getattr(signal, name), signal.SIG_IGN
-            )  # the coordinator handles them and ends all processes
+            signal.signal(getattr(signal, name), signal.SIG_IGN)  # the coordinator handles them
     with contextlib.suppress(EOFError, OSError):  # the coordinator is gone
         try:
             play = begin(*arguments)

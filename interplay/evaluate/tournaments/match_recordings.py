@@ -167,7 +167,7 @@ class BlockRecorder:
         left.__exit__(kind, error, trace)
 
 
-def tell_recorded(
+def list_recorded(
     out: Path | None, matches: Sequence[tuple[Sequence[int], int, Sequence[float]]]
 ) -> list[dict[str, Any]]:
     """Lists the recorded matches of a folder, for its ``ratings.json``.

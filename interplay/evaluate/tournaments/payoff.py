@@ -70,7 +70,7 @@ class Payoff(NamedTuple):
         at = int(np.argmin(met[upper]))
         return int(among[upper[0][at]]), int(among[upper[1][at]])
 
-    def hand_over(self, source: int, target: int) -> None:
+    def move(self, source: int, target: int) -> None:
         """Moves the results of player `source` to index `target`, overwriting its own; clears `source`."""
         for array in (self.total, self.matches):
             array[target], array[:, target] = array[source], array[:, source]

@@ -16,10 +16,9 @@ from interplay.core.loading import is_code
 from interplay.core.policy import Policy
 from interplay.core.settings import Settings
 from interplay.core.world import World
-from interplay.evaluate.results import OUTCOME
 from interplay.evaluate.tournaments.farm import Play, Result, Unit, play_units
 from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
-from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, tell_recorded
+from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, list_recorded
 from interplay.evaluate.tournaments.matches import Match, agent_scores, default_score, match_key, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
 from interplay.evaluate.tournaments.ratings.standings import RESAMPLES, Standings, rate_players, tally_seats
@@ -177,9 +176,9 @@ def run_round_robin(
         )
         actions = tuple(policy.actions for policy in policies)
         found = replace(found, seats=tally_seats(len(settings.players), matches), actions=actions)
-        recorded = tell_recorded(folder.path, [(one.matchup, one.match, one.scores) for one in matches])
-        told = {"world": settings.world, **found.to_dict(), **({"recorded": recorded} if recorded else {})}
-        folder.write(RATINGS, json.dumps(told, indent=1) + "\n")
+        recorded = list_recorded(folder.path, [(one.matchup, one.match, one.scores) for one in matches])
+        ratings = {"world": settings.world, **found.to_dict(), **({"recorded": recorded} if recorded else {})}
+        folder.write(RATINGS, json.dumps(ratings, indent=1) + "\n")
     return found
 
 
@@ -210,8 +209,6 @@ def play_missing(
     plan: RecordingPlan | None = None,
 ) -> None:
     """Plays every block with a missing result or recording."""
-    if old := _of_older_version(settings, log):
-        log.drop(old)
     report = on_progress or (lambda done, total: None)
     total = len(settings.matchups) * settings.matches
     report(len(log.results), total)
@@ -228,20 +225,9 @@ def play_missing(
         return
     with Blocks(settings, policies, plan) as blocks:
         for unit in units:
-            if unit.waits(log):
+            if unit.is_missing(log):
                 log.append(blocks.play(unit.what))
                 report(len(log.results), total)
-
-
-def _of_older_version(settings: RoundRobinSettings, log: ResultsLog) -> list[str]:
-    """Even matches rated by outcome whose lines do not tell a draw from a cut match; played again they come out the same."""
-    if settings.score != OUTCOME:
-        return []
-    return [
-        key
-        for key, result in log.results.items()
-        if "truncated" not in result and len(set(map(str, result.get("scores", ())))) <= 1
-    ]
 
 
 def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
@@ -261,7 +247,7 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
             matchup.players,
             match,
             _scores(log, key, len(matchup.players)),
-            {"truncated": bool(log.results[key].get("truncated", False))},
+            {"truncated": log.results[key].get("truncated", False)},
         )
         for key, (matchup, match) in keys.items()
     ]

@@ -17,7 +17,7 @@ from interplay.worlds.werewolf.theory.belief import WAYS_OF_WOLVES, Belief, Ways
 from interplay.worlds.werewolf.world import WerewolfWorld
 
 
-class Believing(Protocol):
+class HasBeliefs(Protocol):
     """A policy with beliefs."""
 
     def beliefs(self, observation: Mapping[str, Array], population: Array) -> Array:
@@ -35,7 +35,7 @@ class BeliefRecorder(Policy):
     """
 
     def __init__(
-        self, policy: Policy, believer: Believing, queried: tuple[int, ...], ways: Ways | None = None
+        self, policy: Policy, believer: HasBeliefs, queried: tuple[int, ...], ways: Ways | None = None
     ) -> None:
         self.name = policy.name
         self._policy, self._believer, self._ways = policy, believer, ways
@@ -65,7 +65,7 @@ class BeliefRecorder(Policy):
 
     def act(self, timestep: TimeStep) -> Any:
         self._exact.look(timestep)
-        self._fresh = self._ask(timestep)
+        self._fresh = self._query(timestep)
         return self._policy.act(timestep)
 
     def add(self, world: World, episode: Array) -> None:
@@ -100,7 +100,7 @@ class BeliefRecorder(Policy):
             calibrate(spread["own"], wolf, counts, spread["exact"]), calibrate(spread["exact"], wolf, counts)
         )
 
-    def _ask(self, timestep: TimeStep) -> tuple[Array, ...] | None:
+    def _query(self, timestep: TimeStep) -> tuple[Array, ...] | None:
         """World, both beliefs, wolves and counted seats: a row for each queried voter."""
         seen, population = timestep.observation, np.asarray(self.world.population)
         voting = timestep.acting & (self._kinds[seen["phase"]] == EXECUTION)

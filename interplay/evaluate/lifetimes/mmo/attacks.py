@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.evaluate.lifetimes.tick import NOBODY, STYLES, Array, Tick
-from interplay.evaluate.lifetimes.tracks import Tracks
 
 RADIUS = 3  # of the 7 x 7 window: the longest reach
 
@@ -68,16 +67,6 @@ class AttackRecorder:
         )
         with np.errstate(invalid="ignore"):
             return AttackProfile(self.counts.copy(), at_edge / attacks, self.kills / attacks)
-
-
-def life_profile(tracks: Tracks, life: int) -> Array:
-    """(3, 7, 7) int64, landed attacks of one life by style and by the target's relative place."""
-    own = tracks.attack_life == life
-    side = 2 * RADIUS + 1
-    counts = np.zeros((len(STYLES), side, side), np.int64)
-    row, col = np.clip(tracks.attack_offset[own].T, -RADIUS, RADIUS) + RADIUS
-    np.add.at(counts, (tracks.attack_style[own], row, col), 1)
-    return counts
 
 
 def ring(distance: int) -> Array:

@@ -16,16 +16,8 @@ from interplay.worlds.survival.state import NOBODY as NO_SIDE
 
 KINDS = ("contact", "pick-up", "use", "gift", "drop", "death")
 CONTACT, PICK_UP, USE, GIFT, DROP, DEATH = range(len(KINDS))
-THINGS = (
-    "nothing",
-    "wall",
-    "opponent",
-    "mate",
-    "box",
-    "heal",
-    "box item",
-    "other item",
-)  # on the ray, or held
+# First on the melee ray, or held.
+THINGS = ("nothing", "wall", "opponent", "mate", "box", "heal", "box item", "other item")
 NOTHING_THERE, A_WALL, OPPONENT, MATE, BOX, HEAL, BOX_ITEM, OTHER_ITEM = range(len(THINGS))
 CAUSES = ("zone", "blow", "other")  # of death; other: a user-defined mechanic
 EARLY = 5  # first steps of a contact, counted separately so that long contacts do not dominate
@@ -37,14 +29,10 @@ EVENT = np.dtype(
         ("agent", np.int16),
         ("kind", np.uint8),  # index into KINDS
         ("what", np.uint8),  # contact: OPPONENT; items: index into THINGS; death: index into CAUSES
-        (
-            "other",
-            np.int16,
-        ),  # contact: the opponent; gift: the taker, -1 none; death by a blow: the side of the attacker; else -1
-        (
-            "steps",
-            np.int32,
-        ),  # contact: its length; use, gift, drop: since the pick-up, -1 unknown; else 0
+        # Contact: the opponent; gift: the taker, -1 none; death by a blow: the side of the attacker; else -1.
+        ("other", np.int16),
+        # Contact: its length; use, gift, drop: since the pick-up, -1 unknown; else 0.
+        ("steps", np.int32),
         ("early", np.int16),  # contact: steps among its first EARLY
         ("strikes", np.int32),  # contact: steps in which the agent struck
         ("early_strikes", np.int16),  # contact: those among its first EARLY steps
@@ -92,9 +80,8 @@ class EventRecorder:
         shape = world.num_worlds, agents
         self._facing = np.full(shape, NOTHING, np.int64)  # the opponent on the ray, or NOTHING
         self._contact = np.zeros(shape, EVENT)  # the current contact
-        self._taken = np.full(
-            (*shape, rules.num_bodies), -1, np.int64
-        )  # step in which a body was taken up by its holder
+        # Step in which a body was picked up by its holder.
+        self._taken = np.full((*shape, rules.num_bodies), -1, np.int64)
         self.on_ray = np.zeros((agents, len(THINGS), 2), np.int64)
         self.inside = np.zeros((agents, 2), np.int64)
         self.standing = np.zeros((0, 2), np.int64)
@@ -102,11 +89,11 @@ class EventRecorder:
     def add(self, moment: Moment) -> None:
         """Adds one step."""
         self._begin_anew(moment)
-        self._note_contacts(moment)
+        self._add_contacts(moment)
         for rows, kind in ((moment.used, USE), (moment.given, GIFT), (moment.dropped, DROP)):
-            self._note_parted(moment, rows, kind)
-        self._note_picked(moment)
-        self._note_deaths(moment)
+            self._add_parted(moment, rows, kind)
+        self._add_picked(moment)
+        self._add_deaths(moment)
         self._count(moment)
 
     def events(self) -> Array:
@@ -120,7 +107,7 @@ class EventRecorder:
         self._close(np.where(moment.going[:, None], False, self._facing != NOTHING))
         self._taken[moment.steps == 0] = -1
 
-    def _note_contacts(self, moment: Moment) -> None:
+    def _add_contacts(self, moment: Moment) -> None:
         facing = self._opponents(moment)
         same = (facing == self._facing) & (facing != NOTHING)
         self._close((self._facing != NOTHING) & ~same)
@@ -147,7 +134,7 @@ class EventRecorder:
             self._rows.append(self._contact[ended].copy())
             self._facing[ended] = NOTHING
 
-    def _note_parted(self, moment: Moment, rows: Array, kind: int) -> None:
+    def _add_parted(self, moment: Moment, rows: Array, kind: int) -> None:
         """Adds events of items used, given or dropped."""
         for w, a in np.argwhere((rows != EMPTY) & moment.acted):
             item = rows[w, a]
@@ -160,13 +147,13 @@ class EventRecorder:
                 self._taken[w, taker, item] = moment.steps[w]
             self._taken[w, a, item] = -1
 
-    def _note_picked(self, moment: Moment) -> None:
+    def _add_picked(self, moment: Moment) -> None:
         for w, a, k in np.argwhere(moment.picked != EMPTY):
             item = moment.picked[w, a, k]
             self._rows.append(self._row(moment, w, a, PICK_UP, self._things[item], -1).reshape(1))
             self._taken[w, a, item] = moment.steps[w]
 
-    def _note_deaths(self, moment: Moment) -> None:
+    def _add_deaths(self, moment: Moment) -> None:
         for w, a in np.argwhere(moment.died):
             cause = moment.cause[w, a]
             what = CAUSES.index("zone" if cause == ZONE else "other" if cause == NO_SIDE else "blow")
