@@ -82,7 +82,6 @@ def mean_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
 
     Args:
         scores: (runs,).
-        level: coverage.
 
     Example:
         >>> [round(x, 2) for x in mean_interval(np.array([1.0, 2.0, 3.0]))]
@@ -107,7 +106,6 @@ def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval
 
     Args:
         scores: (runs,).
-        level: coverage.
 
     Example:
         >>> found = interquartile_interval(np.array([1.0, 2.0, 3.0, 4.0, 90.0]))
@@ -150,7 +148,6 @@ def improvement_interval(scores: np.ndarray, others: np.ndarray, level: float = 
     Args:
         scores: (runs,).
         others: (other runs,).
-        level: coverage.
 
     Example:
         >>> [round(x, 2) for x in improvement_interval(np.array([4.0, 5.0, 6.0]), np.array([1.0, 2.0, 3.0]))]

@@ -93,11 +93,7 @@ class EpisodeTable:
         return self.columns[name]
 
     def frame(self) -> Any:
-        """Returns a pandas data frame: a row per episode, a column per agent (``return[red_0]``).
-
-        Raises:
-            UserError: if pandas is not installed.
-        """
+        """Returns a pandas data frame: a row per episode, a column per agent (``return[red_0]``)."""
         return frame_of(self.columns.items(), self.agents)
 
     def results(self) -> dict[str, Results]:

@@ -86,9 +86,6 @@ def counted_by(
 
     Args:
         metric: with or without a side in brackets.
-        columns: all columns of the log.
-        of_episodes: metrics that are means over episodes.
-        of_lives: metrics that are means over lives.
         of_others: metrics that are means over the episodes shared with policies other than the learner.
 
     Example:

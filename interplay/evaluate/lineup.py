@@ -146,11 +146,7 @@ class Lineup(SharedPlay):
         )
 
     def bind(self, world: World) -> None:
-        """Finds the sides in a world and loads their players.
-
-        Raises:
-            UserError: for an unknown side, or a player that cannot be loaded.
-        """
+        """Finds the sides in a world and loads their players."""
         if self._bound is world:
             return
         own = tuple(self._sides_of(world))
@@ -302,11 +298,7 @@ def words_of(policy: Policy) -> str:
 
 
 def players_of(policy: Policy, world: World) -> dict[str, str]:
-    """Side -> description of its player; `ALL` -> the only one.
-
-    Raises:
-        UserError: as `Lineup.bind`.
-    """
+    """Side -> description of its player; `ALL` -> the only one."""
     if isinstance(policy, Lineup):
         policy.bind(world)
         found = policy.players_by_side
@@ -348,9 +340,6 @@ def find_side(name: str, world: World, own: Sequence[Side] = ()) -> Side:
     Args:
         name: of the side; a team also as team0, team1.
         own: sides searched first.
-
-    Raises:
-        UserError: for an unknown name; lists the sides.
     """
     families = [*own, *teams_of(world), *populations_of(world), *seats_of(world)]
     numbered = {f"team{number}": side for number, side in enumerate(teams_of(world))}

@@ -118,11 +118,7 @@ class PolicyMap(SharedPlay):
         self.name = "; ".join(parts)
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Assigns policies and starts each on its own random stream.
-
-        Raises:
-            UserError: for an unknown slot or population, or one without a policy.
-        """
+        """Assigns policies and starts each on its own random stream."""
         super().start(world, seed)
         names = world.agents if self._by == "slot" else population_names(world)
         named = {self._index(key, names): policy for key, policy in self._policies.items()}
@@ -183,7 +179,6 @@ def merge_actions(world: World, actions: Sequence[Any], player: np.ndarray) -> A
     """Selects for every slot the action of its player.
 
     Args:
-        world: defines the kinds of agents.
         actions: each player's actions for all slots, as `World.step` takes them.
         player: (A,) or (W, A) index into `actions`.
     """

@@ -69,9 +69,6 @@ def results(outcome: np.ndarray, truncated: np.ndarray) -> Results:
             episode of NaN alone is cut.
         truncated: (E,) bool, whether a limit ended the episode.
 
-    Raises:
-        UserError: for another value of `outcome`.
-
     Example:
         >>> results(np.array([1.0, -1.0, 0.0, 0.0, np.nan]), np.array([True, False, False, True, True])).means()
         {'won': 0.2, 'lost': 0.2, 'drawn': 0.2, 'cut': 0.4}

@@ -82,9 +82,6 @@ def pair(arm: str, normal: EpisodeTable, ablated: EpisodeTable, metric: str) -> 
     Args:
         normal, ablated: the same episodes under both conditions.
         metric: a column with one number per episode.
-
-    Raises:
-        UserError: for different episodes, or a metric per agent.
     """
     if len(normal) != len(ablated) or (normal["seed"] != ablated["seed"]).any():
         raise UserError(f"arm {arm}: other episodes than the normal ones; play both with one seed and number")
@@ -155,11 +152,6 @@ def fitting_arms(settings: Any, arms: Sequence[str] = ARMS) -> tuple[str, ...]:
 
 class Ticker:
     """Reports the number of finished episodes, as a hook of `evaluate.play`.
-
-    Args:
-        what: name of the task.
-        episodes: in total.
-        progress: called with (what, done, total).
 
     Example:
         >>> ticker = Ticker("playing", 4, lambda what, done, of: print(what, done, of))

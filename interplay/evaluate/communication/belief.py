@@ -71,9 +71,6 @@ def calibrate(belief: Array, wolf: Array, counted: Array, exact: Array | None = 
         wolf: (games, seats) bool, the truth.
         counted: (games, days, seats) bool, scored seats, e.g. other living players.
         exact: (games, days, seats), the exact posterior, e.g. of `BayesVillager`.
-
-    Raises:
-        UserError: for mismatched shapes, probabilities outside of 0..1, or no counted seat.
     """
     belief, counted = np.asarray(belief, np.float64), np.asarray(counted, bool)
     truth = np.broadcast_to(np.asarray(wolf, bool)[:, None], belief.shape)

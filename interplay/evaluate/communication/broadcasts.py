@@ -22,9 +22,6 @@ class BroadcastReader:
 
     Args:
         bins: equal parts of the messages' range -1..1.
-
-    Raises:
-        UserError: in `about`, for a world without such observations.
     """
 
     def __init__(self, bins: int = 8) -> None:

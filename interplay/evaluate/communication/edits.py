@@ -38,10 +38,6 @@ def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | No
     Args:
         words: (U, L), of utterances; rows with -1 are left out.
         most: limit of distinct words; above it, this many are drawn in proportion to their counts.
-        rng: for that draw.
-
-    Raises:
-        UserError: without words.
     """
     spoken = words[(words >= 0).all(axis=1)] if words.shape[1] else words[:0]
     if not len(spoken):
@@ -58,11 +54,7 @@ def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | No
 
 
 def editable(observation: Mapping[str, Array], field: str = "public_signals") -> Array:
-    """(N, n) bool: rows of a board with a word visible to the viewer.
-
-    Raises:
-        UserError: for an observation without that board.
-    """
+    """(N, n) bool: rows of a board with a word visible to the viewer."""
     if field not in observation:
         there = [name for name in BLOCKS if name in observation]
         raise UserError(

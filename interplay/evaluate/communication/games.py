@@ -28,9 +28,7 @@ class Subject:
     """The policy under study, queried with the world's indices of populations.
 
     Args:
-        policy: trained or scripted.
         seats: populations of the world that it plays; internally they are 0, 1, ...
-        names: of the world's populations.
 
     Attributes:
         queried: populations among `seats` that it controls itself; a run's own opponents control the others.
@@ -96,9 +94,6 @@ def play_games(
         seed: of games and players.
         foe: scripted policy of the hiding team, if known; the exact observer assumes it.
         progress: called with (task, games done, total).
-
-    Raises:
-        UserError: for a world without talk.
     """
     recorder, views = TalkRecorder(reader_of(world), log_every=1), Views()
     hooks: list[Any] = [recorder, views, Ticker("playing", games, progress)]
@@ -132,8 +127,6 @@ def play_arms(
         make: arm -> world.
         policy: makes a fresh policy for each arm.
         arms: None: all that the world supports.
-        metric: of an episode.
-        progress: called with (arm, games done, total).
 
     Raises:
         UserError: for an unknown metric, or arms of games from disk.

@@ -26,10 +26,6 @@ Weights = dict[str, Array]
 def fit_gru(histories: Histories, seed: int = 0, epochs: int = EPOCHS) -> Callable[[Histories], Array]:
     """Fits the model to games.
 
-    Args:
-        seed: of the initial weights and of the order.
-        epochs: passes over all seats.
-
     Returns:
         Histories -> (G, D, n) log odds.
     """

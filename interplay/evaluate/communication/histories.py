@@ -44,15 +44,7 @@ class Histories(NamedTuple):
 
 
 def read_histories(talk: Talk, most_days: int = 6) -> Histories:
-    """The public histories of recorded games.
-
-    Args:
-        talk: of a world with a hidden team.
-        most_days: limit of days.
-
-    Raises:
-        UserError: for a world without a hidden team or public boards.
-    """
+    """The public histories of recorded games."""
     if talk.about.wolves < 0:
         raise UserError(f"{talk.about.world}: no team hides there, so there is no role to guess")
     boards = talk.boards

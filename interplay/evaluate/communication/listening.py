@@ -56,7 +56,6 @@ class Views:
 
     Args:
         every: interval in steps.
-        most: limit of viewers.
     """
 
     def __init__(self, every: int = 3, most: int = MOST_VIEWERS) -> None:
@@ -99,9 +98,6 @@ def measure_influence(
 
     Args:
         policy: started on `world`.
-        seen: observations of `Views`.
-        marginal: replacement words.
-        phases: names by index.
     """
     heads = action_choices(world.kinds[0].action_space)
     names = population_names(world)

@@ -151,12 +151,8 @@ def permute(
     """Statistics of the record and of its permutations.
 
     Args:
-        cases: the utterances.
         weight: (U, Y) int, counts of each utterance by the other variable.
         named: (U,) row of the seat named by the speaker, or -1; then the variable is whether that seat said another word.
-        permutations: P, at least 1.
-        seed: of the permutations.
-        progress: called with (done, total).
 
     Returns:
         (1 + P, spots, C, 5) the statistics, the record's first; (spots,) counted utterances.
@@ -212,7 +208,6 @@ def findings(
     """Findings of one statistic at every spot; longer words also get the maximum over their symbols.
 
     Args:
-        measure, statistic: as in `Finding`.
         found: (1 + P, spots, C, 5), of `permute`.
         counts: (spots,) utterances.
         parts: readings to report; empty: all.

@@ -67,14 +67,8 @@ def probe_roles(
     """Fits models to half of the games and tests them on the other half, or on all games of another run.
 
     Args:
-        talk: games to fit.
         other: games of another run of the same form, for transfer.
         models: ``"logistic"``: of means over the history; ``"gru"``: of the boards in their order.
-        permutations: of the null.
-        seed: of the split, the fit and the null.
-
-    Raises:
-        UserError: for too few games, an unknown model, or runs with other words.
     """
     if len(talk) < LEAST_GAMES:
         raise UserError(
@@ -158,7 +152,6 @@ class Logistic:
         x: (N, F) features.
         y: (N,) bool.
         ridge: penalty, not on the constant.
-        steps: limit of Newton steps.
 
     Attributes:
         weights: (F + 1,) float64, the constant last, of the standardised features.

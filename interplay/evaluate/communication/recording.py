@@ -19,7 +19,6 @@ class TalkRecorder:
     """Records games; its `add` is a hook of `evaluate.play`.
 
     Args:
-        reader: of the world.
         log_every: games with a multiple of this number are kept; 1: all.
 
     Attributes:

@@ -27,9 +27,6 @@ def prepare(talk: Talk, rows: Array | None = None) -> Cases:
 
     Args:
         rows: (B,) bool; None: the public boards.
-
-    Raises:
-        UserError: without utterances.
     """
     utterances = talk.utterances(rows)
     if not len(utterances.board):

@@ -149,9 +149,6 @@ class Talk:
         about: description of the numbers.
         games: one row per game.
         boards: one row per step.
-
-    Raises:
-        UserError: for mismatched shapes.
     """
 
     about: About
@@ -271,11 +268,7 @@ class Talk:
 
 
 def join(parts: Sequence[Talk]) -> Talk:
-    """Concatenates tables.
-
-    Raises:
-        UserError: without tables, or for different descriptions.
-    """
+    """Concatenates tables."""
     if not parts:
         raise UserError("talk: no games were recorded; play at least one")
     about = parts[0].about

@@ -46,9 +46,6 @@ def coverage(visits: VisitRecorder, reachable: Array, steps: Array | Sequence[in
 
     Returns:
         (W, S) float64, NaN beyond the steps that a world has played.
-
-    Raises:
-        UserError: if no tile is reachable.
     """
     steps, reachable = np.asarray(steps), np.asarray(reachable)
     if (reachable < 1).any():
@@ -78,10 +75,6 @@ def against_control(
 
 def visit_entropy(counts: Array, reachable: float) -> float:
     """H = -sum p ln p / ln R with p = a cell's share of visits: 1 = uniform over R cells, 0 = one cell.
-
-    Args:
-        counts: visits of each cell, any shape.
-        reachable: R.
 
     Example:
         >>> visit_entropy(np.array([5, 5, 0, 5, 5]), reachable=4)

@@ -17,11 +17,7 @@ BATCH = 256  # places evaluated together; fewer are padded, so that XLA compiles
 
 
 def standing_reader(world: World) -> Callable[[World], Places]:
-    """Returns `read_places` for a world whose agents can be moved by `World.stand_at`.
-
-    Raises:
-        UserError: for a world without `stand_at`; from the reader, for one without places.
-    """
+    """Returns `read_places` for a world whose agents can be moved by `World.stand_at`."""
     if type(world).stand_at is World.stand_at:
         raise UserError(
             f"{world.id}: it does not say what an agent would see elsewhere; write its stand_at(world, slot, x, y)"
@@ -33,10 +29,6 @@ def values_elsewhere(world: World, slot: int, expects: Expects) -> tuple[Array, 
     """Values of one agent of the first world at the middle of each grid cell; in its own cell, at its own place.
 
     `World.stand_at` moves the agent to each place in turn; afterwards the world's state is restored.
-
-    Args:
-        slot: of the agent.
-        expects: values of observations of this agent.
 
     Returns:
         (H, L) float64, NaN where it cannot stand or is not alive; and the grid.

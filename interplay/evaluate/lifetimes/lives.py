@@ -40,7 +40,6 @@ class LifeWatch:
     Args:
         world: a batch that was just reset.
         homes: (P,) index of each population's home.
-        watch: which lives count.
     """
 
     def __init__(self, world: World, homes: np.ndarray, watch: Watch) -> None:

@@ -68,12 +68,6 @@ def niche(
         population: (L,) label of each life, 0..K-1.
         life: (N,) life of each step.
         x: (N,) integers from 0, e.g. cells.
-        permutations: P, of the labels among lives.
-        seed: of the permutations.
-        progress: called with the number of permutations done.
-
-    Raises:
-        UserError: for fewer than two populations, no steps or no permutations.
     """
     population = np.asarray(population)
     if len(np.unique(population)) < 2:

@@ -59,11 +59,7 @@ class PlaceRecorder:
 
 
 def place_reader(world: World) -> Callable[[World], Places]:
-    """Returns `read_places`, except for worlds of tiles, for which the overlay ``exploration`` is better.
-
-    Raises:
-        UserError: for a world with lives on tiles; from the reader, for a picture without a layer of agents.
-    """
+    """Returns `read_places`, except for worlds of tiles, for which the overlay ``exploration`` is better."""
     if "ticks" in world.instruments:
         raise UserError(f"{world.id}: its agents live on tiles; ask for the overlay exploration")
     return read_places

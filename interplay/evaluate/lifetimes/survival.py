@@ -52,9 +52,6 @@ def kaplan_meier(length: Array, ended: Array) -> Survival:
         length: (L,) ticks; so far, for lives that have not ended.
         ended: (L,) bool.
 
-    Raises:
-        UserError: if there are no lives.
-
     Example:
         >>> kaplan_meier(np.array([2, 3, 3, 5]), np.array([True, True, False, True])).share.tolist()
         [0.75, 0.5, 0.0]
@@ -81,9 +78,7 @@ def restricted_mean(
     horizon.
 
     Args:
-        ended: ages at which lives ended, ticks.
         cut: ages at which other lives were last observed.
-        horizon: ticks.
 
     Returns:
         Ticks; NaN without lives.

@@ -62,11 +62,7 @@ class Recorder(Protocol):
 
 
 def tick_reader(world: World) -> Callable[[World], Tick]:
-    """The function that reads a world's current tick, named in `World.instruments`.
-
-    Raises:
-        UserError: for a world without lives on tiles.
-    """
+    """The function that reads a world's current tick, named in `World.instruments`."""
     if "ticks" not in world.instruments:
         raise UserError(
             f"{world.id}: its agents live on no map of tiles; analyse a world such as mmo/combat, "

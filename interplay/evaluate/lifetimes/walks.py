@@ -15,9 +15,6 @@ class RandomWalkers:
 
     Control of specification 12: each step is drawn uniformly from passing and those of the four moves that lead onto a livable tile. A
     difference between agents and walkers is therefore no effect of the number, birthplace or length of lives.
-
-    Args:
-        seed: of the walks.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -51,11 +48,7 @@ class RandomWalkers:
 
 
 class WalkerRecorder:
-    """Feeds random walkers instead of the agents to a recorder.
-
-    Args:
-        seed: of the walks.
-    """
+    """Feeds random walkers instead of the agents to a recorder."""
 
     def __init__(self, recorder: Recorder, seed: int = 0) -> None:
         self.recorder = recorder

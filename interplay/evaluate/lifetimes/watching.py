@@ -31,9 +31,6 @@ def watch(
         burn_in: ticks played before recording.
         progress: called with the number of ticks played.
         reader: world -> function that reads the recorders' input from it.
-
-    Raises:
-        UserError: for no ticks, or a world without lives on tiles.
     """
     if ticks < 1 or burn_in < 0:
         raise UserError(

@@ -78,9 +78,6 @@ def play_units(
 
     Args:
         begin: importable; ``begin(*arguments)`` runs once in each process and returns its `Play`.
-        arguments: picklable.
-        workers: number of processes, at least 1.
-        on_progress: called with the number of results.
 
     Raises:
         UserError: of a process, or if a unit cost three processes; results so far are kept.
@@ -147,11 +144,7 @@ def _receive(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], li
 
 
 def _charge(one: _Process, losses: dict[Hashable, int], early: int) -> int:
-    """Charges a lost process to its unit; returns the number lost in a row before they played.
-
-    Raises:
-        UserError: if a unit, or the start, cost too many.
-    """
+    """Charges a lost process to its unit; returns the number lost in a row before they played."""
     one.process.join()
     if not one.started:
         if early + 1 >= _LOSSES * 3:

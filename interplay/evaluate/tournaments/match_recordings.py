@@ -56,11 +56,7 @@ class RecordingPlan(NamedTuple):
     def beneath(
         cls, out: Path, each: int, names: tuple[str, ...], options: Mapping[str, Any], per_match: int
     ) -> RecordingPlan:
-        """Plans `each` recordings per matchup and seat, in a subfolder of `out` that is created if missing.
-
-        Raises:
-            UserError: if the subfolder is a link or a file, or cannot be created.
-        """
+        """Plans `each` recordings per matchup and seat, in a subfolder of `out` that is created if missing."""
         refuse_links(out, (), (MATCHES,))
         with told_plainly("making the folder of recordings", out / MATCHES):
             (out / MATCHES).mkdir(exist_ok=True)
@@ -76,15 +72,7 @@ class RecordingPlan(NamedTuple):
 
 
 def check_count(each: int, matchups: int, per_match: int, matches: int, kept: bool) -> None:
-    """Refuses a negative number of recordings, more than `MOST`, or any without a folder.
-
-    Args:
-        each: recordings per matchup and seat.
-        matchups: number of them.
-        per_match: players of a match, equal to the number of seatings.
-        matches: of every matchup.
-        kept: whether the tournament has a folder.
-    """
+    """Refuses a negative number of recordings, more than `MOST`, or any without a folder."""
     if each < 0:
         raise UserError(f"record = {each}: give at least 1, or leave it out")
     if each and not kept:
@@ -102,7 +90,6 @@ class BlockRecorder:
     Args:
         players: indices of the K players.
         matches: (W,) numbers of the matches in the worlds.
-        seeds: (W,) of the worlds.
         seating: (W, A) index of each slot's player among the K.
     """
 
@@ -141,7 +128,6 @@ class BlockRecorder:
         """Records a step.
 
         Args:
-            action: of the whole batch.
             going: (W,) bool, matches that were not over before.
             last: (W,) bool, matches that are over now, or were cut.
         """
@@ -173,7 +159,6 @@ def list_recorded(
     """Lists the recorded matches of a folder, for its ``ratings.json``.
 
     Args:
-        out: the tournament's folder or None.
         matches: indices of the players, number of the match, and scores.
     """
     there: set[str] = set()

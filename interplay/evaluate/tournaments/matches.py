@@ -85,10 +85,8 @@ def play_block(
     Args:
         world: a batch of W worlds; it is reset.
         players: K policies, in the matchup's order; they are started.
-        matches: W numbers, one per world.
         score: ``"return"``, or a metric of the world with a value per agent at the episode's end; see `default_score`.
         max_steps: cuts the matches; required for worlds without an end.
-        plan: of recordings.
 
     Raises:
         UserError: for an unknown score, or a recording that cannot be written.
@@ -168,9 +166,6 @@ def agent_scores(world: World, score: str, returns: np.ndarray | None = None) ->
         world: after a reset.
         score: ``"return"`` or a metric with a value per agent.
         returns: (W, A) so far; None = 0.
-
-    Raises:
-        UserError: for an unknown score.
     """
     slots = len(world.agents)
     if score == RETURN:

@@ -77,8 +77,6 @@ class MatchupPolicy(SharedPlay):
     """The K players of a matchup, with a seating per world.
 
     Args:
-        players: K policies.
-        sides: slots of each side.
         matches: (W,) match numbers; see `seat`.
     """
 

@@ -110,10 +110,7 @@ def merge_results(
     """Computes the tables from the results.
 
     Args:
-        names: of the homes.
-        pairs: of homes that met.
         cells: (home, home, cap) -> results of each map.
-        settings: seed of the bootstrap, horizon of lives.
     """
     found, matches = [], []
     for (i, j), (c, cap) in ((pair, at) for pair in pairs for at in enumerate(caps)):
@@ -216,8 +213,6 @@ def bootstrap_groups(groups: Sequence[int], seed: int, resamples: int) -> list[n
 
     Args:
         groups: group of each member, e.g. the training run of a map.
-        seed: of the draws.
-        resamples: number of them.
 
     Returns:
         Indices of members per resample.

@@ -18,8 +18,6 @@ def wrong_row(
     """Why a row is no result of `lives.LifeWatch`, in a few words; None if it is.
 
     Args:
-        row: as read.
-        populations: of the two homes.
         like: a valid row of the tournament with the same `per_life` metrics; None for the first.
     """
     homes, standing = row.get("homes"), row.get("standing")

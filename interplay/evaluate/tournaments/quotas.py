@@ -16,16 +16,8 @@ def shares(cap: int, populations: Sequence[int], rule: Rule, names: Sequence[str
     ``per_home``: every home gets the same number of places, divided over its populations as evenly as whole numbers allow.
     ``per_population``: every population gets ceil(cap / all populations), so a home of 8 gets more than one of 1.
 
-    Args:
-        cap: places of the world.
-        populations: number in each home.
-        names: of the homes, for errors.
-
     Returns:
         One quota per population, home after home.
-
-    Raises:
-        UserError: if the places cannot be divided so.
 
     Example:
         >>> shares(16, [1, 8], "per_home", ["one", "eight"])

@@ -28,7 +28,6 @@ class BeliefRecorder(Policy):
     """Wraps a policy and records beliefs of voters; `add` is a hook of `evaluate.play`.
 
     Args:
-        policy: acts.
         believer: source of beliefs; started by `policy`, or the same object.
         queried: indices of the world's populations to query.
         ways: assumptions of the exact observer about the players.
@@ -44,11 +43,7 @@ class BeliefRecorder(Policy):
         self._fresh: tuple[Array, ...] | None = None
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing `world`.
-
-        Raises:
-            UserError: for worlds other than werewolf, or with too many possible packs.
-        """
+        """Prepares for playing `world`."""
         self.world = world
         if not isinstance(world, WerewolfWorld):
             raise UserError(

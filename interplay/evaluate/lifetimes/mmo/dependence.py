@@ -17,9 +17,6 @@ def dependence(settings: MmoSettings, value: Value, population: int, same: bool)
     give the same map: two maps per p are complete.
 
     Args:
-        settings: of the world.
-        value: of a checkpoint.
-        population: p, of the observer.
         same: q = p, else any other.
 
     Returns:

@@ -40,17 +40,10 @@ def value_map(
 
     Args:
         world: offers ``observe_ghosts(w, rows, cols, population, health, food, water)``.
-        value: of a checkpoint.
-        population: p.
-        variant: one of `VARIANTS`.
         w: index of the world in the batch.
-        progress: called with the number of ghosts evaluated.
 
     Returns:
         (T, T) float64, NaN on the border of lava.
-
-    Raises:
-        UserError: for a world without ghosts, an unknown variant or population.
     """
     if not hasattr(world, "observe_ghosts"):
         raise UserError(

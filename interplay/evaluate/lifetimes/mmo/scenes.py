@@ -47,9 +47,7 @@ def fresh_row(settings: MmoSettings, row: int, col: int, down: int, right: int, 
     """The entity row of an agent of age 0 with full health, food and water.
 
     Args:
-        row, col: its position.
         down, right: relative to the observer.
-        same: whether it has the observer's population.
 
     Returns:
         (11,) float32, or integers as in the compact form.

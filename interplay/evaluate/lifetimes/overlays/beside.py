@@ -18,9 +18,6 @@ def side_by_side(found: Mapping[str, OverlayData]) -> OverlayData:
     Returns:
         All layers, named and titled with their homes; layers of one form and scale share their limits. Rows begin with the home. A home
         is a row of panels if all homes have equally many.
-
-    Raises:
-        UserError: for data of different overlays.
     """
     names = list(dict.fromkeys(data.name for data in found.values()))
     if len(names) != 1:

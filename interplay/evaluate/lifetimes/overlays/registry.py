@@ -140,9 +140,6 @@ def compute_overlays(
 
     Returns:
         Name -> data, in the order of `overlays`.
-
-    Raises:
-        UserError: for an unknown overlay or population, values of a scripted policy, or a comparison of one population.
     """
     chosen = [find_overlay(one) if isinstance(one, str) else one for one in overlays]
     if population is not None and not 0 <= population < world.num_populations:

@@ -51,9 +51,6 @@ class EventRecorder:
     A contact is an unbroken run of steps in which an agent's melee segment meets the same opponent first, so that the agent could strike
     it. Contacts are listed when they end; `events` closes those that go on.
 
-    Args:
-        world: a batch of survival worlds.
-
     Attributes:
         on_ray: (A, len(THINGS), 2) int64, [..., 0] steps in which the ray met this first, [..., 1] those with a strike.
         inside: (A, 2) int64, steps survived outside [0] and inside [1].

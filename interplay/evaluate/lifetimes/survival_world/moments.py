@@ -145,11 +145,7 @@ class MomentReader:
 
 
 def moment_reader(world: World) -> Callable[[World], Moment]:
-    """The reader of a world's steps from now on, named in `World.instruments`.
-
-    Raises:
-        UserError: for any world but survival.
-    """
+    """The reader of a world's steps from now on, named in `World.instruments`."""
     if "moments" not in world.instruments:
         raise UserError(
             f"{world.id}: its agents neither strike nor use items as those of survival do; "

@@ -26,9 +26,6 @@ def alpha_rank(payoffs: np.ndarray, alpha: float = 10.0, m: int = 50) -> np.ndar
     Returns:
         (S,) pi, sums to 1.
 
-    Raises:
-        UserError: if the payoffs are not a finite square matrix.
-
     Example:
         >>> alpha_rank(np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])).round(3).tolist()
         [0.333, 0.333, 0.333]
@@ -49,14 +46,9 @@ def alpha_rank_roles(payoffs: Sequence[np.ndarray], alpha: float = 10.0, m: int 
 
     Args:
         payoffs: K tensors (S_1, ..., S_K), payoffs[k][s_1, ..., s_K] = payoff of role k in that profile.
-        alpha: intensity of selection.
-        m: individuals of each population.
 
     Returns:
         (S_1, ..., S_K) pi, sums to 1.
-
-    Raises:
-        UserError: if the tensors do not fit each other.
     """
     tables = [np.asarray(table, np.float64) for table in payoffs]
     shape = tables[0].shape

@@ -18,9 +18,6 @@ def nash(payoff: np.ndarray) -> np.ndarray:
     Returns:
         (N,) float64, weights that sum to 1.
 
-    Raises:
-        UserError: if the payoffs are not antisymmetric finite numbers.
-
     Example:
         >>> nash(np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])).round(6).tolist()
         [0.333333, 0.333333, 0.333333]

@@ -187,11 +187,7 @@ def rate_players(
     separate two players.
 
     Args:
-        names: of the P players.
-        matches: in any order.
         together: K, players of a match.
-        seed: of the bootstrap.
-        resamples: of the bootstrap.
         score: what decided the matches; if it is the outcome, even matches ended by a limit are cut, not drawn.
     """
     ordered = sorted(matches, key=lambda m: (m.match, m.matchup))
