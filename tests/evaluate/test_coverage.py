@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes.coverage import against_control, coverage, log_steps, visit_entropy
 from interplay.evaluate.lifetimes.visits import VisitRecorder
 from interplay.evaluate.lifetimes.walks import RandomWalkers, WalkerRecorder
@@ -48,11 +47,6 @@ def test_entropy_of_visits():
     assert visit_entropy(np.array([3, 0, 0]), 3) == 0
     assert visit_entropy(np.array([3, 3, 0, 0]), 4) == pytest.approx(0.5)
     assert visit_entropy(np.zeros(3), 3) == 0
-
-
-def test_a_map_without_ground_is_one_line():
-    with pytest.raises(UserError, match="no reachable tile"):
-        coverage(VisitRecorder(1, 1, 8), [0], [1])
 
 
 class Seen:

@@ -100,19 +100,6 @@ def test_several_kinds_play():
     assert play(Hunt(3), RandomPolicy(), episodes=4)["steps"].tolist() == [10] * 4
 
 
-def test_a_persistent_world_needs_an_end():
-    world = Line(2)
-    world.persistent = True
-    with pytest.raises(UserError, match="pass max_steps"):
-        play(world, Walker(), episodes=2)
-
-
-@pytest.mark.parametrize(("name", "value"), [("episodes", 0), ("max_steps", 0)])
-def test_nothing_to_play_is_refused(name, value):
-    with pytest.raises(UserError, match=f"{name} = 0"):
-        play(Line(2), Walker(), **{"episodes": 3, name: value})
-
-
 def test_a_table_is_json_and_sums_up():
     table = play(Line(4), Walker(), episodes=16, seed=2)
     told = json.loads(json.dumps(table.to_dict()))

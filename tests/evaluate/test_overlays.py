@@ -164,36 +164,6 @@ def test_a_users_own_overlay():
         register_overlay(Overlay("lives", "another", heights))
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("valuse", "did you mean 'values'"),
-        ("xyz", "known: values, exploration"),
-        ("tests.evaluate.test_overlays:NAMES", "is a list, no Overlay"),
-    ],
-)
-def test_unknown_overlays_are_one_line(name, words):
-    with pytest.raises(UserError, match=words):
-        find_overlay(name)
-
-
-def test_what_cannot_be_computed_is_said_before_anything_is_played(monkeypatch):
-    monkeypatch.setattr(RandomPolicy, "act", lambda *_: pytest.fail("somebody was asked to play"))
-    world = common()
-    with pytest.raises(UserError, match="scripted policy has no values"):
-        compute_overlays(["values"], world, RandomPolicy(), 10)
-    with pytest.raises(UserError, match=r"populations 0\.\.1"):
-        compute_overlays(["lives"], world, RandomPolicy(), 10, population=2)
-    from tests.connect.toys import Line
-
-    with pytest.raises(UserError, match="no map of tiles"):
-        compute_overlays(["lives"], Line(1), RandomPolicy(), 10)
-    with pytest.raises(UserError, match="'exploration' adds up 2 worlds cell by cell, maps = off"):
-        compute_overlays(["exploration"], common(2, maps=None), RandomPolicy(), 10)
-    with pytest.raises(UserError, match="npop=2"):
-        compute_overlays(["niches"], common(npop=1), RandomPolicy(), 10)
-
-
 def test_homes_stand_beside_each_other_on_one_scale_and_lose_nothing():
     asked = ["exploration", "blows", "lives"]
     alone = {
@@ -225,13 +195,6 @@ def test_different_overlays_are_not_set_beside_each_other():
     found = compute_overlays(["blows", "lives"], common(), RandomPolicy(), 5)
     with pytest.raises(UserError, match="blows and lives are different overlays"):
         side_by_side({"a": found["blows"], "b": found["lives"]})
-
-
-def test_layers_that_make_no_sense_are_refused():
-    with pytest.raises(UserError, match="2 or 3 axes"):
-        Layer("a", "a", np.zeros(3), "map", "plain", "u", "m.")
-    with pytest.raises(UserError, match="needs limits"):
-        Layer("a", "a", np.zeros((3, 3)), "map", "diverging", "u", "m.")
 
 
 def test_visits_of_a_world_without_tiles_are_counted_where_agents_are_drawn():

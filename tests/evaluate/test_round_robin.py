@@ -20,7 +20,7 @@ from interplay.evaluate import round_robin
 from interplay.evaluate.tournaments import folder, results_log
 from interplay.evaluate.tournaments.folder import TournamentFolder
 from interplay.evaluate.tournaments.round_robins import make_settings, run_round_robin
-from interplay.registry import make_policy, make_world
+from interplay.registry import make_policy
 from tests.evaluate import cup
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,19 +195,6 @@ def test_refusals_come_before_there_is_a_folder(tmp_path, values, said):
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "cup").exists()
-
-
-def test_players_are_counted():
-    for names, said in [(("a",), "a match needs 2; name more"), (("a", "b", "a"), "player a is named twice")]:
-        with pytest.raises(UserError, match=said):
-            make_settings(world=DUEL, players=names, identities=names)
-
-
-def test_a_world_without_an_end_needs_one():
-    policies = {"a": RandomPolicy(), "b": RandomPolicy()}
-    with pytest.raises(UserError, match="may run for ever; say where matches end"):
-        round_robin(policies, "mmo/forage", options={"slots": 8, "npop": 1})
-    assert make_world("mmo/forage").persistent
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.overlays import compute_overlays
 from interplay.evaluate.lifetimes.survival_world import events as e
@@ -366,8 +365,3 @@ def test_overlays_of_the_other_world_are_refused(capsys, tmp_path, world, overla
     line = refusal(capsys, "analyze", "random", "--world", world, *asked, "--out", tmp_path / "x", *small)
     assert words in line
     assert not (tmp_path / "x").exists()
-
-
-def test_the_reader_is_for_survival_alone():
-    with pytest.raises(UserError, match="analyse a world such as survival"):
-        moments.moment_reader(make_world("gridworld/maze"))

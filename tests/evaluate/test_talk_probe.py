@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
 from interplay.evaluate.communication.belief import BINS, calibrate
 from interplay.evaluate.communication.deception import (
     bussing,
@@ -314,20 +313,3 @@ def test_an_exact_posterior_cannot_be_beaten_and_lies_on_the_diagonal():
     some = count > 50
     assert (np.abs(mean - share)[some] < 4 * np.sqrt(0.25 / count[some])).all()
     assert len(mean) == BINS
-
-
-def test_refusals():
-    talk = made_up(random_words((3,)), games=12, symbols=(3,))
-    with pytest.raises(UserError, match="no model 'oracle'"):
-        probe_roles(talk, models=("oracle",))
-    with pytest.raises(UserError, match="too few"):
-        probe_roles(made_up(random_words((3,)), games=4, symbols=(3,)))
-    with pytest.raises(UserError, match="one variant"):
-        probe_roles(talk, made_up(random_words((4,)), games=12, symbols=(4,)))
-    with pytest.raises(UserError, match="no team hides"):
-        read_histories(type(talk)(talk.about._replace(wolves=-1), talk.games, talk.boards))
-    one = np.zeros((1, 1, 2))
-    with pytest.raises(UserError, match="from 0 to 1"):
-        calibrate(one + 2, np.zeros((1, 2), bool), one == 0)
-    with pytest.raises(UserError, match="nothing to score"):
-        calibrate(one, np.zeros((1, 2), bool), one > 0)

@@ -186,11 +186,6 @@ def test_a_world_says_who_reads_its_boards():
     assert talk.about.symbols == (2, 3)
 
 
-def test_a_world_without_talk_is_refused():
-    with pytest.raises(UserError, match="nobody is known to talk"):
-        reader_of(make_world("gridworld/traffic-corridor", num_worlds=1))
-
-
 def test_shards_give_back_the_table(tmp_path, played):
     talk = played[0]
     with TalkFolder(tmp_path / "games") as folder:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
 from interplay.evaluate.communication.null import beside_null, permute
 from interplay.evaluate.communication.report import measure_talk
 from interplay.evaluate.communication.signals import (
@@ -243,14 +242,3 @@ def test_what_a_world_does_not_have_is_left_out_of_the_report():
 def test_the_null_counts_the_record_itself():
     assert beside_null(1.0, np.zeros(99))["p"] == 0.01
     assert beside_null(0.0, np.zeros(99))["p"] == 1
-
-
-def test_refusals():
-    talk = made_up(random_words((3,)), games=3, symbols=(3,))
-    with pytest.raises(UserError, match="permutations = 0"):
-        signal_role(talk, permutations=0)
-    with pytest.raises(UserError, match="nobody spoke"):
-        prepare(talk, np.zeros(len(talk.boards.game), bool))
-    tables = talk.boards._replace(counted=np.zeros_like(talk.boards.counted))
-    with pytest.raises(UserError, match="nobody votes"):
-        signal_vote(type(talk)(talk.about, talk.games, tables))
