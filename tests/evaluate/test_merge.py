@@ -141,8 +141,8 @@ def test_equal_homes_are_equal_and_a_still_one_is_seen():
         (NURSERY, {"caps": (8, 8)}, "caps: 8 is named twice"),
         (NURSERY, {"caps": ()}, "caps"),
         (NURSERY, {"caps": (8,), "quota": "fair"}, "give one of per_home, per_population"),
-        ("survival/1v1-heals-low", {"caps": (8,)}, "knows no option npop, so homes cannot be merged there"),
-        ("gridworld/team-battle", {"caps": (8,)}, "knows no option npop, so homes cannot be merged there"),
+        ("survival/1v1-heals-low", {"caps": (8,)}, "homes need a world with populations"),
+        ("gridworld/team-battle", {"caps": (8,)}, "homes need a world with populations"),
         ("mmo/forage", {"caps": (8,), "options": {"interiour": 3}}, "did you mean interior"),
     ],
 )

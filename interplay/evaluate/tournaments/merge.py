@@ -275,16 +275,8 @@ def _make(settings: MergeSettings, merge: Merge, num_worlds: int) -> World:
     try:
         world = make_world(settings.world, num_worlds, **options)
     except UserError as error:
-        unknown = next(
-            (key for key in options if f"unknown key {key}" in str(error) or f"option {key!r}" in str(error)),
-            "",
-        )
-        if unknown in settings.options or not unknown:
-            raise
-        raise UserError(
-            f"{settings.world}: knows no option {unknown}, so homes cannot be merged there; use a world with populations, "
-            "for example mmo/forage"
-        ) from None
+        hint = "; homes need a world with populations, such as mmo/forage" if "npop" in str(error) else ""
+        raise UserError(f"{error}{hint}") from None
     if world.num_populations != len(quotas):
         raise UserError(
             f"{settings.world}: has {world.num_populations} populations when asked for {len(quotas)}; use a world with populations"

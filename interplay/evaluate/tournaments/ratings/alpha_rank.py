@@ -7,7 +7,6 @@ others, has a stationary distribution pi, which is the ranking. Nothing is lost 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -39,35 +38,6 @@ def alpha_rank(payoffs: np.ndarray, alpha: float = 10.0, m: int = 50) -> np.ndar
         if s != r:
             log_move[s, r] = _takes_over(payoffs, r, s, alpha, m)
     return stationary(log_move)
-
-
-def alpha_rank_roles(payoffs: Sequence[np.ndarray], alpha: float = 10.0, m: int = 50) -> np.ndarray:
-    """The ranking of profiles if each of K roles has its own population.
-
-    Args:
-        payoffs: K tensors (S_1, ..., S_K), payoffs[k][s_1, ..., s_K] = payoff of role k in that profile.
-
-    Returns:
-        (S_1, ..., S_K) pi, sums to 1.
-    """
-    tables = [np.asarray(table, np.float64) for table in payoffs]
-    shape = tables[0].shape
-    if any(table.shape != shape for table in tables) or len(shape) != len(tables):
-        raise UserError(
-            f"alpha-rank: {len(tables)} payoff tables of shapes {[t.shape for t in tables]}; give one per role, "
-            "each with one axis per role"
-        )
-    number = np.arange(int(np.prod(shape))).reshape(shape)
-    log_move = np.full((number.size, number.size), -np.inf)
-    for profile in np.ndindex(shape):
-        for k, size in enumerate(shape):
-            for strategy in range(size):
-                if strategy == profile[k]:
-                    continue
-                other = (*profile[:k], strategy, *profile[k + 1 :])
-                gain = alpha * (tables[k][other] - tables[k][profile])
-                log_move[number[profile], number[other]] = _fixation(np.full(m - 1, gain))
-    return stationary(log_move).reshape(shape)
 
 
 def stationary(log_move: np.ndarray) -> np.ndarray:

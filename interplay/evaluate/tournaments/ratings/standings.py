@@ -47,7 +47,7 @@ class Standings:
         skill: openskill's ratings, or None if it is not installed.
         seats: outcomes between two players by seat order; None without seats.
         score: what decided matches: ``outcome``, ``return`` or another metric; ``life`` in merges.
-        cuts: (P, P) int64, matches without a winner that a limit ended, separated from draws if the score is the outcome. None: none.
+        cut: (P, P) int64, matches without a winner that a limit ended, separated from draws if the score is the outcome.
         actions: per player, "sampled" or "greedy"; empty for scripted ones.
         circles: players a, b, c of which a beats b, b beats c and c beats a, each more often than not.
     """
@@ -56,6 +56,7 @@ class Standings:
     matches: int
     wins: np.ndarray
     draws: np.ndarray
+    cut: np.ndarray
     mean_score: np.ndarray
     elo: np.ndarray
     interval: np.ndarray
@@ -65,7 +66,6 @@ class Standings:
     circles: tuple[tuple[str, str, str], ...]
     seats: Payoff | None = None
     score: str = "return"
-    cuts: np.ndarray | None = None
     actions: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
@@ -96,11 +96,6 @@ class Standings:
     def results(self) -> tuple[str, ...]:
         """Names of the shares that sum to 1; ``cut`` only if the score is the outcome."""
         return NAMES if self.score == OUTCOME else NAMES[:3]
-
-    @property
-    def cut(self) -> np.ndarray:
-        """(P, P) int64, see `cuts`."""
-        return np.zeros_like(self.draws) if self.cuts is None else self.cuts
 
     @property
     def won(self) -> np.ndarray:
@@ -193,7 +188,7 @@ def rate_players(
     ordered = sorted(matches, key=lambda m: (m.match, m.matchup))
     wins, even = _tally(len(names), ordered, together)
     limited = [m for m in ordered if score == OUTCOME and m.more.get("truncated")]
-    cuts = _tally(len(names), limited, together)[1]
+    cut = _tally(len(names), limited, together)[1]
     rng = seeding.generator(seed, _BOOTSTRAP)
     total = wins.sum(axis=0)
     weighed = np.tensordot(rng.gamma(1.0, size=(resamples, len(wins))), wins, 1)
@@ -212,7 +207,8 @@ def rate_players(
         tuple(names),
         len(ordered),
         total,
-        even - cuts,
+        even - cut,
+        cut,
         _mean_scores(len(names), ordered),
         elo(total),
         interval,
@@ -221,7 +217,6 @@ def rate_players(
         skill,
         _circles(names, payoffs),
         score=score,
-        cuts=cuts,
     )
 
 
