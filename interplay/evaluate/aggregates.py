@@ -52,8 +52,7 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     ordered = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
     count = ordered.shape[-1]
     cut = count // 4
-    middle: np.ndarray = ordered[..., cut : count - cut].mean(axis=-1)
-    return middle
+    return ordered[..., cut : count - cut].mean(axis=-1)
 
 
 def probability_of_improvement(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -73,8 +72,7 @@ def probability_of_improvement(scores: np.ndarray, others: np.ndarray) -> np.nda
         0.625
     """
     mine, theirs = np.asarray(scores)[..., :, None, :], np.asarray(others)[..., None, :, :]
-    better: np.ndarray = ((mine > theirs) + 0.5 * (mine == theirs)).mean(axis=(-3, -2, -1))
-    return better
+    return ((mine > theirs) + 0.5 * (mine == theirs)).mean(axis=(-3, -2, -1))
 
 
 def mean_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
@@ -97,8 +95,7 @@ def student_half_width(scores: np.ndarray, level: float = LEVEL) -> np.ndarray:
     runs = len(scores)
     if runs < 2:
         return np.full(np.shape(scores)[1:], np.nan)
-    width: np.ndarray = student_quantile(runs - 1, 1 - level) * scores.std(axis=0, ddof=1) / math.sqrt(runs)
-    return width
+    return student_quantile(runs - 1, 1 - level) * scores.std(axis=0, ddof=1) / math.sqrt(runs)
 
 
 def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
@@ -124,8 +121,7 @@ def _winsorised_deviation(scores: np.ndarray) -> np.ndarray:
     ordered = np.sort(scores, axis=-1)
     cut = ordered.shape[-1] // 4
     ends = ordered[..., cut : cut + 1], ordered[..., ordered.shape[-1] - cut - 1 :][..., :1]
-    deviation: np.ndarray = np.clip(ordered, *ends).std(axis=-1, ddof=1)
-    return deviation
+    return np.clip(ordered, *ends).std(axis=-1, ddof=1)
 
 
 @functools.cache

@@ -419,8 +419,7 @@ def _mean_over_agents(values: np.ndarray) -> np.ndarray:
     """(E,) means over each episode's agents, without NaN; NaN if all are."""
     missing = np.isnan(values)
     if not missing.any():
-        mean: np.ndarray = values.mean(axis=1, dtype=np.float64)
-        return mean
+        return values.mean(axis=1, dtype=np.float64)
     sums = np.where(missing, 0.0, values).sum(axis=1, dtype=np.float64)
     cases = (~missing).sum(axis=1)
     return np.divide(sums, cases, out=np.full(len(values), np.nan), where=cases > 0)

@@ -18,8 +18,7 @@ def entropy(counts: Array, base: float = np.e) -> Array:
     total = counts.sum(axis=-1, keepdims=True)
     p = counts / np.maximum(total, 1e-300)
     logs = np.log(p, out=np.zeros_like(p), where=p > 0)
-    found: Array = np.abs((p * logs).sum(axis=-1)) / np.log(base)
-    return found
+    return np.abs((p * logs).sum(axis=-1)) / np.log(base)
 
 
 def mutual_information(counts: Array) -> float:
@@ -64,8 +63,7 @@ def mean_distance(counts: Array) -> float:
 def _bits(p: Array) -> Array:
     """-p log2 p, 0 for 0."""
     # A logarithm of every element is many times faster than one under a mask.
-    found: Array = -p * np.log2(np.maximum(p, 1e-300))
-    return found
+    return -p * np.log2(np.maximum(p, 1e-300))
 
 
 def _n_log_n(counts: Array) -> float:

@@ -115,14 +115,12 @@ def reliability(belief: Array, truth: Array) -> Array:
 
 
 def _brier(p: Array, truth: Array) -> Array:
-    squared: Array = (p - truth) ** 2
-    return squared
+    return (p - truth) ** 2
 
 
 def _log_score(p: Array, truth: Array) -> Array:
     given = np.where(truth, p, 1 - p)
-    bits: Array = -np.log2(np.maximum(given, SMALLEST))
-    return bits
+    return -np.log2(np.maximum(given, SMALLEST))
 
 
 def _divergence(p: Array, q: Array) -> Array:
@@ -130,8 +128,7 @@ def _divergence(p: Array, q: Array) -> Array:
 
     def part(a: Array, b: Array) -> Array:
         ratio = np.maximum(a, SMALLEST) / np.maximum(b, SMALLEST)
-        one: Array = np.where(a > 0, a * np.log2(ratio), 0.0)
-        return one
+        return np.where(a > 0, a * np.log2(ratio), 0.0)
 
     return part(p, q) + part(1 - p, 1 - q)
 
@@ -139,5 +136,4 @@ def _divergence(p: Array, q: Array) -> Array:
 def _by_game(score: Array, counted: Array) -> Array:
     """Mean score per game with counted seats; scores within a game are not independent."""
     some = counted.any(axis=(1, 2))
-    mean: Array = np.where(counted, score, 0).sum(axis=(1, 2))[some] / counted.sum(axis=(1, 2))[some]
-    return mean
+    return np.where(counted, score, 0).sum(axis=(1, 2))[some] / counted.sum(axis=(1, 2))[some]

@@ -43,13 +43,11 @@ class Subject:
 
     def probabilities(self, observation: Any, mask: Any, population: np.ndarray) -> np.ndarray:
         """(N, choices), see `TrainedPolicy.probabilities`."""
-        answer: np.ndarray = self.policy.probabilities(observation, mask, self._own(population))
-        return answer
+        return self.policy.probabilities(observation, mask, self._own(population))
 
     def beliefs(self, observation: Any, population: np.ndarray) -> np.ndarray:
         """(N, n), see `TrainedPolicy.beliefs`."""
-        answer: np.ndarray = self.policy.beliefs(observation, self._own(population))
-        return answer
+        return self.policy.beliefs(observation, self._own(population))
 
     def _own(self, population: np.ndarray) -> np.ndarray:
         return np.searchsorted(self._seats, population)

@@ -78,8 +78,7 @@ def summaries(histories: Histories) -> Array:
         blocks.append(sums / count)
     mean = np.concatenate(blocks, axis=-1)
     at = np.maximum(histories.until - 1, 0)
-    summed: Array = np.take_along_axis(mean, at[:, :, None, None], axis=1)
-    return summed
+    return np.take_along_axis(mean, at[:, :, None, None], axis=1)
 
 
 def _actions(talk: Talk, rows: Array) -> Array:

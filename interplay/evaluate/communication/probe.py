@@ -141,8 +141,7 @@ def mid_ranks(score: Array) -> Array:
     """Ranks from 1; equal scores share the mean of their ranks."""
     _, at, counts = np.unique(score, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
-    ranks: Array = (last - (counts - 1) / 2)[at.reshape(-1)]
-    return ranks
+    return (last - (counts - 1) / 2)[at.reshape(-1)]
 
 
 class Logistic:
@@ -175,8 +174,7 @@ class Logistic:
 
     def __call__(self, x: Array) -> Array:
         """Log odds (N,)."""
-        odds: Array = self._design(x) @ self.weights
-        return odds
+        return self._design(x) @ self.weights
 
     def _design(self, x: Array) -> Array:
         return np.append((x - self._mean) / self._spread, np.ones((len(x), 1)), axis=1)
@@ -193,7 +191,6 @@ def _fit(model: str, histories: Histories, seed: int) -> Scorer:
 
     def score(other: Histories) -> Array:
         x = summaries(other)
-        odds: Array = fitted(x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1])
-        return odds
+        return fitted(x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1])
 
     return score

@@ -16,8 +16,7 @@ def reader_of(world: World) -> Reader:
         UserError: for a world without talk.
     """
     if "talk" in world.instruments:
-        announced: Reader = load(world.instruments["talk"])()
-        return announced
+        return load(world.instruments["talk"])()
     reader = BroadcastReader()
     if not reader.acting(world).any():
         raise UserError(f"{world.id}: nobody is known to talk there; choose a world such as werewolf/9-l1s9")

@@ -169,5 +169,4 @@ def _columns(talk: Talk) -> dict[str, np.ndarray]:
 
 def _described(about: About) -> dict[str, Any]:
     """The description after a round trip through JSON."""
-    described: dict[str, Any] = json.loads(json.dumps(about._asdict()))
-    return described
+    return json.loads(json.dumps(about._asdict()))

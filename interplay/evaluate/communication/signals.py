@@ -171,8 +171,7 @@ def _row_of(talk: Talk, cases: Cases, seat: Array) -> Array:
     at = np.full((len(cases.group), talk.seats), -1, np.int64)
     board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
     at[board, utterances.speaker] = np.arange(len(board))
-    found: Array = np.where(seat >= 0, at[board, np.maximum(seat, 0)], -1)
-    return found
+    return np.where(seat >= 0, at[board, np.maximum(seat, 0)], -1)
 
 
 def _one_hot(number: Array, kinds: int) -> Array:

@@ -182,8 +182,7 @@ class Talk:
 
     def team_of(self, game: Array, seat: Array) -> Array:
         """Team of seats (...,) of games (...,); NOBODY stays NOBODY."""
-        found: Array = np.where(seat >= 0, self.games.team[game, np.maximum(seat, 0)], NOBODY)
-        return found
+        return np.where(seat >= 0, self.games.team[game, np.maximum(seat, 0)], NOBODY)
 
     def utterances(self, rows: Array | None = None) -> Utterances:
         """Utterances of the boards in `rows` (B,) bool; None: of the public ones."""
@@ -250,10 +249,7 @@ class Talk:
         boards = self.boards
         if not boards.names.shape[2] or not len(follows):
             return np.full(boards.spoke.shape, NOBODY, np.int16)
-        voted: Array = np.where(
-            (follows >= 0)[:, None] & boards.spoke[follows], boards.names[follows, :, 0], NOBODY
-        )
-        return voted
+        return np.where((follows >= 0)[:, None] & boards.spoke[follows], boards.names[follows, :, 0], NOBODY)
 
     def select(self, games: Array) -> Talk:
         """The games in the (G,) bool mask."""

@@ -39,8 +39,7 @@ class Survival(NamedTuple):
     def at(self, time: Array | float) -> Array:
         """S(t); 1 before the first death."""
         steps = np.concatenate([[1.0], self.share])
-        found: Array = steps[np.searchsorted(self.time, np.asarray(time, np.float64), side="right")]
-        return found
+        return steps[np.searchsorted(self.time, np.asarray(time, np.float64), side="right")]
 
 
 def kaplan_meier(length: Array, ended: Array) -> Survival:

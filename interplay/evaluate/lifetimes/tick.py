@@ -68,5 +68,4 @@ def tick_reader(world: World) -> Callable[[World], Tick]:
             f"{world.id}: its agents live on no map of tiles; analyse a world such as mmo/combat, "
             "or name what reads yours in World.instruments"
         )
-    reader: Callable[[World], Tick] = load(world.instruments["ticks"])
-    return reader
+    return load(world.instruments["ticks"])

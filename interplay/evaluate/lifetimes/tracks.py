@@ -136,8 +136,7 @@ class TrackRecorder:
     def _chosen(self, world: Array, life: Array) -> Array:
         with np.errstate(over="ignore"):
             bits = mix64(life.astype(np.uint64) + mix64(world.astype(np.uint64) + np.uint64(1)))
-        chosen: Array = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
-        return chosen
+        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
 
     def _add_steps(self, tick: Tick) -> None:
         assert self._current is not None

@@ -54,8 +54,7 @@ class Payoff(NamedTuple):
 
     def win_rates(self, least: int = 0) -> np.ndarray:
         """(N, N) win rate of the row, draws half; 0.5 with less than `least` matches."""
-        rates: np.ndarray = np.where(self.met >= max(least, 1), (1.0 + self.merged()) / 2.0, 0.5)
-        return rates
+        return np.where(self.met >= max(least, 1), (1.0 + self.merged()) / 2.0, 0.5)
 
     def seat_advantage(self) -> float:
         """Mean outcome of the first seat; NaN without matches."""

@@ -77,5 +77,4 @@ def ring(distance: int) -> Array:
         [1, 8, 16, 24]
     """
     away = np.abs(np.arange(-RADIUS, RADIUS + 1))
-    found: Array = np.maximum(away[:, None], away) == distance
-    return found
+    return np.maximum(away[:, None], away) == distance

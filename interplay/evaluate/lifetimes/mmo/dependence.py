@@ -26,5 +26,4 @@ def dependence(settings: MmoSettings, value: Value, population: int, same: bool)
     down, right = (grid.ravel() for grid in np.meshgrid(reach, reach, indexing="ij"))
     beside = value(meadow(settings, np.stack([down, right], axis=1), same), population)
     alone = value(meadow(settings, None, same), population)
-    found: Array = (np.asarray(beside, np.float64) - float(alone[0])).reshape(settings.view, settings.view)
-    return found
+    return (np.asarray(beside, np.float64) - float(alone[0])).reshape(settings.view, settings.view)

@@ -97,5 +97,4 @@ def moments(values: Array, tiles: Array) -> tuple[float, float]:
 
 def livable(tiles: Array) -> Array:
     """(T, T) bool, passable and not lava."""
-    found: Array = LIVABLE[tiles]
-    return found
+    return LIVABLE[tiles]

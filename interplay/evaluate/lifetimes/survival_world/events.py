@@ -191,8 +191,7 @@ class EventRecorder:
 
 def named(events: Array, kinds: Iterable[int]) -> Array:
     """The events of some kinds."""
-    found: Array = events[np.isin(events["kind"], list(kinds))]
-    return found
+    return events[np.isin(events["kind"], list(kinds))]
 
 
 def _things(rules: Any) -> Array:

@@ -136,8 +136,7 @@ class MomentReader:
             return np.full(middle.agent.shape, EMPTY)
         held, last = middle.agent["held"].copy(), _last(middle)
         self._run(world, middle, going, phases.DROP_ITEMS)
-        found: Array = np.where((middle.agent["held"] < held) & (middle.action[:, :, DROP] == 1), last, EMPTY)
-        return found
+        return np.where((middle.agent["held"] < held) & (middle.action[:, :, DROP] == 1), last, EMPTY)
 
     def _run(self, world: Any, state: Any, going: Array, *numbers: int) -> None:
         plan = np.array([[number, 0, 0] for number in numbers])
@@ -151,8 +150,7 @@ def moment_reader(world: World) -> Callable[[World], Moment]:
             f"{world.id}: its agents neither strike nor use items as those of survival do; "
             "analyse a world such as survival/1v1-all-high"
         )
-    reader: Callable[[World], Moment] = load(world.instruments["moments"])(world)
-    return reader
+    return load(world.instruments["moments"])(world)
 
 
 def _copy(state: Any) -> Any:
@@ -162,8 +160,7 @@ def _copy(state: Any) -> Any:
 def _outside(position: Array, circle: Array) -> Array:
     away = position - circle[:, None, :2]
     radius = circle[:, 2:]
-    found: Array = (radius == 0.0) | ((away * away).sum(axis=2) > radius * radius)
-    return found
+    return (radius == 0.0) | ((away * away).sum(axis=2) > radius * radius)
 
 
 def _last(state: Any) -> Array:

@@ -71,8 +71,7 @@ def _newton_step(weight: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     hessian = -weight
     diagonal = np.arange(players)
     hessian[..., diagonal, diagonal] = weight.sum(axis=-1)
-    step: np.ndarray = (np.linalg.pinv(hessian, rcond=1e-12, hermitian=True) @ gradient[..., None])[..., 0]
-    return step
+    return (np.linalg.pinv(hessian, rcond=1e-12, hermitian=True) @ gradient[..., None])[..., 0]
 
 
 def _group_means(theta: np.ndarray, met: np.ndarray) -> np.ndarray:
@@ -81,5 +80,4 @@ def _group_means(theta: np.ndarray, met: np.ndarray) -> np.ndarray:
     reach = met | np.eye(players, dtype=bool)
     for _ in range(max(players.bit_length(), 1)):
         reach = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
-    means: np.ndarray = (reach * theta[..., None, :]).sum(axis=-1) / reach.sum(axis=-1)
-    return means
+    return (reach * theta[..., None, :]).sum(axis=-1) / reach.sum(axis=-1)

@@ -46,8 +46,7 @@ def nash(payoff: np.ndarray) -> np.ndarray:
     if found.status != 0:
         raise UserError(f"Nash: the linear programme of {count} players has no solution ({found.message})")
     weights = np.maximum(found.x[:count], 0.0)
-    mixture: np.ndarray = weights / weights.sum()
-    return mixture
+    return weights / weights.sum()
 
 
 def exploitability(mixture: np.ndarray, payoff: np.ndarray) -> float:

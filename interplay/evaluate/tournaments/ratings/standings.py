@@ -100,8 +100,7 @@ class Standings:
     @property
     def won(self) -> np.ndarray:
         """(P, P) float64, matches that i won against j, without draws."""
-        won: np.ndarray = self.wins - (self.draws + self.cut) / 2
-        return won
+        return self.wins - (self.draws + self.cut) / 2
 
     def counts(self, player: int) -> dict[str, int]:
         """Matches that a player won, lost, drew, and that were cut; a match of K players counts once per opponent."""
@@ -260,8 +259,7 @@ def _tally(players: int, matches: Sequence[Match], together: int) -> tuple[np.nd
 
 def _rounds(wins: np.ndarray) -> np.ndarray:
     """(P,) int64, rounds of (R, P, P) in which each player took part."""
-    counts: np.ndarray = ((wins + np.swapaxes(wins, 1, 2)).sum(axis=2) > 0).sum(axis=0)
-    return counts
+    return ((wins + np.swapaxes(wins, 1, 2)).sum(axis=2) > 0).sum(axis=0)
 
 
 def _widening(rounds: int) -> float:
