@@ -145,7 +145,7 @@ class PolicyMap(SharedPlay):
 
     def _other(self, name: str, index: int) -> Policy:
         if self._others is None:
-            raise UserError(f"{self.world.id}: nobody acts for {self._by} {index} ({name}); pass others")
+            raise UserError(f"{self.world.id}: no policy for {self._by} {index} ({name}); pass others")
         return self._others if isinstance(self._others, Policy) else self._others(name)
 
 

@@ -79,7 +79,7 @@ def results(outcome: np.ndarray, truncated: np.ndarray) -> Results:
     odd = own[known & ~np.isin(own, (-1.0, 0.0, 1.0))]
     if len(odd):
         raise UserError(
-            f"{OUTCOME} = {odd[0]:g}: it is +1, 0 or -1, or NaN before the end; name that metric otherwise"
+            f"{OUTCOME} = {odd[0]:g}: it is +1, 0 or -1, or NaN before the end; rename that metric"
         )
     limit = np.asarray(truncated, bool)
     agents = known.sum(axis=1)

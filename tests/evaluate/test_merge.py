@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import Home, Watch, merge_homes
 from interplay.evaluate.tournaments.merge import Merge, MergeSettings, play_merge
 from interplay.evaluate.tournaments.merge_results import bootstrap_groups
+from interplay.evaluate.tournaments.merge_rows import wrong_row
 
 NURSERY = "tests.evaluate.nursery:Nursery"
 SMALL = {"interior": 20}
@@ -207,3 +209,26 @@ def test_groups_are_drawn_whole():
     assert 0.35 < np.mean([kind == (0, 1) for kind in kinds]) < 0.65
     assert all(len(picked) == 6 for picked in drawn)
     assert bootstrap_groups(groups, 1, 3)[2].tolist() == drawn[2].tolist()
+
+
+HOME = {"ended": [1, 2], "cut": [], "causes": {"a": 2}, "per_life": {"food": 1.0}}
+ROW = {"homes": [HOME, HOME], "populations": [1, 1], "standing": [1.0, 0.5]}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"homes": [HOME]}, "homes"),
+        *(({"homes": [HOME, HOME | {"ended": [age]}]}, "ended") for age in (-1, "1", True, 2**31)),
+        ({"homes": [HOME, HOME | {"causes": {"a": 1.5}}]}, "causes"),
+        *(
+            ({"homes": [HOME, HOME | {"per_life": x}]}, "per_life")
+            for x in ({"food": "x"}, {"kills": 1.0}, 3)
+        ),
+        *(({"standing": standing}, "standing|populations") for standing in ([1.0], ["1", 1.0], None)),
+        ({"populations": [2, 1]}, "populations"),
+    ],
+)
+def test_a_row_that_is_no_result_is_named(change, named):
+    assert wrong_row(ROW, [1, 1], None) is None
+    assert re.search(named, wrong_row(ROW | change, [1, 1], None))

@@ -132,13 +132,13 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "unknown model": (lambda: probe_roles(talk(), models=("oracle",)), "'oracle'"),
     "few games": (lambda: probe_roles(talk(games=4)), "4 games"),
     "other words": (lambda: probe_roles(talk(), talk(symbols=4)), "words or seats"),
-    "nobody hides": (lambda: read_histories(talk(wolves=-1)), "no team hides"),
+    "nobody hides": (lambda: read_histories(talk(wolves=-1)), "no hidden team"),
     "belief of 2": (lambda: calibrate(ONE + 2, ONE[0] > 0, ONE == 0), "belief.* 0 to 1"),
     "nothing to score": (lambda: calibrate(ONE, ONE[0] > 0, ONE > 0), "counted"),
     "no permutations": (lambda: signal_role(talk(), permutations=0), "permutations = 0"),
     "boards without speakers": (
         lambda: prepare(talk(), np.zeros(len(talk().boards.game), bool)),
-        "nobody spoke",
+        "no utterances",
     ),
     "no executions": (
         lambda: signal_vote(talk(boards={"counted": np.zeros_like(talk().boards.counted)})),

@@ -41,9 +41,7 @@ def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | No
     """
     spoken = words[(words >= 0).all(axis=1)] if words.shape[1] else words[:0]
     if not len(spoken):
-        raise UserError(
-            "board edits: nobody said a word; record games of a world with signal_length of 1 or more"
-        )
+        raise UserError("board edits: no words; record games of a world with signal_length of 1 or more")
     different, counts = np.unique(spoken, axis=0, return_counts=True)
     if len(different) <= most:
         return Marginal(different, counts / counts.sum())

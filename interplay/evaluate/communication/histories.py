@@ -46,11 +46,11 @@ class Histories(NamedTuple):
 def read_histories(talk: Talk, most_days: int = 6) -> Histories:
     """The public histories of recorded games."""
     if talk.about.wolves < 0:
-        raise UserError(f"{talk.about.world}: no team hides there, so there is no role to guess")
+        raise UserError(f"{talk.about.world}: no hidden team, so there is no role to predict")
     boards = talk.boards
     rows = np.flatnonzero(boards.public)
     if not len(rows):
-        raise UserError(f"{talk.about.world}: nobody spoke in public; record longer games")
+        raise UserError(f"{talk.about.world}: no public boards; record longer games")
     game, day = boards.game[rows], boards.day[rows]
     first = np.searchsorted(game, np.arange(len(talk)))
     place = np.arange(len(rows)) - first[game]

@@ -19,5 +19,5 @@ def reader_of(world: World) -> Reader:
         return load(world.instruments["talk"])()
     reader = BroadcastReader()
     if not reader.acting(world).any():
-        raise UserError(f"{world.id}: nobody is known to talk there; choose a world such as werewolf/9-l1s9")
+        raise UserError(f"{world.id}: no talk; choose a world such as werewolf/9-l1s9")
     return reader

@@ -64,7 +64,7 @@ class TalkFolder:
         for entry in self._log.results.values():
             if entry["about"] != about:
                 raise UserError(
-                    f"{self.path}: it holds games of {entry['about']['world']} that are described otherwise; "
+                    f"{self.path}: it holds games of {entry['about']['world']} with another description; "
                     "choose another folder"
                 )
         name = f"talk-{len(self._log.results):06d}.safetensors"

@@ -30,9 +30,7 @@ def prepare(talk: Talk, rows: Array | None = None) -> Cases:
     """
     utterances = talk.utterances(rows)
     if not len(utterances.board):
-        raise UserError(
-            f"{talk.about.world}: nobody spoke on the boards that are looked at; record longer games"
-        )
+        raise UserError(f"{talk.about.world}: no utterances on these boards; record longer games")
     changes = np.flatnonzero(np.diff(utterances.board)) + 1
     start = np.concatenate([[0], changes, [len(utterances.board)]]).astype(np.int64)
     group, spots = find_spots(talk, utterances.phase[start[:-1]], utterances.day[start[:-1]])
@@ -94,7 +92,7 @@ def signal_vote(
     team = _one_hot(talk.team_of(utterances.game, vote), len(talk.about.teams))
     options: dict[str, Any] = {"permutations": permutations, "seed": seed}
     by_name, counts = permute(cases, own, progress=_named(progress, "words and votes"), **options)
-    by_team, _ = permute(cases, team, progress=_named(progress, "words and whom votes hit"), **options)
+    by_team, _ = permute(cases, team, progress=_named(progress, "words and teams of votes"), **options)
     report = findings("signal-vote", "information", cases, by_name, counts)
     if "name" in cases.parts:
         report += findings("signal-vote", "agreement", cases, by_name, counts, ("name",))
@@ -159,7 +157,7 @@ def headline_parts(report: list[Finding]) -> tuple[str, ...]:
 def _with_votes(talk: Talk) -> tuple[Cases, Array]:
     """Public utterances before an execution, and the speaker's vote in it (U,), -1 = none."""
     if not (talk.boards.counted == EXECUTION).any():
-        raise UserError(f"{talk.about.world}: nobody votes there; ask for signal_role alone")
+        raise UserError(f"{talk.about.world}: no votes; use signal_role alone")
     cases = prepare(talk, talk.boards.public & (talk.next_execution() >= 0))
     utterances = cases.utterances
     return cases, talk.next_votes()[utterances.board, utterances.speaker]

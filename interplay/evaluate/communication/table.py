@@ -161,14 +161,14 @@ class Talk:
         odd += [name for name, array in self.games._asdict().items() if len(array) != games]
         if odd:
             raise UserError(
-                f"talk: column {odd[0]} has another length than the others; record the games anew"
+                f"talk: column {odd[0]} has another length than the others; record the games again"
             )
         if rows and (self.boards.game.min() < 0 or self.boards.game.max() >= games):
-            raise UserError("talk: a board belongs to no game; record the games anew")
+            raise UserError("talk: a board belongs to no game; record the games again")
         if self.boards.words.shape[2] != len(self.about.symbols):
             raise UserError(
                 f"talk: words have {self.boards.words.shape[2]} places, {len(self.about.symbols)} are described; "
-                "record the games anew"
+                "record the games again"
             )
 
     def __len__(self) -> int:

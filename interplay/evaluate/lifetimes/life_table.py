@@ -55,14 +55,14 @@ class LifeRecorder:
     def __init__(self, populations: int) -> None:
         self._populations = populations
         self._tick = -1
-        self._born: Array | None = None  # (W, A) tick of birth, -1 = not followed
+        self._born: Array = np.zeros((0, 0), np.int64)  # (W, A) tick of birth, -1 = not followed
         self._rows: dict[str, list[Array]] = {}
         self._standing: list[Array] = []
 
     def add(self, tick: Tick) -> None:
         """Adds one tick."""
         self._tick += 1
-        if self._born is None:
+        if not self._born.size:
             self._born = np.full(tick.alive.shape, -1, np.int64)
             self._life = np.where(tick.alive & (tick.age > 0), tick.life, -1)
         self._end_lives(tick)
@@ -79,7 +79,6 @@ class LifeRecorder:
         for name in ("life", "population", "world", "born", "cause"):
             ended.setdefault(name, np.zeros(0, np.int64))
         alive, age, population = self._last
-        assert self._born is not None
         going = alive & (self._born >= 0)
         count, more = len(ended["life"]), int(going.sum())
         both = {
@@ -104,7 +103,6 @@ class LifeRecorder:
         )
 
     def _end_lives(self, tick: Tick) -> None:
-        assert self._born is not None
         done = tick.died & (self._born >= 0)
         for name, values in tick.ended.items():
             self._rows.setdefault(name, []).append(np.array(values[done]))

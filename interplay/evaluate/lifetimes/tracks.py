@@ -75,7 +75,7 @@ class TrackRecorder:
         if not 0 < share <= 1:
             raise UserError(f"share = {share}: of the lives to keep; give a number above 0, at most 1")
         self._share = share
-        self._current: Array | None = None
+        self._current: Array = np.zeros((0, 0), np.int64)  # (W, A) index of the life in each slot
         self._side = 0
         self._population: list[Array] = []
         self._world: list[Array] = []
@@ -86,7 +86,7 @@ class TrackRecorder:
 
     def add(self, tick: Tick) -> None:
         """Adds one tick."""
-        if self._current is None:
+        if not self._current.size:
             self._current = np.full(tick.alive.shape, _LEFT_OUT, np.int64)
             # Lives that began earlier are left out, so that every life has its beginning.
             self._known = np.where(tick.alive & (tick.age > 0), tick.life, -1)
@@ -115,13 +115,11 @@ class TrackRecorder:
 
     def _add_attacks(self, tick: Tick) -> None:
         # An attack belongs to the life that had this slot in the tick before.
-        assert self._current is not None
         struck = (tick.struck != NOBODY) & (self._current >= 0)
         offset = np.stack([tick.struck_row[struck], tick.struck_col[struck]], axis=1).astype(np.int64)
         self._attacks.append((self._current[struck], tick.style[struck].astype(np.int64), offset))
 
     def _begin_lives(self, tick: Tick) -> None:
-        assert self._current is not None
         born = tick.alive & (tick.life != self._known)
         world, slot = np.nonzero(born)
         self._known[born] = tick.life[born]
@@ -139,7 +137,6 @@ class TrackRecorder:
         return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
 
     def _add_steps(self, tick: Tick) -> None:
-        assert self._current is not None
         world, slot = np.nonzero(tick.alive & (self._current >= 0))
         row, col = tick.row[world, slot].astype(np.int64), tick.col[world, slot].astype(np.int64)
         tile = tick.tiles[world, row, col]

@@ -63,7 +63,7 @@ class RoundRobinSettings(Settings):
             raise ValueError(f"identities = {list(self.identities)}: give one per player")
         if len(set(self.players)) < len(self.players):
             twice = next(name for name in self.players if self.players.count(name) > 1)
-            raise ValueError(f"player {twice} is named twice; name everybody once")
+            raise ValueError(f"player {twice} is named twice; name each player once")
         if self.matches % self.per_match:
             up = self.matches + self.per_match - self.matches % self.per_match
             raise ValueError(

@@ -76,7 +76,7 @@ class BeliefRecorder(Policy):
     def scores(self) -> Beliefs:
         """Scores of beliefs about other living players; UserError without votes."""
         if not self._rows:
-            raise UserError("beliefs: nobody who guesses has voted; play more games")
+            raise UserError("beliefs: no votes of players with beliefs; play more games")
         game, own, exact, truth, counted = (
             np.concatenate(columns) for columns in zip(*self._rows, strict=True)
         )

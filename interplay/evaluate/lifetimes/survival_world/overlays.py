@@ -91,7 +91,7 @@ def items(study: Study) -> OverlayData:
         heals["health"],
         HEALTHS,
         "hit points",
-        "Health of those who used a heal, before it healed.",
+        "Health of agents at the use of a heal, before it healed.",
     )
     return OverlayData(
         "items",
@@ -164,7 +164,7 @@ def _living(recorder: Any, length: Array, ended: Array) -> Layer:
     curves = [kaplan_meier(one.ravel(), over.ravel()).at(times) for one, over in zip(*lines, strict=True)]
     return Layer(
         "living",
-        "Who still lives",
+        "Survival",
         np.stack(curves),
         "curves",
         "plain",
@@ -290,7 +290,7 @@ def _mean(values: Array) -> float:
 
 
 _NEEDS = {"events": e.EventRecorder}
-STRIKES = Overlay("strikes", "whom survival's agents strike", strikes, _NEEDS, reader=moment_reader)
+STRIKES = Overlay("strikes", "what survival's agents strike", strikes, _NEEDS, reader=moment_reader)
 ITEMS = Overlay("items", "what survival's agents do with items", items, _NEEDS, reader=moment_reader)
 DEATHS = Overlay("deaths", "when survival's agents die, and of what", deaths, _NEEDS, reader=moment_reader)
-ZONE = Overlay("zone", "who keeps to survival's safe zone", zone, _NEEDS, reader=moment_reader)
+ZONE = Overlay("zone", "time in survival's safe zone", zone, _NEEDS, reader=moment_reader)

@@ -156,7 +156,7 @@ VALUES = Overlay(
 )
 EXPLORATION = Overlay(
     "exploration",
-    "who has been where",
+    "where agents have been, by population",
     exploration,
     {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits},
     one_map=True,
