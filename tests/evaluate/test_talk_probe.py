@@ -17,7 +17,7 @@ from interplay.evaluate.communication.deception import (
 from interplay.evaluate.communication.gru import first_weights, loss_and_gradient
 from interplay.evaluate.communication.histories import read_histories, summaries
 from interplay.evaluate.communication.language import describe_language
-from interplay.evaluate.communication.probe import Logistic, auc, evaluate, probe_roles
+from interplay.evaluate.communication.probe import Logistic, evaluate, probe_roles
 from tests.evaluate.talks import made_up, random_words, telling_words
 
 
@@ -25,21 +25,9 @@ def pooled(found, model="logistic"):
     return next(p for p in found if p.day is None and p.model == model)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=2, max_size=30))
-def test_auc_is_the_share_of_pairs_in_the_right_order(rows):
-    score, label = np.array([s for s, _ in rows], float), np.array([y for _, y in rows])
-    pairs = [
-        (a, b)
-        for a, ya in zip(score, label, strict=True)
-        if ya
-        for b, yb in zip(score, label, strict=True)
-        if not yb
-    ]
-    if not pairs:
-        assert np.isnan(auc(score, label))
-        return
-    assert auc(score, label) == pytest.approx(np.mean([(a > b) + (a == b) / 2 for a, b in pairs]))
+def auc(score: np.ndarray, label: np.ndarray) -> float:
+    """The share of pairs in the right order, ties half, pair by pair."""
+    return float(np.mean([(a > b) + (a == b) / 2 for a in score[label] for b in score[~label]]))
 
 
 def test_judging_counts_pairs_of_living_seats_day_by_day():

@@ -123,20 +123,6 @@ def evaluate(
     return found
 
 
-def auc(score: Array, label: Array) -> float:
-    """The chance that a positive scores higher than a negative, ties half.
-
-    Example:
-        >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
-        0.75
-    """
-    marked = int(label.sum())
-    pairs = marked * (len(label) - marked)
-    if not pairs:
-        return float("nan")
-    return float((mid_ranks(score)[label].sum() - marked * (marked + 1) / 2) / pairs)
-
-
 def mid_ranks(score: Array) -> Array:
     """Ranks from 1; equal scores share the mean of their ranks."""
     _, at, counts = np.unique(score, return_inverse=True, return_counts=True)
