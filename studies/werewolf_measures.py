@@ -136,7 +136,7 @@ class Measures:
             player = find_player(str(run.path))
             policy: Any = player.policy
             recorder = BeliefRecorder(policy, policy, (0,))
-            _play(player._replace(policy=recorder), self.games, recorder.note)
+            _play(player._replace(policy=recorder), self.games, recorder.add)
             return recorder.scores().to_dict()
 
         return self._once(run, f"beliefs {self.games}", measure)
@@ -178,7 +178,7 @@ def _instruments(run: Run, games: int, permutations: int) -> Value:
     player = find_player(str(run.path))
     world = player.make_world(min(games, AT_ONCE), SEED)
     recorder = TalkRecorder(reader_of(world), log_every=1)
-    play(world, player.policy, games, SEED, on_step=recorder.note)
+    play(world, player.policy, games, SEED, on_step=recorder.add)
     world.close()
     talk = recorder.talk()
     found = measure_talk(talk, models=("logistic",), permutations=permutations, seed=SEED)
@@ -212,7 +212,7 @@ def _edits(run: Run, talk: Any) -> Iterator[Value]:
     """How much another word on the board moves who learnt, by population and phase."""
     player, views = find_player(str(run.path)), Views(most=VIEWERS)
     world = player.make_world(VIEW_WORLDS, SEED)
-    play(world, player.policy, VIEW_GAMES, SEED, on_step=views.note)
+    play(world, player.policy, VIEW_GAMES, SEED, on_step=views.add)
     seen = views.observations()
     asked = np.isin(seen["population"], run.learnt)
     seen = {name: leaf[asked] for name, leaf in seen.items()}

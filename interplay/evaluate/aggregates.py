@@ -1,9 +1,9 @@
-"""What a few runs show of many: the mean, the interquartile mean and the probability of improvement over seeds, each with its interval.
+"""Mean, interquartile mean and probability of improvement over a few seeds, each with an interval.
 
 The aggregates are those of Agarwal, Schwarzer, Castro, Courville and Bellemare 2021, *Deep reinforcement learning at the edge of the
 statistical precipice*; their package, rliable, gives the same values. Its percentile bootstrap covers 83 % instead of 95 % over five
-seeds and 75 % over three, so the intervals here are others: each is exact at any number of seeds where scores are normal
-(docs/sweeps.md has the coverage elsewhere).
+seeds and 75 % over three. The intervals here are exact at any number of seeds if scores are normal; docs/sweeps.md has the
+coverage otherwise.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ import numpy as np
 from interplay.evaluate.statistics import student_quantile
 
 LEVEL = 0.95
-CUTS = 4  # seeds, below which the interquartile mean cuts none off
-_DRAWS = 200_000  # normal samples that the trimmed interval is calibrated with
-_MOST = 100  # seeds up to which it is; above, Student's t is as good
-_NODES = 64  # of an integral over the chi distribution
+CUTS = 4  # seeds; below, the interquartile mean is the mean
+_DRAWS = 200_000  # normal samples to calibrate the trimmed interval
+_MOST = 100  # seeds up to which it is calibrated; above, Student's t is as good
 
 
 class Interval(NamedTuple):
     """A statistic with its interval.
 
     Attributes:
-        value: of the runs themselves.
-        low, high: ends; both NaN where there is no interval, as of a single run.
+        value: of the given runs.
+        low, high: both NaN if there is no interval, e.g. for a single run.
     """
 
     value: float
@@ -37,7 +36,7 @@ class Interval(NamedTuple):
 
 
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
-    """The mean of the middle half of all runs of all tasks: a quarter of the scores, rounded down, is cut at each end.
+    """The mean of the middle half of all scores: a quarter, rounded down, is cut at each end.
 
     Args:
         scores: (..., runs, tasks).
@@ -53,14 +52,13 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     ordered = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
     count = ordered.shape[-1]
     cut = count // 4
-    middle: np.ndarray = ordered[..., cut : count - cut].mean(axis=-1)
-    return middle
+    return ordered[..., cut : count - cut].mean(axis=-1)
 
 
 def probability_of_improvement(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """How likely a run is to be better than one of the others on the same task, ties half; a mean over tasks.
+    """The chance that a run beats one of the others on the same task, ties half; mean over tasks.
 
-    The statistic of Mann and Whitney over the number of pairs.
+    Equals the Mann-Whitney statistic over the number of pairs.
 
     Args:
         scores: (..., runs, tasks).
@@ -74,16 +72,14 @@ def probability_of_improvement(scores: np.ndarray, others: np.ndarray) -> np.nda
         0.625
     """
     mine, theirs = np.asarray(scores)[..., :, None, :], np.asarray(others)[..., None, :, :]
-    better: np.ndarray = ((mine > theirs) + 0.5 * (mine == theirs)).mean(axis=(-3, -2, -1))
-    return better
+    return ((mine > theirs) + 0.5 * (mine == theirs)).mean(axis=(-3, -2, -1))
 
 
 def mean_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
-    """The mean of some runs with Student's interval; without one where no runs differ.
+    """The mean of some runs with Student's interval; no interval if all runs are equal.
 
     Args:
         scores: (runs,).
-        level: how often the interval covers the mean of all runs.
 
     Example:
         >>> [round(x, 2) for x in mean_interval(np.array([1.0, 2.0, 3.0]))]
@@ -99,19 +95,14 @@ def student_half_width(scores: np.ndarray, level: float = LEVEL) -> np.ndarray:
     runs = len(scores)
     if runs < 2:
         return np.full(np.shape(scores)[1:], np.nan)
-    width: np.ndarray = _quantile(runs - 1, 1 - level) * scores.std(axis=0, ddof=1) / math.sqrt(runs)
-    return width
-
-
-_quantile = functools.cache(student_quantile)
+    return student_quantile(runs - 1, 1 - level) * scores.std(axis=0, ddof=1) / math.sqrt(runs)
 
 
 def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval:
-    """The interquartile mean of some runs with its interval: a t of Yuen (1974) with critical values of normal samples.
+    """The interquartile mean with an interval by Yuen's t (1974), critical values from normal samples.
 
     Args:
         scores: (runs,).
-        level: how often the interval covers the interquartile mean of all runs.
 
     Example:
         >>> found = interquartile_interval(np.array([1.0, 2.0, 3.0, 4.0, 90.0]))
@@ -126,17 +117,16 @@ def interquartile_interval(scores: np.ndarray, level: float = LEVEL) -> Interval
 
 
 def _winsorised_deviation(scores: np.ndarray) -> np.ndarray:
-    """The deviation over the last axis, of scores whose outer quarters are moved to the ends of the middle half."""
+    """Standard deviation over the last axis, outer quarters clipped to the ends of the middle half."""
     ordered = np.sort(scores, axis=-1)
     cut = ordered.shape[-1] // 4
     ends = ordered[..., cut : cut + 1], ordered[..., ordered.shape[-1] - cut - 1 :][..., :1]
-    deviation: np.ndarray = np.clip(ordered, *ends).std(axis=-1, ddof=1)
-    return deviation
+    return np.clip(ordered, *ends).std(axis=-1, ddof=1)
 
 
 @functools.cache
 def _critical(runs: int, level: float) -> float:
-    """How far the interquartile mean of normal scores is from 0, in deviations as above, with a chance of 1 - level."""
+    """`level` quantile of the normal scores' |interquartile mean| in winsorised deviations."""
     cut = runs // 4
     if not cut or runs > _MOST:
         return student_quantile(runs - 2 * cut - 1, 1 - level) * math.sqrt(runs) / (runs - 2 * cut)
@@ -148,13 +138,12 @@ def _critical(runs: int, level: float) -> float:
 def improvement_interval(scores: np.ndarray, others: np.ndarray, level: float = LEVEL) -> Interval:
     """The probability of improvement with an interval from the noncentral t of two normal samples of one deviation.
 
-    The value counts pairs of runs; the interval is of P(X > Y) = Phi((mean X - mean Y) / (sqrt(2) deviation)), so that it has a width
-    where every run of one group is better than every run of the other; it reaches to the value at least. NaN where no group has two runs that differ.
+    The value counts pairs of runs. The interval is that of P(X > Y) = Phi((mean X - mean Y) / (sqrt(2) deviation)), so it has a width even
+    if every run of one group beats every run of the other; it always includes the value. NaN if no group has two runs that differ.
 
     Args:
         scores: (runs,).
         others: (other runs,).
-        level: how often the interval covers the probability.
 
     Example:
         >>> [round(x, 2) for x in improvement_interval(np.array([4.0, 5.0, 6.0]), np.array([1.0, 2.0, 3.0]))]
@@ -167,6 +156,8 @@ def improvement_interval(scores: np.ndarray, others: np.ndarray, level: float = 
 
 def improvement_ends(scores: np.ndarray, others: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """The ends of `improvement_interval` for S studies, (S, runs) and (S, other runs)."""
+    from scipy.special import nctdtrinc, ndtr
+
     runs, rest = scores.shape[1], others.shape[1]
     freedom = runs + rest - 2
     if min(runs, rest) < 2:
@@ -178,31 +169,5 @@ def improvement_ends(scores: np.ndarray, others: np.ndarray, level: float) -> tu
             variance > 0, (scores.mean(axis=1) - others.mean(axis=1)) / np.sqrt(variance) * size, np.nan
         )
     outside = (1 - level) / 2
-    low, high = (_shift(t, freedom, chance) for chance in (1 - outside, outside))
-    return _phi(low / size / math.sqrt(2)), _phi(high / size / math.sqrt(2))
-
-
-def _shift(t: np.ndarray, freedom: int, chance: float) -> np.ndarray:
-    """The noncentrality with which a noncentral t lies below `t` (S,) with a chance, by halving."""
-    scale = (np.arange(_NODES) + 0.5) / _NODES * (1 + 8 / math.sqrt(freedom))  # sqrt(chi^2 / freedom)
-    density = np.exp((freedom - 1) * np.log(scale) - freedom * (scale**2 - 1) / 2)
-    density /= density.sum()
-    low, high = t - 12 - 4 * np.abs(t), t + 12 + 4 * np.abs(t)
-    for _ in range(40):
-        middle = (low + high) / 2
-        below = _phi(t[:, None] * scale - middle[:, None]) @ density
-        low, high = np.where(below > chance, middle, low), np.where(below > chance, high, middle)
-    return (low + high) / 2
-
-
-def _phi(x: np.ndarray) -> np.ndarray:
-    """The standard normal distribution, to 1e-7."""
-    places, values = _phi_table()
-    found: np.ndarray = np.interp(x, places, values)
-    return found
-
-
-@functools.cache
-def _phi_table() -> tuple[np.ndarray, np.ndarray]:
-    places = np.linspace(-9, 9, 18_001)
-    return places, np.array([math.erfc(-x / math.sqrt(2)) / 2 for x in places])
+    low, high = (nctdtrinc(freedom, chance, t) / size for chance in (1 - outside, outside))
+    return ndtr(low / math.sqrt(2)), ndtr(high / math.sqrt(2))

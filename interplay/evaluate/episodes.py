@@ -1,8 +1,7 @@
-"""Plays a fixed set of episodes to their ends, whichever end first.
+"""Plays a fixed set of episodes, each to its end.
 
-Taking the first N episodes that finish in a batch favours short ones. Here the episodes are named beforehand by
-their seeds, worlds take them in that order as they become free, and every one of them is played to its end:
-the table depends on the seed, not on the number of worlds (as long as the policy does not either).
+Taking the first N episodes that finish in a batch would favour short ones. Here the episodes are chosen beforehand by their seeds,
+and worlds take them in that order as they become free. The table does not depend on the number of worlds, if the policy does not.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from interplay.evaluate.results import (
 from interplay.evaluate.statistics import Difference, Estimate, difference, estimate
 from interplay.evaluate.units import unit_of
 
-MOST_AGENTS = 16  # that a table shows one by one
+MOST_AGENTS = 16  # that a table lists one by one
 ROUNDING = 1e-6  # of a sum of float32 rewards, as a share of their sizes
 
 OnStep = Callable[[World, np.ndarray], None]
@@ -44,9 +43,9 @@ class Seating(NamedTuple):
 
     Attributes:
         names: of the sides.
-        number: (E, A) int64, of each slot's side; -1: of none.
-        own: (E, A) bool, whether the policy under study played the slot.
-        learner: names of the sides that it could play.
+        number: (E, A) int64, index of each slot's side; -1: none.
+        own: (E, A) bool, slots of the policy under study.
+        learner: names of the sides that it can play.
     """
 
     names: tuple[str, ...]
@@ -60,17 +59,17 @@ class EpisodeTable:
     """One row per episode, in the order of the episodes' seeds.
 
     Attributes:
-        world: the world's id.
-        policy: the policy's name.
-        seed: names the episodes.
+        world: id.
+        policy: name.
+        seed: from which the episodes' seeds derive.
         agents: slot names, length A.
         columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``truncated`` (a limit ended it: the world's own, or `max_steps`),
             ``return`` (E, A) float64, and the world's metrics at the episode's end. ``outcome`` is NaN where `max_steps` ended it.
-        actions: the rule of play of trained policies, "sampled" or "greedy"; empty: scripted policies alone play.
-        teams: name -> slots that win and lose together, in worlds with an ``outcome``; an agent alone is a team of one.
-        units: name of a column -> "per agent", "per team", "per episode", or what it counts in.
-        players: side -> its player in words, or all -> the only one; see `interplay.evaluate.lineup.line_of`.
-        seating: of the episodes; None: one policy played all slots.
+        actions: how trained policies act, "sampled" or "greedy"; empty if all policies are scripted.
+        teams: name -> slots that win and lose together, in worlds with an ``outcome``; a single agent is a team of one.
+        units: column -> "per agent", "per team", "per episode", or a unit.
+        players: side -> description of its player, or all -> the only one; see `interplay.evaluate.lineup.line_of`.
+        seating: None if one policy played all slots.
     """
 
     world: str
@@ -88,27 +87,19 @@ class EpisodeTable:
         return len(self.columns["steps"])
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A column.
-
-        Raises:
-            UserError: if there is none of that name.
-        """
+        """A column; UserError for an unknown name."""
         if name not in self.columns:
             raise UserError(f"{self.world}: no column {name!r}; there are {', '.join(self.columns)}")
         return self.columns[name]
 
     def frame(self) -> Any:
-        """A pandas data frame with a row for each episode; every agent has a column, ``return[red_0]``.
-
-        Raises:
-            UserError: if pandas is not installed.
-        """
+        """Returns a pandas data frame: a row per episode, a column per agent (``return[red_0]``)."""
         return frame_of(self.columns.items(), self.agents)
 
     def results(self) -> dict[str, Results]:
-        """The results of each side, episode by episode; empty where the world has no ``outcome``.
+        """Results of each side, episode by episode; empty if the world has no ``outcome``.
 
-        Sides are those of `seating` where each wins and loses as one, else the world's teams.
+        Sides are those of `seating` if each wins and loses as one, else the world's teams.
         """
         if not self.teams:
             return {}
@@ -119,7 +110,7 @@ class EpisodeTable:
         return {side: results(own, truncated) for side, own in by_side.items()}
 
     def learner_results(self) -> Results | None:
-        """The results of the policy under study in the episodes in which others play too; None where none do."""
+        """Results of the policy under study over episodes shared with other policies; None without any."""
         if not self.teams or self.seating is None or not self._mixed.any():
             return None
         rows = self._mixed
@@ -130,15 +121,14 @@ class EpisodeTable:
         return {side: found.shares() for side, found in self.results().items()}
 
     def summary(self) -> dict[str, Estimate]:
-        """The estimate of each column, over episodes.
+        """Estimates each column over episodes, leaving out NaN.
 
-        ``outcome`` gives ``won[side]``, ``lost[side]``, ``drawn[side]`` and ``cut[side]``, the shares of `shares`.
-
-        A column per agent gives its mean over agents under its own name (agents of one episode are not
-        independent, so an episode counts once) and each agent's as ``name[agent]``. NaN is left out of every mean.
-        Where several policies played, the mean is over the agents of the policy under study, and each side's is ``name[side]``.
-        A column that sums to zero over the sides of every episode has no mean over all of them, but each side's; that of the policy
-        under study is then over the episodes in which others play too, as are its ``won``, ``lost``, ``drawn`` and ``cut``.
+        - ``outcome``: ``won[side]``, ``lost[side]``, ``drawn[side]`` and ``cut[side]``, as in `shares`.
+        - A column per agent: the mean over agents, counted once per episode because agents of one episode are not independent; and
+          each agent's as ``name[agent]``.
+        - With several policies the mean is over the agents of the policy under study, and each side's is ``name[side]``.
+        - A column that sums to zero over the sides of every episode has no mean over all sides. That of the policy under study is then
+          over the episodes shared with other policies, as are its ``won``, ``lost``, ``drawn`` and ``cut``.
         """
         found: dict[str, Estimate] = {}
         for name, values in self.columns.items():
@@ -170,11 +160,11 @@ class EpisodeTable:
 
     @property
     def line(self) -> str:
-        """One line that names the players of every side."""
+        """One line with the players of every side."""
         return line_of(self.players) if self.players else self.policy
 
     def is_of_agent(self, name: str) -> bool:
-        """Whether a name of `summary` is that of one agent alone, not of a side."""
+        """Whether a name of `summary` belongs to a single agent, not to a side."""
         bracket = name.endswith("]") and name[:-1].partition("[")[2]
         return bool(bracket) and (self.seating is None or bracket not in self.seating.names)
 
@@ -183,38 +173,38 @@ class EpisodeTable:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Names of the sides that `summary` can have in brackets, beside the agents."""
+        """Sides that appear in brackets in `summary`, beside the agents."""
         return tuple(self.teams) if self.seating is None else self.seating.names
 
     @property
     def _mixed(self) -> np.ndarray:
-        """(E,) bool, episodes that the policy under study plays with others."""
+        """(E,) bool, episodes in which the policy under study shares the world with others."""
         own = np.ones((len(self), 1), bool) if self.seating is None else self.seating.own
         return np.asarray(own.any(axis=1) & ~own.all(axis=1))
 
     def _of(self, values: np.ndarray) -> np.ndarray:
-        """(E, A) values, NaN for agents that the policy under study does not play."""
+        """(E, A) values, NaN for agents of other policies."""
         return values if self.seating is None else np.where(self.seating.own, values, np.nan)
 
     def _by_side(self, values: np.ndarray) -> dict[str, np.ndarray]:
-        """Side -> (E, agents) values, NaN for agents of others."""
+        """Side -> (E, agents) values, NaN for agents of other sides."""
         if self.seating is None:
             return {side: values[:, list(slots)] for side, slots in self.teams.items()}
         number = self.seating.number
         return {side: np.where(number == n, values, np.nan) for n, side in enumerate(self.seating.names)}
 
     def unit(self, name: str) -> str:
-        """The unit of a name of `summary`; empty where it is not known."""
+        """The unit of a name of `summary`; empty if unknown."""
         return self.units.get(name) or self.units.get(name.partition("[")[0]) or unit_of(name)
 
     def _repr_html_(self) -> str:
-        """Shares and means, for notebooks; of crowds without those of single agents."""
+        """Shares and means, for notebooks; single agents are left out if there are many."""
         rows = [row for row in self.rows() if not self.is_of_crowd(row[0])]
         title = f"{self.line}, on {self.world}, {len(self)} episodes: mean ± standard error, share [95 %]"
         return html_table(title, ("", "mean", "unit"), rows)
 
     def is_of_crowd(self, name: str) -> bool:
-        """Whether a name of `summary` is of one of too many agents, or teams, to be shown one by one."""
+        """Whether a name of `summary` belongs to one of too many agents or teams to list one by one."""
         if self._is_share(name):
             return len(self.shares()) > MOST_AGENTS
         return self.is_of_agent(name) and len(self.agents) > MOST_AGENTS
@@ -223,7 +213,7 @@ class EpisodeTable:
         return any(name == f"{share}[{side}]" for side in self.shares() for share in NAMES)
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Name, value and unit of everything in `summary`: means with standard errors, shares of episodes with intervals."""
+        """Name, value and unit of each entry of `summary`: means with standard errors, shares with intervals."""
         shares = {f"{name}[{side}]": s for side, own in self.shares().items() for name, s in own.items()}
         if own_results := self.learner_results():
             shares |= own_results.shares()
@@ -262,11 +252,11 @@ def play(
     """Plays `episodes` episodes, each to its end.
 
     Args:
-        world: any batch; it is restarted.
-        policy: acts for all agents; see `PolicyMap` for a policy for each slot.
-        episodes: how many; episode e starts from seed e of `seeding.world_seeds(seed, episodes)`.
-        seed: names the episodes and the policy's stream.
-        max_steps: cuts episodes at that length; needed where worlds may run for ever.
+        world: a batch; it is reset.
+        policy: acts for all agents; see `PolicyMap` for one policy per slot.
+        episodes: episode e starts from seed e of `seeding.world_seeds(seed, episodes)`.
+        seed: of the episodes and of the policy's stream.
+        max_steps: cuts episodes at that length; required for worlds without an end.
         on_step: called after every step with the world and the episode (W,) that each world plays, -1 for none.
 
     Raises:
@@ -278,7 +268,7 @@ def play(
         raise UserError(f"max_steps = {max_steps}: an episode has at least one step")
     if max_steps is None and world.persistent:
         raise UserError(f"{world.id}: its worlds may run for ever; pass max_steps (--max-steps)")
-    ledger = _Ledger(world, seeding.world_seeds(seed, episodes))
+    ledger = _EpisodeRows(world, seeding.world_seeds(seed, episodes))
     timestep = world.reset(seeds=ledger.first_seeds(seed))
     policy.start(world, seed)
     lineup = policy if isinstance(policy, Lineup) else None
@@ -286,7 +276,7 @@ def play(
         lineup.draw(np.ones(world.num_worlds, bool), ledger.seeds)
     while ledger.unfinished:
         timestep = world.step(policy.act(timestep))
-        ledger.note(timestep.reward)
+        ledger.add(timestep.reward)
         if on_step is not None:
             on_step(world, ledger.episode)
         at_limit = limit_ended(timestep.truncated, timestep.over)
@@ -315,20 +305,20 @@ def play(
 
 
 def compare(a: EpisodeTable, b: EpisodeTable) -> dict[str, Difference]:
-    """The columns that both tables have, a against b, as independent samples."""
+    """Compares the columns that both tables have, a against b, as independent samples."""
     ours, theirs = a.summary(), b.summary()
     return {name: difference(ours[name], theirs[name]) for name in ours if name in theirs}
 
 
-class _Ledger:
-    """Which world plays which episode, and what came of those that are finished."""
+class _EpisodeRows:
+    """Which world plays which episode, and the rows of finished episodes."""
 
     def __init__(self, world: World, episode_seeds: np.ndarray) -> None:
         self._world = world
         self._episode_seeds = episode_seeds
         self._next = min(world.num_worlds, len(episode_seeds))
         self._rows: dict[int, dict[str, Any]] = {}
-        self._seated: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # sides, and players, at an episode's end
+        self._seated: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # sides and players at an episode's end
         self.episode = np.where(np.arange(world.num_worlds) < self._next, np.arange(world.num_worlds), -1)
         self._steps = np.zeros(world.num_worlds, np.int64)
         self._returns = np.zeros((world.num_worlds, len(world.agents)))
@@ -339,24 +329,27 @@ class _Ledger:
         return len(self._rows) < len(self._episode_seeds)
 
     def first_seeds(self, seed: int) -> np.ndarray:
-        """Seeds (W,) of the first episodes; worlds without one get some seed of their own."""
+        """Seeds (W,) of the first episodes; spare worlds get further seeds."""
         self.seeds[:] = seeding.world_seeds(seed, len(self.seeds), first=len(self._episode_seeds))
         self.seeds[: self._next] = self._episode_seeds[: self._next]
         return self.seeds
 
-    def note(self, reward: np.ndarray) -> None:
+    def add(self, reward: np.ndarray) -> None:
         self._steps += 1
         self._returns += reward
 
     def finish(
         self, over: np.ndarray, at_limit: np.ndarray, max_steps: int | None, lineup: Lineup | None = None
     ) -> np.ndarray:
-        """Writes the rows of episodes that ended now, `at_limit` those of the world's own; returns their worlds as a (W,) bool mask."""
+        """Writes the rows of episodes that ended now; returns the (W,) mask of their worlds.
+
+        `at_limit` marks episodes ended by a limit of the world.
+        """
         stopped = np.zeros_like(over) if max_steps is None else ~over & (self._steps >= max_steps)
         done: np.ndarray = (over | stopped) & (self.episode >= 0)
         if done.any():
             metrics = dict(self._world.metrics)
-            if has_outcome(self._world):  # an episode that was stopped has none
+            if has_outcome(self._world):  # an episode stopped by max_steps has none
                 metrics[OUTCOME] = np.where(stopped[:, None], np.nan, metrics[OUTCOME])
             if lineup is not None:
                 number, seats = lineup.sides_now(), lineup.seats()
@@ -372,7 +365,7 @@ class _Ledger:
         return done
 
     def assign(self, done: np.ndarray) -> np.ndarray:
-        """Gives the next episodes to the worlds in `done`; returns those that got one."""
+        """Assigns the next episodes to the worlds in `done`; returns the mask of worlds that got one."""
         again = np.zeros_like(done)
         for w in np.flatnonzero(done):
             self.episode[w] = -1
@@ -386,7 +379,7 @@ class _Ledger:
         return again
 
     def seating(self, lineup: Lineup) -> Seating:
-        """The sides of all episodes; where the policy under study played none, all slots are its own."""
+        """The sides of all episodes; without a learner every slot counts as own."""
         number, seats = (
             np.stack([self._seated[episode][part] for episode in sorted(self._seated)]) for part in range(2)
         )
@@ -396,14 +389,14 @@ class _Ledger:
     def columns(self) -> dict[str, np.ndarray]:
         rows = [self._rows[episode] for episode in sorted(self._rows)]
         first = ["seed", "steps", "truncated", "return"]
-        most = max(rows, key=len)  # metrics may come in play; episodes that ended before have none of them
+        most = max(rows, key=len)  # a metric may appear during play; earlier episodes lack it
         none = {name: np.full(np.shape(most[name]), np.nan) for name in most}
         names = first + [name for name in most if name not in first]
         return {name: np.stack([row.get(name, none[name]) for row in rows]) for name in names}
 
 
 def _differ(outcome: np.ndarray) -> bool:
-    """Whether agents of a side, (E, agents) with NaN for agents of others, end an episode with different outcomes."""
+    """Whether agents of a side, (E, agents) with NaN elsewhere, end an episode with different outcomes."""
     known = ~np.isnan(outcome)
     most = np.where(known, outcome, -np.inf).max(axis=1)
     least = np.where(known, outcome, np.inf).min(axis=1)
@@ -423,11 +416,10 @@ def _sums_to_zero(sides: Sequence[np.ndarray]) -> bool:
 
 
 def _mean_over_agents(values: np.ndarray) -> np.ndarray:
-    """(E,) means over the agents of each episode that have a number; NaN where none has."""
+    """(E,) means over each episode's agents, without NaN; NaN if all are."""
     missing = np.isnan(values)
     if not missing.any():
-        mean: np.ndarray = values.mean(axis=1, dtype=np.float64)
-        return mean
+        return values.mean(axis=1, dtype=np.float64)
     sums = np.where(missing, 0.0, values).sum(axis=1, dtype=np.float64)
     cases = (~missing).sum(axis=1)
     return np.divide(sums, cases, out=np.full(len(values), np.nan), where=cases > 0)

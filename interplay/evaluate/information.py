@@ -1,4 +1,4 @@
-"""What one variable tells about another, from tables of counts."""
+"""Entropy, mutual information and Jensen-Shannon distance of tables of counts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def entropy(counts: Array, base: float = np.e) -> Array:
     total = counts.sum(axis=-1, keepdims=True)
     p = counts / np.maximum(total, 1e-300)
     logs = np.log(p, out=np.zeros_like(p), where=p > 0)
-    found: Array = np.abs((p * logs).sum(axis=-1)) / np.log(base)
-    return found
+    return np.abs((p * logs).sum(axis=-1)) / np.log(base)
 
 
 def mutual_information(counts: Array) -> float:
@@ -33,7 +32,7 @@ def mutual_information(counts: Array) -> float:
     total = counts.sum()
     if total == 0:
         return 0.0
-    # The same sum with the logarithms of p as differences; most cells of a large map are empty and cost nothing.
+    # The same sum with log p as differences; empty cells, most of a large map, cost nothing.
     within = _n_log_n(counts) - _n_log_n(counts.sum(axis=1)) - _n_log_n(counts.sum(axis=0))
     return max(float((within + total * np.log(total)) / total), 0.0)
 
@@ -49,12 +48,12 @@ def mean_distance(counts: Array) -> float:
     if len(counts) < 2:
         return 0.0
     p = counts / counts.sum(axis=1, keepdims=True)
-    # Where one row alone has counts, half its share there is what it adds to each of its pairs.
+    # A cell with counts in one row only adds half that row's share to each of its pairs.
     shared = p[:, (counts > 0).sum(axis=0) > 1]
     alone = 1 - shared.sum(axis=1)
     own = _bits(shared).sum(axis=1)
     distances = []
-    for i in range(len(p) - 1):  # row by row, so that what is at work stays in the cache
+    for i in range(len(p) - 1):  # row by row, to stay in the cache
         mixed = _bits((shared[i] + shared[i + 1 :]) / 2).sum(axis=1)
         divergence = mixed - (own[i] + own[i + 1 :]) / 2 + (alone[i] + alone[i + 1 :]) / 2
         distances.append(np.sqrt(np.clip(divergence, 0, 1)))
@@ -63,9 +62,8 @@ def mean_distance(counts: Array) -> float:
 
 def _bits(p: Array) -> Array:
     """-p log2 p, 0 for 0."""
-    # A logarithm of every element, of a tiny number where p is 0, is many times faster than one under a mask.
-    found: Array = -p * np.log2(np.maximum(p, 1e-300))
-    return found
+    # A logarithm of every element is many times faster than one under a mask.
+    return -p * np.log2(np.maximum(p, 1e-300))
 
 
 def _n_log_n(counts: Array) -> float:

@@ -1,7 +1,7 @@
-"""The last value of a metric: the mean of the last measurements of one run. Tables, comparisons, the page and `train.best_by` use it.
+"""The last value of a metric: the mean of the last measurements of one run.
 
-A measurement is a line of the log (for `train.best_by` an update) that has the metric. A line that is a mean over episodes or lives
-weighs as many as it holds, so the last value is the mean over these episodes or lives.
+Used by tables, comparisons, the page and `train.best_by`. A measurement is a log line (for `train.best_by` an update) that has the
+metric. A line that is a mean over episodes or lives is weighted by their number.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-SHARE, LEAST = 0.1, 5  # of a run's measurements, and at least so many
-OF_LIVES = ("life", "life_return")  # means over lives in every world
+SHARE, LEAST = 0.1, 5  # share of a run's measurements, and the least number
+OF_LIVES = ("life", "life_return")  # metrics that are means over lives in every world
 
 
 class Last(NamedTuple):
     """The last value of a metric in one run.
 
     Attributes:
-        value: NaN where there is no measurement.
-        measurements: how many it is the mean of.
-        cases: episodes or lives in them; None for a metric that is a mean over neither.
+        value: NaN without a measurement.
+        measurements: number averaged.
+        cases: episodes or lives in them; None for a metric that is no mean over either.
     """
 
     value: float
@@ -30,7 +30,7 @@ class Last(NamedTuple):
 
 
 def count_last(measurements: int) -> int:
-    """How many of a run's measurements are its last: a tenth, at least five, all of fewer.
+    """Number of measurements in the last value: a tenth of `measurements`, but at least five.
 
     Example:
         >>> [count_last(n) for n in (0, 3, 20, 51, 200)]
@@ -43,8 +43,8 @@ def last_of(values: np.ndarray, cases: np.ndarray | None = None) -> Last:
     """The mean of the last measurements.
 
     Args:
-        values: (N,) in the order of the log; NaN where a line lacks the metric.
-        cases: (N,) episodes or lives of each line; None: every measurement weighs the same.
+        values: (N,) in the order of the log; NaN for lines without the metric.
+        cases: (N,) weights: episodes or lives of each line; None: equal weights.
 
     Example:
         >>> last_of(np.array([9.0, 1.0, np.nan, 3.0, 5.0]), np.array([1.0, 2.0, 0.0, 1.0, 1.0]))
@@ -54,12 +54,12 @@ def last_of(values: np.ndarray, cases: np.ndarray | None = None) -> Last:
 
 
 def best_of(values: np.ndarray, cases: np.ndarray | None = None) -> float:
-    """The highest mean of blocks of as many measurements as the last value has, counted back from the end; NaN without any."""
+    """The highest block mean; blocks have the last value's length, counted from the end. NaN without any."""
     return max((block.value for block in _blocks(values, cases)), default=np.nan)
 
 
 def _blocks(values: np.ndarray, cases: np.ndarray | None, most: int | None = None) -> list[Last]:
-    """Blocks of equal numbers of measurements from the last one back; the first measurements, too few for one, are in none."""
+    """Means of equal blocks of measurements from the end backwards; a remainder at the start is dropped."""
     known = np.flatnonzero(np.isfinite(values))
     count = count_last(len(known))
     if not count:
@@ -82,14 +82,11 @@ def counted_by(
     of_lives: Collection[str] = OF_LIVES,
     of_others: Collection[str] = (),
 ) -> str | None:
-    """The column that says how many lives or episodes a metric's line is a mean over; None for a metric that is no such mean.
+    """The column with the number of lives or episodes behind each value of a metric; None if it is no mean over them.
 
     Args:
-        metric: of the whole run, or of a side in brackets.
-        columns: that there are.
-        of_episodes: metrics that are means over episodes.
-        of_lives: metrics that are means over lives.
-        of_others: metrics that are means over the episodes in which others than the learner play too.
+        metric: with or without a side in brackets.
+        of_others: metrics that are means over the episodes shared with policies other than the learner.
 
     Example:
         >>> counted_by("life[red]", ["lives", "lives[red]"], [])

@@ -1,4 +1,4 @@
-"""Who plays whom: sides of a world, the policies that play them, and the line that names both."""
+"""Sides of a world, the policies that play them, and the line that shows both."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from interplay.core.hashing import mix64
 from interplay.core.loading import did_you_mean
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate.policy_map import PopulationView, SharedPlay
+from interplay.evaluate.policy_map import PopulationView, SharedPlay, population_names
 
-ANY = "any"  # one of the sides, drawn for every episode, each equally often
-ALL = "all"  # the only key of `players_of` where one policy plays everything
+ANY = "any"  # one of the sides, drawn uniformly for every episode
+ALL = "all"  # the only key of `players_of` if one policy plays everything
 FIRST = 0  # number of the policy under study among the players of a lineup
-_STREAM = np.uint64(0x11E0_0B1A)  # separates the draws of players from the worlds' own
+_STREAM = np.uint64(0x11E0_0B1A)  # separates the draws of players from those of the worlds
 _SHOWN = 4  # names of sides in a line before "and 3 more"
 
 
 class Side(NamedTuple):
-    """A part of a world that one player has.
+    """A part of a world that one player controls.
 
     Attributes:
         name: red, team0, player_1, villager.
         slots: its slots, ascending; empty for a population.
-        population: number of the world's population; None: the side is `slots`.
+        population: index of the world's population; None: the side is `slots`.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Side(NamedTuple):
     population: int | None = None
 
     def of(self, world: World) -> np.ndarray:
-        """(W, A) bool, the slots of this side now."""
+        """(W, A) bool, the current slots of this side."""
         if self.population is not None:
             return world.population == self.population
         mask = np.zeros(len(world.agents), bool)
@@ -48,13 +48,13 @@ class Side(NamedTuple):
         return self.population == other.population and set(other.slots) <= set(self.slots)
 
     def cuts(self, other: Side) -> bool:
-        """Whether a part of the other side is in this one, and a part is not."""
+        """Whether this side contains a part of the other one, but not all."""
         common = set(other.slots) & set(self.slots)
         return bool(common) and common != set(other.slots)
 
     @property
     def place(self) -> int:
-        """Where it stands among sides of its form."""
+        """Sort key among sides."""
         return min(self.slots, default=-1) if self.population is None else self.population
 
 
@@ -62,9 +62,9 @@ class Choice(NamedTuple):
     """A player of a side in a share of the episodes.
 
     Attributes:
-        words: what the settings call it.
+        words: its name in the settings.
         share: of the episodes.
-        open: loads the policy; None: the policy under study plays.
+        open: loads the policy; None: the policy under study.
     """
 
     words: str
@@ -73,7 +73,7 @@ class Choice(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """The players of one side; of several choices one is drawn for every episode.
+    """The players of one side; one of the choices is drawn for every episode.
 
     Attributes:
         side: its name, or `ANY`.
@@ -87,17 +87,17 @@ class Rule(NamedTuple):
 class Lineup(SharedPlay):
     """A policy under study, and the players of the other sides.
 
-    Rules are applied in their order; a later one replaces an earlier one in the slots of both. Players are drawn once an episode: a pure
-    function of the seed that `draw` is given, or of the seed of `start`, the world and the episode.
+    Rules are applied in order; a later one replaces an earlier one in the slots of both. Players are drawn once an episode, as a pure
+    function of the seed given to `draw`, or of the seed of `start`, the world and the episode.
 
     Args:
-        first: the policy under study; plays what no rule gives away.
+        first: the policy under study; plays all slots without a rule.
         rules: the players of sides.
-        sides_of: the sides that rules name, in the order in which they are shown; None: the populations of the world.
+        sides_of: the sides that rules name, in display order; None: the populations of the world.
         narrow: `first` sees its own populations as the only ones, as in `PolicyMap`.
 
     Attributes:
-        sides: that are shown, known from `bind` on.
+        sides: shown sides, set by `bind`.
     """
 
     sides: tuple[Side, ...] = ()
@@ -112,17 +112,17 @@ class Lineup(SharedPlay):
         self.first, self.rules, self._narrow = first, tuple(rules), narrow
         self._sides_of = populations_of if sides_of is None else sides_of
         self._bound: World | None = None
-        said = [f"{rule.side}={' or '.join(one.words for one in rule.choices)}" for rule in rules]
-        self.name = f"{first.name} ({', '.join(said)})"
+        parts = [f"{rule.side}={' or '.join(one.words for one in rule.choices)}" for rule in rules]
+        self.name = f"{first.name} ({', '.join(parts)})"
 
     @property
     def checkpoint(self) -> str:
-        """That of the policy under study; empty: of none."""
+        """Checkpoint of the policy under study; empty if it has none."""
         return str(getattr(self.first, "checkpoint", ""))
 
     @property
-    def who(self) -> dict[str, str]:
-        """Side -> its player in words; `ANY` -> what plays one side of an episode instead. Known from `bind` on."""
+    def players_by_side(self) -> dict[str, str]:
+        """Side -> description of its player; `ANY` -> the policies drawn for one side. Needs `bind`."""
         found = {}
         for side in self.sides:
             ruled = self._rule_of(side)
@@ -139,18 +139,14 @@ class Lineup(SharedPlay):
 
     @property
     def stays(self) -> bool:
-        """Whether every slot has the same player in all episodes; known from `bind` on."""
+        """Whether every slot has the same player in all episodes; needs `bind`."""
         return all(
             len(rule.choices) == 1 and len(targets) == 1 and targets[0].population is None
             for rule, targets in self._ruled
         )
 
     def bind(self, world: World) -> None:
-        """Finds the sides in a world and opens the players that can appear there.
-
-        Raises:
-            UserError: for a side that the world does not have, or a player that cannot be opened.
-        """
+        """Finds the sides in a world and loads their players."""
         if self._bound is world:
             return
         own = tuple(self._sides_of(world))
@@ -173,7 +169,7 @@ class Lineup(SharedPlay):
         self._bound = world
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Gives every player a stream of its own, and draws the players of the first episodes."""
+        """Starts every player on its own random stream and draws the players of the first episodes."""
         super().start(world, seed)
         self.bind(world)
         there = [n for n in range(len(self._policies)) if n != FIRST or self._targets[FIRST]]
@@ -191,13 +187,13 @@ class Lineup(SharedPlay):
         self._draw(np.ones(world.num_worlds, bool))
 
     def forget(self, which: np.ndarray) -> None:
-        """The worlds in the (W,) mask were restarted: their players forget, and new ones are drawn."""
+        """Clears the memory of players in the worlds of the (W,) mask and draws new players there."""
         super().forget(which)
         self._episode[which] += 1
         self._draw(which)
 
     def save(self) -> dict[str, np.ndarray]:
-        """What every player remembers, and the players of the episodes."""
+        """State of every player, and the drawn players."""
         return super().save() | {f"drawn/{name}": array.copy() for name, array in self._drawn().items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -206,17 +202,17 @@ class Lineup(SharedPlay):
             array[...] = arrays[f"drawn/{name}"]
 
     def draw(self, which: np.ndarray, seeds: np.ndarray) -> None:
-        """Draws the players of episodes that begin now.
+        """Draws the players of new episodes.
 
         Args:
-            which: (W,) bool, the worlds that begin one.
+            which: (W,) bool, worlds that begin an episode.
             seeds: (W,) uint64; the players of an episode depend on its seed alone.
         """
         self._seeds[which], self._episode[which] = seeds[which], 0
         self._draw(which)
 
     def seats(self) -> np.ndarray:
-        """(W, A) int64, the number of each slot's player now: `FIRST`, or another."""
+        """(W, A) int64, index of each slot's current player; `FIRST` is the policy under study."""
         world = self.world
         seated = np.zeros((world.num_worlds, len(world.agents)), np.int64)
         for number, (_, targets) in enumerate(self._ruled):
@@ -229,18 +225,18 @@ class Lineup(SharedPlay):
         return self._place[self.seats()]
 
     def seated(self, slot: int, world: int = 0) -> Policy:
-        """The player of a slot now."""
+        """The current player of a slot."""
         return self._policies[int(self.seats()[world, slot])]
 
     def sides_now(self) -> np.ndarray:
-        """(W, A) int64, the number of each slot's side among `sides` now; -1: of none."""
+        """(W, A) int64, current index of each slot's side in `sides`; -1: none."""
         found = np.full((self.world.num_worlds, len(self.world.agents)), -1)
         for number, side in enumerate(self.sides):
             found[side.of(self.world)] = number
         return found
 
     def _rule_of(self, side: Side) -> int | None:
-        """Number of the rule that says who plays a side; None: the policy under study does."""
+        """Index of the rule for a side; None: the policy under study plays it."""
         ruled = [n for n, (rule, t) in enumerate(self._ruled) if rule.side != ANY and t[0].holds(side)]
         return ruled[-1] if ruled else None
 
@@ -260,11 +256,11 @@ class Lineup(SharedPlay):
         return ", ".join(parts)
 
     def _rank(self, number: int) -> tuple[int, int]:
-        """Players are started in the order of the first slots, or populations, that they can play."""
+        """Sort key: players start in the order of their first slots or populations."""
         return min((side.place for side in self._targets[number]), default=2**31), number
 
     def _view(self, number: int, world: World) -> World:
-        """The world as a player sees it: that of populations alone sees these as the only ones."""
+        """The world as a player sees it; a player of populations sees only its own."""
         own = [side.population for side in self._targets[number]]
         if (number == FIRST and not self._narrow) or not own or None in own:
             return world
@@ -287,7 +283,7 @@ class Lineup(SharedPlay):
             self._side[which, number] = side[which]
 
     def _uniform(self, number: int) -> np.ndarray:
-        """(W,) float64 in [0, 1), draw of that number in each world's episode."""
+        """(W,) float64 in [0, 1), the `number`-th draw of each world's episode."""
         with np.errstate(over="ignore"):
             counter = self._episode.astype(np.uint64) * np.uint64(2**16) + np.uint64(number + 1)
             words = mix64(mix64(self._seeds ^ _STREAM) + counter * np.uint64(0x9E3779B97F4A7C15))
@@ -295,22 +291,18 @@ class Lineup(SharedPlay):
 
 
 def words_of(policy: Policy) -> str:
-    """A player in words: ``attack_move``, or the run, its agent-steps and the rule of play, ``runs/a at 300,000, greedy``."""
+    """A player in words: ``attack_move``, or run, agent-steps and action rule: ``runs/a at 300,000, greedy``."""
     words, others = str(getattr(policy, "words", "") or policy.name), getattr(policy, "also", "")
     also = f", also for {others}" if others else ""
     return f"{words}, {policy.actions}{also}" if policy.actions else words
 
 
 def players_of(policy: Policy, world: World) -> dict[str, str]:
-    """Side -> its player in words; `ALL` -> the only one.
-
-    Raises:
-        UserError: as `Lineup.bind`.
-    """
+    """Side -> description of its player; `ALL` -> the only one."""
     if isinstance(policy, Lineup):
         policy.bind(world)
-        who = policy.who
-        return who if len(set(who.values())) > 1 else {ALL: next(iter(who.values()))}
+        found = policy.players_by_side
+        return found if len(set(found.values())) > 1 else {ALL: next(iter(found.values()))}
     beside: Mapping[str, Policy] = getattr(policy, "beside", {})
     if not beside:
         return {ALL: words_of(policy)}
@@ -319,7 +311,7 @@ def players_of(policy: Policy, world: World) -> dict[str, str]:
 
 
 def line_of(players: Mapping[str, str]) -> str:
-    """One line of `players_of`; sides with the same player stand together; empty for none.
+    """Formats `players_of` as one line; sides with the same player are joined.
 
     Example:
         >>> line_of({"red": "runs/a at 300,000, greedy", "blue": "attack_move"})
@@ -338,20 +330,16 @@ def line_of(players: Mapping[str, str]) -> str:
 
 
 def learner_of(policy: Policy) -> Policy:
-    """The policy under study: of a lineup its first, else the policy itself."""
+    """The policy under study: a lineup's `first`, else the policy itself."""
     return policy.first if isinstance(policy, Lineup) else policy
 
 
 def find_side(name: str, world: World, own: Sequence[Side] = ()) -> Side:
-    """A side of a world by its name, the name of a team, a population or an agent.
+    """Finds a side of a world by the name of a side, team, population or agent.
 
     Args:
         name: of the side; a team also as team0, team1.
-        world: any batch.
-        own: sides that come first.
-
-    Raises:
-        UserError: naming the sides that there are.
+        own: sides searched first.
     """
     families = [*own, *teams_of(world), *populations_of(world), *seats_of(world)]
     numbered = {f"team{number}": side for number, side in enumerate(teams_of(world))}
@@ -364,15 +352,15 @@ def find_side(name: str, world: World, own: Sequence[Side] = ()) -> Side:
 
 
 def populations_of(world: World) -> tuple[Side, ...]:
-    """The populations of a world as sides; where there is one, all of its slots."""
-    names = world.population_names or tuple(f"pop{n}" for n in range(world.num_populations))
+    """The populations of a world as sides; a single population is all of its slots."""
+    names = population_names(world)
     if world.num_populations == 1:
         return (Side(names[0], tuple(range(len(world.agents)))),)
     return tuple(Side(name, population=number) for number, name in enumerate(names))
 
 
 def teams_of(world: World) -> tuple[Side, ...]:
-    """The teams of a world as sides; an agent without a team is none."""
+    """The teams of a world as sides."""
     teams = world.teams or ()
     names = world.team_names or tuple(f"team{number}" for number in range(len(teams)))
     return tuple(Side(name, tuple(sorted(team))) for name, team in zip(names, teams, strict=True))
@@ -384,7 +372,7 @@ def seats_of(world: World) -> tuple[Side, ...]:
 
 
 def _shown(world: World, own: tuple[Side, ...], targets: Sequence[Side]) -> tuple[Side, ...]:
-    """The coarsest sides of which no rule cuts one: the run's own, the teams, or the seats."""
+    """The coarsest sides not cut by a rule: the run's own, the teams, or the single slots."""
     if any(side.population is not None for side in (*own, *targets)):
         return own + tuple(side for side in targets if side not in own)
     teams = teams_of(world)

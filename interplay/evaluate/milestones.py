@@ -14,10 +14,16 @@ from interplay.core.world import World
 from interplay.evaluate.episodes import EpisodeTable, play
 from interplay.evaluate.results import NAMES, OUTCOME
 
-RENAMED = {"steps": "episode_length", "return": "episode_return"}  # as training's log calls them
-FIRST = ("agent_steps", "updates", "slot_steps", "time", "episodes")  # of a row, which no episode measures
+RENAMED = {"steps": "episode_length", "return": "episode_return"}  # names in the training log
+FIRST = (
+    "agent_steps",
+    "updates",
+    "slot_steps",
+    "time",
+    "episodes",
+)  # columns of a row that are not measured in episodes
 ERRORS, BY_AGENT = "standard_error", "by_agent"
-ACTIONS = "actions"  # the rule of play of a row's trained policies
+ACTIONS = "actions"  # how a row's trained policies act
 
 
 def play_counting(
@@ -28,7 +34,7 @@ def play_counting(
     max_steps: int | None,
     ended: Callable[[int], None],
 ) -> EpisodeTable:
-    """`play`, telling after every step how many episodes have ended by themselves."""
+    """`play`; `ended` gets the number of naturally ended episodes after every step."""
     count = 0
 
     def on_step(world: World, episode: np.ndarray) -> None:
@@ -40,14 +46,13 @@ def play_counting(
 
 
 def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
-    """One row: what the run had done by then, and the mean of every column with its standard error.
+    """One row: the run's counts, and the mean of every column with its standard error.
 
-    Columns have the names of a run's ``metrics.jsonl``, so that `interplay curves` draws both; a world's own metric of such a name
-    gives way, as it does there.
+    Columns have the names of a run's ``metrics.jsonl``, so that `interplay curves` draws both. A world's own metric of such a name is
+    dropped, as in training.
 
     Args:
-        table: of the episodes.
-        counts: ``agent_steps`` and what else of `FIRST` is known.
+        counts: ``agent_steps`` and others of `FIRST`.
     """
     summary, row = table.summary(), {**counts, "episodes": len(table)}
     if table.seating:
@@ -55,19 +60,17 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
     errors: dict[str, float | None] = {}
     by_agent: dict[str, list[float]] = {}
     for name, values in table.columns.items():
-        if name == "seed" or (
-            name == OUTCOME and table.teams
-        ):  # of the outcome each side's shares stand below
+        if name == "seed" or (name == OUTCOME and table.teams):  # shares of each side follow below
             continue
-        told = RENAMED.get(name, name)
+        logged = RENAMED.get(name, name)
         if name in RENAMED.values():
             continue
         for part in (name, *(f"{name}[{side}]" for side in table.sides)):
             if found := summary.get(part):
-                key = told + part.removeprefix(name)
+                key = logged + part.removeprefix(name)
                 row[key], errors[key] = found.mean, found.standard_error
         if values.ndim > 1:
-            by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
+            by_agent[logged] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
     sides = ("", *(f"[{side}]" for side in table.results()))
     for name in (share + side for side in sides for share in NAMES):
         if name in summary:
@@ -77,12 +80,12 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def metrics_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns that episodes measure, in the order of the first row."""
+    """The measured columns, in the order of the first row."""
     return list(rows[0][ERRORS]) if rows else []
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str], players: str = "") -> str:
-    """Comma-separated values with a head: counts, then each metric, its standard error and what it is for each agent, and the players.
+    """CSV with a header: counts, then each metric, its standard error and its value per agent, and the players.
 
     Example:
         >>> row = {"agent_steps": 64, "episodes": 9, "kills": 0.5, "standard_error": {"kills": 0.1}, "by_agent": {"kills": [0.0, 1.0]}}

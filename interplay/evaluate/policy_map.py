@@ -1,4 +1,4 @@
-"""Several policies in one world: which policy acts for which slot."""
+"""Several policies in one world, each for its own slots or populations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Others = Policy | Callable[[str], Policy]
 
 
 def of_player(policy: Policy, method: Callable[..., T], *args: Any) -> T:
-    """What a player's method gives; an error of it, or of code of the user's own in it, names the player."""
+    """Calls a player's method; errors of users, or in user-defined code, get the player's name."""
     try:
         return method(*args)
     except USER_ERRORS as error:
@@ -35,27 +35,27 @@ def of_player(policy: Policy, method: Callable[..., T], *args: Any) -> T:
 
 
 class SharedPlay(Policy):
-    """Players who share a world: each sees its own slots as the only ones that act."""
+    """Policies that share a world: each sees its own slots as the only acting ones."""
 
     _players: Sequence[Policy]
 
     @property
     def actions(self) -> str:  # type: ignore[override]
-        """The rules of play of the trained policies, each once; several are joined by "and"."""
+        """How the trained policies act: "sampled", "greedy", or both joined by "and"."""
         return " and ".join(
             sorted({policy.actions for policy in getattr(self, "_players", ()) if policy.actions})
         )
 
     @abstractmethod
     def players(self) -> np.ndarray:
-        """Who acts for each slot now, as a number: (A,), or (W, A) where it differs from world to world."""
+        """Index of each slot's current player: (A,), or (W, A) if it differs between worlds."""
 
     def forget(self, which: np.ndarray) -> None:
         for policy in self._players:
             policy.forget(which)
 
     def save(self) -> dict[str, np.ndarray]:
-        """What every player remembers."""
+        """State of every player."""
         return {
             f"{index}/{name}": array
             for index, policy in enumerate(self._players)
@@ -82,16 +82,15 @@ class SharedPlay(Policy):
 
 
 class PolicyMap(SharedPlay):
-    """Lets policies share a world.
+    """Maps slots or populations to policies.
 
-    By slot, the same policy acts for a slot all the time. By population, `World.population` is read at every act: whoever is
-    born into which slot, the policy of its population acts, and sees its own populations as 0, 1, ... (`PopulationView`).
+    By slot, the same policy acts for a slot all the time. By population, `World.population` is read at every act: the policy of an
+    agent's population acts, whatever its slot, and sees its own populations as 0, 1, ... (`PopulationView`).
 
     Args:
-        policies: number or name of a slot or population -> policy; one policy may act for several. What is to remember or to
-            draw by itself needs an object of its own.
-        others: acts for those that are not named; a function gets the name of each and gives its policy.
-        by: what `policies` names.
+        policies: index or name of a slot or population -> policy. Slots with the same object share its memory and random stream.
+        others: acts for all that are not named; a function maps each name to its policy.
+        by: what the keys of `policies` name.
 
     Example:
         >>> from interplay.core.policy import RandomPolicy
@@ -119,13 +118,9 @@ class PolicyMap(SharedPlay):
         self.name = "; ".join(parts)
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Assigns everybody; each policy gets a stream of its own.
-
-        Raises:
-            UserError: if a slot or population does not exist, or nobody acts for one.
-        """
+        """Assigns policies and starts each on its own random stream."""
         super().start(world, seed)
-        names = world.agents if self._by == "slot" else _population_names(world)
+        names = world.agents if self._by == "slot" else population_names(world)
         named = {self._index(key, names): policy for key, policy in self._policies.items()}
         acting = [named[i] if i in named else self._other(name, i) for i, name in enumerate(names)]
         self._players = _distinct(acting)
@@ -150,18 +145,17 @@ class PolicyMap(SharedPlay):
 
     def _other(self, name: str, index: int) -> Policy:
         if self._others is None:
-            raise UserError(f"{self.world.id}: nobody acts for {self._by} {index} ({name}); pass others")
+            raise UserError(f"{self.world.id}: no policy for {self._by} {index} ({name}); pass others")
         return self._others if isinstance(self._others, Policy) else self._others(name)
 
 
 class PopulationView:
-    """A world as the policy of some of its populations sees it: those are numbered 0, 1, ... in ascending order.
+    """A world as seen by the policy of some populations, which are renumbered 0, 1, ... in ascending order.
 
-    Everything but these and their names is the world's own.
+    All other attributes are those of the world.
 
     Args:
-        world: any batch.
-        populations: numbers of the policy's populations in the world.
+        populations: indices of the policy's populations in the world.
     """
 
     def __init__(self, world: World, populations: tuple[int, ...]) -> None:
@@ -174,7 +168,7 @@ class PopulationView:
 
     @property
     def population(self) -> np.ndarray:
-        """(W, A) uint8 below `num_populations`; slots of other people's populations say 0."""
+        """(W, A) uint8 below `num_populations`; 0 in slots of other policies' populations."""
         return self._number[self._world.population]
 
     def __getattr__(self, name: str) -> Any:
@@ -182,11 +176,10 @@ class PopulationView:
 
 
 def merge_actions(world: World, actions: Sequence[Any], player: np.ndarray) -> Any:
-    """Of every slot, the action of the player who acts there.
+    """Selects for every slot the action of its player.
 
     Args:
-        world: whose kinds of agents these are.
-        actions: of each player for all slots, in the form `World.step` takes.
+        actions: each player's actions for all slots, as `World.step` takes them.
         player: (A,) or (W, A) index into `actions`.
     """
     by_kind = [world.by_kind(action) for action in actions]
@@ -204,7 +197,7 @@ def _check_actions(world: World, action: Any) -> None:
 
 
 def _merge(actions: list[Any], player: np.ndarray) -> Any:
-    """As `merge_actions` for one kind, leaf by leaf; `actions` are (W, A, ...) arrays or mappings of such."""
+    """`merge_actions` for one kind; `actions` are (W, A, ...) arrays or mappings of such."""
     if isinstance(actions[0], Mapping):
         return {key: _merge([a[key] for a in actions], player) for key in actions[0]}
     merged = np.array(actions[0], np.result_type(*actions))
@@ -216,9 +209,10 @@ def _merge(actions: list[Any], player: np.ndarray) -> Any:
 
 
 def _distinct(policies: Any) -> list[Policy]:
-    """The objects among them, in order of their first appearance."""
+    """Distinct objects, in order of first appearance."""
     return list({id(policy): policy for policy in policies}.values())
 
 
-def _population_names(world: World) -> tuple[str, ...]:
+def population_names(world: World) -> tuple[str, ...]:
+    """Names of the populations, by default pop0, pop1, ..."""
     return world.population_names or tuple(f"pop{number}" for number in range(world.num_populations))

@@ -1,4 +1,4 @@
-"""Compiles a world's kernels before they are needed: a little of everything that a world can be asked is done once."""
+"""Compiles a world's kernels before they are needed, by using each of its functions once."""
 
 from __future__ import annotations
 
@@ -15,23 +15,17 @@ from interplay.core.spec import WorldSpec
 from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
 from interplay.registry import list_policies, list_worlds, make_policy, make_world
 
-STEPS = 8  # by each player: the first calls nearly every kernel, the others come to phases that begin later
+STEPS = 8  # by each player: the first calls nearly every kernel, the others reach later phases
 
 
 def prepare(world_id: str, **options: Any) -> float:
-    """Resets and steps a world, draws it, saves and loads it, lets each of its players act and looks at it as instruments do.
+    """Resets, steps, draws, saves and loads a world with each of its players; returns seconds.
 
-    Later none of it compiles.
+    Afterwards none of this compiles.
 
     Args:
         world_id: as `make_world` takes it.
-        **options: the world's settings; few of them make other kernels.
-
-    Returns:
-        Seconds.
-
-    Raises:
-        UserError: for an unknown id or option.
+        **options: the world's settings; few of them select other kernels.
     """
     began = time.monotonic()
     world = make_world(world_id, **options)
@@ -54,7 +48,7 @@ def prepare(world_id: str, **options: Any) -> float:
 
 
 def _prepare_instruments(world: Any) -> None:
-    """What `interplay analyze` asks of a world beside its steps."""
+    """Calls what `interplay analyze` uses of a world beside its steps."""
     if "moments" in world.instruments:
         moment_reader(world)(world)
     if hasattr(world, "observe_ghosts"):
@@ -65,9 +59,9 @@ def _prepare_instruments(world: Any) -> None:
 def prepare_worlds(
     world_ids: Sequence[str], processes: int, options: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[str, float]]:
-    """Prepares worlds in several processes at once; yields each with its seconds when it is ready.
+    """Prepares worlds in several processes; yields each with its seconds.
 
-    Worlds of one family share most of their kernels, so a family stays in one process.
+    Worlds of one family share most kernels, so a family stays in one process.
     """
     families = _families(world_ids)
     if processes == 1 or len(families) == 1:
@@ -85,7 +79,7 @@ def _prepare_all(world_ids: Sequence[str], options: Mapping[str, Any]) -> list[t
 
 
 def _families(world_ids: Sequence[str]) -> list[list[str]]:
-    """The ids, those that are made in one package together."""
+    """The ids, grouped by the package that makes them."""
     known: dict[str, WorldSpec] = {spec.id: spec for spec in list_worlds()}
     families: dict[str, list[str]] = {}
     for world_id in world_ids:

@@ -15,12 +15,12 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.evaluate.statistics import wilson
 
-OUTCOME = "outcome"  # the metric that says what came of an episode
+OUTCOME = "outcome"  # the metric with the result of an episode
 NAMES = ("won", "lost", "drawn", "cut")
 
 
 class Share(NamedTuple):
-    """A share of episodes and its 95 % interval (Wilson); all NaN of no episodes.
+    """A share of episodes and its 95 % interval (Wilson); all NaN without episodes.
 
     Example:
         >>> print(share_of(3, 8))
@@ -39,7 +39,7 @@ class Share(NamedTuple):
 class Results(NamedTuple):
     """Results of E episodes for one side; in each episode the four sum to 1.
 
-    Each is (E,) float64: 1 or 0, or the share of the side's agents where they won and lost apart.
+    Each is (E,) float64: 1 or 0, or a share of the side's agents if their outcomes differ.
     """
 
     won: np.ndarray
@@ -48,7 +48,7 @@ class Results(NamedTuple):
     cut: np.ndarray
 
     def means(self) -> dict[str, float]:
-        """The four shares by their `NAMES`; NaN of no episodes."""
+        """The four shares by their `NAMES`; NaN without episodes."""
         return {
             name: float(values.mean()) if len(values) else np.nan
             for name, values in zip(NAMES, self, strict=True)
@@ -62,15 +62,12 @@ class Results(NamedTuple):
 
 
 def results(outcome: np.ndarray, truncated: np.ndarray) -> Results:
-    """The results of a side's episodes.
+    """Results of a side's episodes.
 
     Args:
         outcome: (E,) of one agent or team, or (E, A) of the side's agents: +1, 0, -1 or NaN. Agents with NaN are left out; an
-            episode with nothing but NaN is cut.
+            episode of NaN alone is cut.
         truncated: (E,) bool, whether a limit ended the episode.
-
-    Raises:
-        UserError: for another value of `outcome`.
 
     Example:
         >>> results(np.array([1.0, -1.0, 0.0, 0.0, np.nan]), np.array([True, False, False, True, True])).means()
@@ -82,7 +79,7 @@ def results(outcome: np.ndarray, truncated: np.ndarray) -> Results:
     odd = own[known & ~np.isin(own, (-1.0, 0.0, 1.0))]
     if len(odd):
         raise UserError(
-            f"{OUTCOME} = {odd[0]:g}: it is +1, 0 or -1, or NaN before the end; name that metric otherwise"
+            f"{OUTCOME} = {odd[0]:g}: it is +1, 0 or -1, or NaN before the end; rename that metric"
         )
     limit = np.asarray(truncated, bool)
     agents = known.sum(axis=1)
@@ -105,13 +102,13 @@ def share_of(count: float, n: int) -> Share:
 
 
 def has_outcome(world: World) -> bool:
-    """Whether the world's metrics have an `OUTCOME` of each agent; the world was reset."""
+    """Whether the metrics of a world, after a reset, have an `OUTCOME` per agent."""
     metrics = world.metrics
     return OUTCOME in metrics and np.shape(metrics[OUTCOME])[1:] == (len(world.agents),)
 
 
 def sides_by_name(world: World) -> Mapping[str, tuple[int, ...]]:
-    """Name -> slots of the sides that win and lose together: the world's teams, or every agent for itself."""
+    """Name -> slots of each side: the world's teams, or single agents."""
     if world.teams is None:
         return {name: (slot,) for slot, name in enumerate(world.agents)}
     names = world.team_names or tuple(f"team{number}" for number in range(len(world.teams)))
@@ -119,10 +116,5 @@ def sides_by_name(world: World) -> Mapping[str, tuple[int, ...]]:
 
 
 def limit_ended(truncated: np.ndarray, over: np.ndarray) -> np.ndarray:
-    """(W,) whether a limit of the world's own ended the episodes that are over now.
-
-    Args:
-        truncated: (W, A) bool of the last time step.
-        over: (W,) bool of the same.
-    """
+    """(W,) episodes ended by a limit of the world, from (W, A) `truncated` and (W,) `over` of a time step."""
     return np.asarray(over, bool) & np.asarray(truncated, bool).any(axis=1)

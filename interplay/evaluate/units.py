@@ -1,4 +1,4 @@
-"""Units of metrics: whose number it is (an agent's, a team's, an episode's), or what it counts in."""
+"""Units of metrics: per agent, team or episode, or a unit such as steps."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SHARES = (*NAMES, "win_rate", "loss_rate", "draw_rate", "cut_rate", "score_rate
 
 
 def unit_of(name: str, per_agent: bool | None = None, per_team: Collection[str] = ()) -> str:
-    """The unit of a metric, for headings and axes; empty where it is not known.
+    """The unit of a metric, for headings and axes; empty if unknown.
 
     Args:
         name: of a column, with or without a side, ``kills[red]``.
-        per_agent: whether the world gives it for each agent, (W, A), or for each episode, (W,); None: that is not known.
-        per_team: names of metrics that are of an agent's whole team, `World.per_team`.
+        per_agent: True for (W, A) metrics, False for (W,); None: unknown.
+        per_team: metrics of an agent's whole team, `World.per_team`.
 
     Example:
         >>> unit_of("kills", True), unit_of("felled[red]", True, ("felled",)), unit_of("days", False), unit_of("kills")

@@ -117,7 +117,7 @@ def test_other_worlds_talk_too(capsys):
     [
         (["random"], "needs a world"),
         (["nobody", *WORLD], "nobody"),
-        (["random", "--world", "simulation/multi-corridor"], "nobody is known to talk"),
+        (["random", "--world", "simulation/multi-corridor"], "no talk; choose"),
         (["random", *WORLD, "--arm", "deaf"], "deaf"),
         (["random", *WORLD, "--metric", "luck"], "no column 'luck'"),
         (["random", "--world", "gridworld/broadcast", "--against", "random"], "no team hides"),

@@ -108,7 +108,7 @@ def test_a_signal_keeps_everything_and_says_how_to_go_on(tmp_path, number):
         (("random", "zone", "--option", "heals"), "override 'heals' is not KEY=VALUE"),
         (("random", "zone", "--option", "heal=3"), "unknown key heal"),
         (("random", "zone", "--score", "fame"), "no score 'fame'"),
-        (("random", "zone", "--merge"), "knows no option npop, so homes cannot be merged there"),
+        (("random", "zone", "--merge"), "homes need a world with populations"),
         (("random", "zone@x", "--merge"), "zone@x: 'x' is no number of populations; write for example zone@8"),
         (("random", "zone@0", "--merge"), "zone@0: '0' is no number of populations"),
         (("random", "zone@256", "--merge"), "zone@256: '256' is no number of populations"),

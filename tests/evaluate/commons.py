@@ -1,4 +1,4 @@
-"""Small persistent worlds and a made-up network, for overlays."""
+"""Small persistent worlds and a hand-written network, for overlays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL = {"interior": 24, "slots": 12, "npop": 2, "maps": 1}
 
 
 def common(num_worlds: int = 1, seed: int = 0, **options: Any) -> MmoWorld:
-    """A world that was reset, named as the registry names it."""
+    """A world after a reset, with its registry id."""
     world = MmoWorld(MmoSettings(**{**SMALL, **options}), num_worlds, seed)
     world.id = "mmo/combat"
     world.reset()
@@ -23,7 +23,7 @@ def common(num_worlds: int = 1, seed: int = 0, **options: Any) -> MmoWorld:
 
 
 def lawn(places: list[tuple[int, int]], populations: list[int], **options: Any) -> MmoWorld:
-    """A world of nothing but grass with fresh agents at these places, one per slot, and nobody else."""
+    """A world of grass only, with one fresh agent per given place."""
     world = common(**options)
     state = world.state
     state.tiles[...] = GRASS
@@ -49,7 +49,7 @@ def settle(world: MmoWorld, slot: int, row: int, col: int, population: int) -> N
 
 
 def taste(observation: Mapping[str, np.ndarray], population: int) -> np.ndarray:
-    """A network that nobody trained: likes forest and water in view, its own kind, a full stomach; each population more."""
+    """A hand-written value: forest and water in view, own kind, food; higher for later populations."""
     tiles, rows = observation["tiles"], observation["entities"].astype(float)
     others = (np.arange(rows.shape[1]) > 0) & (np.arange(rows.shape[1]) < observation["count"][:, None])
     near = np.exp(-np.abs(rows[..., 6:8]).sum(axis=2)) * others * (0.5 + rows[..., 9])

@@ -1,4 +1,4 @@
-"""A small tournament, for tests that start it in a process of its own and kill it: ``python -m tests.evaluate.cup OUT POINT N``."""
+"""A small tournament that tests kill in a subprocess: ``python -m tests.evaluate.cup OUT POINT N``."""
 
 from __future__ import annotations
 

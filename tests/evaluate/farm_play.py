@@ -1,4 +1,4 @@
-"""What processes of the farm play in tests: matches whose result is a pure function of their number."""
+"""Matches for tests of the farm; results are a pure function of their number."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Result = Mapping[str, Mapping[str, Any]]
 def begin(
     folder: str, seconds: float = 0.001, kill_every: int = 0, wrong: int = -1
 ) -> Callable[[int], Result]:
-    """Matches that take so long, each of which leaves a mark of having been played.
+    """Matches that leave a mark in a folder when played.
 
     Args:
-        folder: where marks are left.
-        seconds: that a match takes.
-        kill_every: matches of such numbers kill their process the first time.
-        wrong: the match that cannot be played.
+        folder: of the marks.
+        seconds: duration of a match.
+        kill_every: every n-th match kills its process the first time.
+        wrong: the match that raises.
     """
 
     def play(match: int) -> Result:
@@ -41,7 +41,7 @@ def begin(
 
 
 def dies(folder: str) -> Callable[[int], Result]:
-    """Everybody who plays is lost."""
+    """Kills every process."""
 
     def play(match: int) -> Result:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""A world with populations in which life is a queue: who is born with which number lives for how long is known."""
+"""A world with populations and predetermined lengths of life."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class NurseryState(NamedTuple):
 
 
 class Nursery(ArrayWorld):
-    """Agents of population k live lives[k] ticks; action 1 makes a life twice as long if it is its first action.
+    """Agents of population k live lives[k] ticks, twice as long if their first action is 1.
 
-    One birth per tick and world at most, populations in turn, a slot is filled in the tick in which it falls empty.
+    At most one birth per tick and world, populations in turn; a slot is refilled in the tick in which it becomes empty.
     """
 
     persistent, respawns = True, True

@@ -1,4 +1,4 @@
-"""Recorded games that nobody played: boards made to order."""
+"""Synthetic recorded games."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def made_up(
     """Games with a talk board and an execution board a day; every day the seat that the votes name most dies.
 
     Args:
-        words: what everybody says on each board.
-        games, n, days, symbols, wolves, seed: how many of what.
-        votes, names: (alive (G, n), words (G, n, L), team, rng) -> whom everybody votes for, or names in talk; random if None.
+        words: word of each seat on each board.
+        games, n, days, symbols, wolves: numbers.
+        votes, names: (alive (G, n), words (G, n, L), team, rng) -> seats named by votes, or in talk; random if None.
     """
     rng = np.random.default_rng(seed)
     team = np.array([rng.permutation([WOLVES] * wolves + [0] * (n - wolves)) for _ in range(games)], np.int8)
@@ -68,13 +68,13 @@ def made_up(
 
 
 def anybody(alive: np.ndarray, words: np.ndarray, team: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Everybody names some living seat."""
+    """Every seat names a random living seat."""
     score = np.where(alive[:, None, :], rng.random((*alive.shape, alive.shape[1])), -1)
     return score.argmax(axis=2)
 
 
 def random_words(symbols: tuple[int, ...]) -> Words:
-    """Words that tell nothing."""
+    """Words without information."""
     return lambda team, rng: np.stack([rng.integers(0, s, team.shape) for s in symbols], axis=2)
 
 

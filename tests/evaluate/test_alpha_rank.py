@@ -1,4 +1,4 @@
-"""Alpha-rank: two strategies in closed form, circles, OpenSpiel's own numbers where it is installed."""
+"""Alpha-rank: two strategies in closed form, circles, OpenSpiel's numbers if it is installed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from interplay.core import seeding
-from interplay.core.errors import UserError
-from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank, alpha_rank_roles, stationary
+from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank, stationary
 
 CIRCLE = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 
 
 def fixation(u: float, m: int) -> float:
-    """Of a mutant whose advantage is the same at every size: the geometric sum."""
+    """With a constant advantage of the mutant: the geometric sum."""
     return (1 - math.exp(-u)) / (1 - math.exp(-m * u))
 
 
@@ -44,21 +43,6 @@ def test_the_winner_takes_all_where_selection_is_strong():
     assert alpha_rank(wins, alpha=1e4)[0] == pytest.approx(1.0)
 
 
-def test_roles_of_matching_pennies_share_equally():
-    ours = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    assert alpha_rank_roles([ours, -ours], 2.0) == pytest.approx(np.full((2, 2), 0.25))
-
-
-def test_a_dominant_profile_of_three_roles_wins():
-    rng = seeding.generator(2, 1)
-    tables = [rng.random((2, 3, 2)) for _ in range(3)]
-    for table, k in zip(tables, range(3), strict=True):
-        np.moveaxis(table, k, 0)[1] += 2.0  # strategy 1 is better for every role whatever the others do
-    pi = alpha_rank_roles(tables, 20.0)
-    assert pi[1, 1, 1] == pytest.approx(1.0)
-    assert pi.sum() == pytest.approx(1.0)
-
-
 def test_stationary_is_stationary_even_for_hardly_connected_chains():
     rng = seeding.generator(1, 1)
     exponents = rng.integers(0, 120, (6, 6))
@@ -74,19 +58,10 @@ def test_moves_too_rare_to_be_written_still_decide():
     assert pi == pytest.approx([1 / (1 + math.e), math.e / (1 + math.e)])
 
 
-def test_wrong_tables_are_refused():
-    with pytest.raises(UserError, match="square"):
-        alpha_rank(np.zeros((2, 3)))
-    with pytest.raises(UserError, match="one per role"):
-        alpha_rank_roles([np.zeros((2, 2))])
-
-
 def test_the_same_numbers_as_openspiel():
     theirs = pytest.importorskip("open_spiel.python.egt.alpharank", reason="compares with OpenSpiel")
     rng = seeding.generator(9, 1)
     for alpha in (0.5, 3.0, 10.0):
-        payoffs, roles = rng.random((4, 4)), [rng.random((3, 4)) for _ in range(2)]
+        payoffs = rng.random((4, 4))
         pi = theirs.compute([payoffs], alpha=alpha, m=20, use_local_selection_model=False)[2]
         assert alpha_rank(payoffs, alpha, 20) == pytest.approx(pi, abs=1e-12)
-        pi = theirs.compute(roles, alpha=alpha, m=20)[2]
-        assert alpha_rank_roles(roles, alpha, 20).ravel() == pytest.approx(pi, abs=1e-12)

@@ -1,4 +1,4 @@
-"""Elo by maximum likelihood: closed forms, planted strengths, and laws that hold for any results."""
+"""Elo by maximum likelihood: closed forms, planted strengths, and invariants for any results."""
 
 from __future__ import annotations
 

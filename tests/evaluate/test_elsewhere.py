@@ -1,16 +1,14 @@
-"""What an agent expects of every place of a plane: asked of the world itself, one place after the other."""
+"""Values at every place of a plane, against the world itself, place by place."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate.lifetimes.elsewhere import standing_reader, values_elsewhere
+from interplay.evaluate.lifetimes.elsewhere import values_elsewhere
 from interplay.evaluate.lifetimes.overlays import compute_overlays
 from interplay.registry import make_world
-from tests.view.scenes import WalkWorld
 
 
 def played(name: str, ticks: int = 20):
@@ -128,13 +126,6 @@ def test_units_of_a_battle_are_set_down_on_its_field():
     assert np.array_equal(np.isfinite(found), (np.abs(x) <= half[0]) & (np.abs(y) <= half[1]))
     assert len(np.unique(found[np.isfinite(found)])) > 500
     assert world.hash() == before
-
-
-def test_worlds_that_do_not_say_it_are_not_asked():
-    with pytest.raises(UserError, match="write its stand_at"):
-        standing_reader(WalkWorld())
-    with pytest.raises(UserError, match="stand_at"):
-        WalkWorld().stand_at(0, 0, 1.0, 1.0)
 
 
 def test_every_agent_that_acts_has_a_map():

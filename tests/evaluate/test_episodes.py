@@ -1,4 +1,4 @@
-"""`play`: every episode that was named is played to its end, whatever the batch looks like."""
+"""`play`: every chosen episode is played to its end, whatever the batch size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.connect.toys import LIMIT, Hunt, Line
 
 
 class Walker(Policy):
-    """Walks by what it sees, so that its play depends on the world alone."""
+    """Walks as a function of its observation only."""
 
     name = "walker"
 
@@ -25,7 +25,7 @@ class Walker(Policy):
 
 
 class Counter(Policy):
-    """Remembers how often it acted in each world's episode, and checks it against the world's own clock."""
+    """Counts its actions in each episode and compares them with the world's clock."""
 
     def start(self, world, seed=0):
         super().start(world, seed)
@@ -98,19 +98,6 @@ def test_on_step_sees_which_episode_each_world_plays():
 
 def test_several_kinds_play():
     assert play(Hunt(3), RandomPolicy(), episodes=4)["steps"].tolist() == [10] * 4
-
-
-def test_a_persistent_world_needs_an_end():
-    world = Line(2)
-    world.persistent = True
-    with pytest.raises(UserError, match="pass max_steps"):
-        play(world, Walker(), episodes=2)
-
-
-@pytest.mark.parametrize(("name", "value"), [("episodes", 0), ("max_steps", 0)])
-def test_nothing_to_play_is_refused(name, value):
-    with pytest.raises(UserError, match=f"{name} = 0"):
-        play(Line(2), Walker(), **{"episodes": 3, name: value})
 
 
 def test_a_table_is_json_and_sums_up():

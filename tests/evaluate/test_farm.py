@@ -1,4 +1,4 @@
-"""Matches played by several processes: each result is kept exactly once, whoever is killed."""
+"""Matches played by several processes: each result is kept exactly once, whatever process is killed."""
 
 from __future__ import annotations
 

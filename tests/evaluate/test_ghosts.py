@@ -1,11 +1,10 @@
-"""Maps of values and of dependence against agents that really stand there."""
+"""Maps of values and of dependence against real agents at these places."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes.mmo import ghosts
 from interplay.evaluate.lifetimes.mmo.dependence import dependence
 from interplay.evaluate.lifetimes.mmo.ghosts import livable, standardise, value_map
@@ -59,7 +58,7 @@ def test_variants_are_hungry_and_thirsty():
 
 
 def test_ghosts_are_whole_unless_they_are_said_to_be_otherwise():
-    """Health, food and water that nobody names are the most of this world; each that is named is that one."""
+    """Health, food and water default to the world's maxima."""
     world = grown(health=20, food=30, water=40)
     place = np.array([20]), np.array([20])
     whole = {"health": 20, "food": 30, "water": 40}
@@ -115,19 +114,3 @@ def test_dependence_is_the_difference_that_another_one_makes():
     assert own[7, 7] == pytest.approx(2.0)
     assert own[7 + 2, 7 - 1] == pytest.approx(2 * np.exp(-3))
     assert np.abs(other).max() < 1e-9  # it sees no use in strangers
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [((2,), "populations|has 0..1"), ((0, "hungry"), "no food"), ((-1,), "has 0..1")],
-)
-def test_what_cannot_be_asked_is_one_line(arguments, words):
-    with pytest.raises(UserError, match=words):
-        value_map(common(), taste, *arguments)
-
-
-def test_a_world_without_ghosts():
-    from tests.connect.toys import Line
-
-    with pytest.raises(UserError, match="places no ghosts"):
-        value_map(Line(1), taste, 0)

@@ -1,4 +1,4 @@
-"""Whether a policy can read a world: everything that may differ is named, with what it was trained on and what it meets."""
+"""Whether a policy can read a world: every difference is named, with both layouts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIELDS = {"own": spaces.Box(-1, 1, (3,), np.float32), "day": spaces.Discrete(5)}
 
 
 def world(fields=FIELDS, action=None, *names):
-    """Something with kinds of agents that all see and do the same."""
+    """Kinds of agents with equal spaces."""
     action = action or spaces.MultiDiscrete([4, 2])
     kinds = [Kind(name, (0,), spaces.Dict(fields), action) for name in names or ("agent",)]
     return SimpleNamespace(kinds=kinds)

@@ -145,7 +145,7 @@ def test_sides_draw_independently():
 
 
 def test_the_players_of_an_episode_depend_on_its_seed_alone():
-    """Also where another number of worlds plays the episodes in another order."""
+    """Also with another number of worlds and another order of episodes."""
     tables = [play(Corridor(worlds), mixed("walker_1"), episodes=40, seed=3) for worlds in (1, 7, 40)]
     for table in tables[1:]:
         np.testing.assert_array_equal(table.seating.own, tables[0].seating.own)
@@ -161,7 +161,7 @@ def test_a_mean_over_drawn_seats_leaves_out_the_others():
 
 
 def test_shares_of_the_policy_under_study_are_of_episodes_with_others():
-    """One side of half of the episodes is played by a script; the others are against itself and won by half of it."""
+    """A script plays one side in half of the episodes; the others are self-play, half won."""
     rule = Rule(ANY, (Choice("self", 0.5), Choice("still", 0.5, partial(make_policy, BATTLE, "still"))))
     lineup = Lineup(make_policy(BATTLE, "attack_move"), [rule], teams_of)
     table = play(make_world(BATTLE, num_worlds=20), lineup, episodes=40, seed=3)

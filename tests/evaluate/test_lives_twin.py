@@ -1,4 +1,4 @@
-"""`LifeWatch` against a slow twin that knows every life beforehand: births, ends and limits at every tick, boundaries too."""
+"""`LifeWatch` against a slow twin with predetermined lives: births, ends and limits at every tick."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Life(NamedTuple):
 
 
 def drawn_lives(seed: int, ticks: int) -> list[Life]:
-    """Lives one after another in each slot, some in the very step in which the one before ends."""
+    """Consecutive lives in each slot, some born in the step in which the previous one ends."""
     rng = np.random.default_rng(seed)
     found = []
     for w in range(WORLDS):
@@ -42,7 +42,7 @@ def drawn_lives(seed: int, ticks: int) -> list[Life]:
 
 
 def watched(lives: list[Life], watch: Watch, ticks: int):
-    """What a `LifeWatch` says that saw these lives."""
+    """Results of a `LifeWatch` of these lives."""
 
     def arrays(t: int):
         acting, died, cut = (np.zeros((WORLDS, SLOTS), bool) for _ in range(3))

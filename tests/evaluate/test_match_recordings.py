@@ -1,4 +1,4 @@
-"""Recordings of tournaments: those that were asked for, of the very matches that count, and no bit of a result differs."""
+"""Recordings of tournaments: the requested ones, of the counted matches, without a change of results."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from interplay.core.replay import ReplayReader
 from interplay.evaluate.tournaments.match_recordings import (
     MATCHES,
     check_count,
+    list_recorded,
     recording_name,
-    tell_recorded,
 )
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.ratings.standings import Standings, tally_seats
@@ -125,8 +125,8 @@ def test_only_matches_with_a_recording_are_told(tmp_path):
     (tmp_path / MATCHES).mkdir()
     (tmp_path / MATCHES / recording_name((0, 2), 1)).write_bytes(b"")
     matches = [((0, 1), 0, (1.0, 0.0)), ((0, 2), 1, (2.0, 3.0))]
-    assert tell_recorded(tmp_path, matches) == [{"players": [0, 2], "match": 1, "scores": [2.0, 3.0]}]
-    assert tell_recorded(None, matches) == tell_recorded(tmp_path / "none", matches) == []
+    assert list_recorded(tmp_path, matches) == [{"players": [0, 2], "match": 1, "scores": [2.0, 3.0]}]
+    assert list_recorded(None, matches) == list_recorded(tmp_path / "none", matches) == []
 
 
 def test_seats_are_tallied_by_hand():

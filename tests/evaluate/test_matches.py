@@ -1,4 +1,4 @@
-"""A block of matches side by side: what is told of each is its own, however long the others last."""
+"""A block of parallel matches: each result is independent of the other matches' lengths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def block(matches: list[int], **kwargs) -> list[Match]:
 
 
 def test_matches_that_ended_count_no_more_steps():
-    """Played alone or beside longer ones, a match has its own steps, returns and scores."""
+    """A match has the same steps, returns and scores alone and beside longer ones."""
     together = block(list(range(12)))
     steps = [match.more["steps"] for match in together]
     assert len(set(steps)) > 3, "they end at different times"
@@ -41,7 +41,7 @@ def test_a_cut_match_has_as_many_steps_as_the_limit_and_one_that_ended_fewer():
 
 
 class Failing(Walker):
-    """Fails in its third action, or plays what the world does not know."""
+    """Fails in its third action, or returns an invalid action."""
 
     name = "the third"
 

@@ -1,4 +1,4 @@
-"""Sides, matchups and seats that go round."""
+"""Sides, matchups and rotation of seats."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.evaluate.tournaments.matches import match_seeds
-from interplay.evaluate.tournaments.matchups import MatchupPolicy, all_matchups, check_sides, seat, sides
+from interplay.evaluate.tournaments.matchups import MatchupPolicy, all_matchups, seat, sides
 from tests.connect.toys import Line
 
 
@@ -97,14 +96,6 @@ def test_everybody_at_the_table_has_a_stream_of_its_own():
         told.append([player.woken_by for player in players])
     assert told[0] == told[1]
     assert len({*told[0], *told[2]}) == 6
-
-
-def test_players_who_cannot_share_the_sides_are_refused():
-    with pytest.raises(UserError, match=r"2 players cannot share its 3 sides equally; let 3 play together"):
-        check_sides(Line(1), 2)
-    check_sides(Line(1), 3)
-    with pytest.raises(UserError, match="1 side, and a match needs two"):
-        check_sides(interplay.make_world("gridworld/maze"), 2)
 
 
 def test_matchups_are_every_choice_once():

@@ -1,8 +1,9 @@
-"""Server merges: equal homes are equal, stronger ones are seen, kills lose nothing."""
+"""Server merges: equal homes tie, stronger ones win, kills lose nothing."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import Home, Watch, merge_homes
 from interplay.evaluate.tournaments.merge import Merge, MergeSettings, play_merge
 from interplay.evaluate.tournaments.merge_results import bootstrap_groups
+from interplay.evaluate.tournaments.merge_rows import wrong_row
 
 NURSERY = "tests.evaluate.nursery:Nursery"
 SMALL = {"interior": 20}
@@ -141,8 +143,8 @@ def test_equal_homes_are_equal_and_a_still_one_is_seen():
         (NURSERY, {"caps": (8, 8)}, "caps: 8 is named twice"),
         (NURSERY, {"caps": ()}, "caps"),
         (NURSERY, {"caps": (8,), "quota": "fair"}, "give one of per_home, per_population"),
-        ("survival/1v1-heals-low", {"caps": (8,)}, "knows no option npop, so homes cannot be merged there"),
-        ("gridworld/team-battle", {"caps": (8,)}, "knows no option npop, so homes cannot be merged there"),
+        ("survival/1v1-heals-low", {"caps": (8,)}, "homes need a world with populations"),
+        ("gridworld/team-battle", {"caps": (8,)}, "homes need a world with populations"),
         ("mmo/forage", {"caps": (8,), "options": {"interiour": 3}}, "did you mean interior"),
     ],
 )
@@ -156,7 +158,7 @@ def test_refusals_come_before_there_is_a_folder(tmp_path, world, values, said):
 
 
 class Heard(RandomPolicy):
-    """Tells who was started, with which seed, and in which worlds."""
+    """Records its starts: seed and worlds."""
 
     def __init__(self, started):
         self.started = started
@@ -167,7 +169,7 @@ class Heard(RandomPolicy):
 
 
 def played(blocks, cap=8):
-    """What was started when one home met itself on these blocks of maps."""
+    """The starts when a home meets itself on these blocks of maps."""
     started = []
     settings = MergeSettings(
         world=NURSERY, options={"lives": (6,)}, homes=("home", "other"), identities=("a", "b"), runs=(1, 1),
@@ -207,3 +209,26 @@ def test_groups_are_drawn_whole():
     assert 0.35 < np.mean([kind == (0, 1) for kind in kinds]) < 0.65
     assert all(len(picked) == 6 for picked in drawn)
     assert bootstrap_groups(groups, 1, 3)[2].tolist() == drawn[2].tolist()
+
+
+HOME = {"ended": [1, 2], "cut": [], "causes": {"a": 2}, "per_life": {"food": 1.0}}
+ROW = {"homes": [HOME, HOME], "populations": [1, 1], "standing": [1.0, 0.5]}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"homes": [HOME]}, "homes"),
+        *(({"homes": [HOME, HOME | {"ended": [age]}]}, "ended") for age in (-1, "1", True, 2**31)),
+        ({"homes": [HOME, HOME | {"causes": {"a": 1.5}}]}, "causes"),
+        *(
+            ({"homes": [HOME, HOME | {"per_life": x}]}, "per_life")
+            for x in ({"food": "x"}, {"kills": 1.0}, 3)
+        ),
+        *(({"standing": standing}, "standing|populations") for standing in ([1.0], ["1", 1.0], None)),
+        ({"populations": [2, 1]}, "populations"),
+    ],
+)
+def test_a_row_that_is_no_result_is_named(change, named):
+    assert wrong_row(ROW, [1, 1], None) is None
+    assert re.search(named, wrong_row(ROW | change, [1, 1], None))

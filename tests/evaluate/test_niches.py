@@ -14,7 +14,7 @@ from interplay.evaluate.lifetimes.niches import against, niche, random_labels
 
 
 def slow_information(n: np.ndarray) -> float:
-    """The formula as it is written."""
+    """The formula, literally."""
     p = n / n.sum()
     return sum(
         p[k, x] * np.log(p[k, x] / (p[k].sum() * p[:, x].sum()))
@@ -53,7 +53,7 @@ def test_distance_by_hand():
 
 
 def wanderers(rng: np.random.Generator, population: np.ndarray, pull: float) -> tuple[np.ndarray, np.ndarray]:
-    """Steps of lives, each around a place of its own in 0..99; `pull` moves that place to its population's tenth."""
+    """Steps of lives around random centres in 0..99; `pull` moves the centre to its population's tenth."""
     home = rng.integers(0, 100, len(population))
     pulled = rng.random(len(population)) < pull
     home = np.where(pulled, population * 10 + rng.integers(0, 10, len(population)), home)
@@ -75,7 +75,7 @@ def test_random_labels_stay_inside_the_null():
 
 
 def test_labels_dealt_among_steps_would_cry_wolf():
-    """Why the null deals among lives: steps of one life hang together."""
+    """The null permutes lives because steps of one life are dependent."""
     rng = np.random.default_rng(0)
     population = rng.integers(0, 4, 300)
     life, x = wanderers(rng, population, 0.0)

@@ -1,4 +1,4 @@
-"""Every figure of the overlays' tables and panels, counted again from a diary of the same play, tick by tick."""
+"""Every number of the overlays' tables and panels, recomputed from copies of every tick."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Diary:
     def __init__(self, _world):
         self.ticks = []
 
-    def note(self, tick):
+    def add(self, tick):
         ended = {name: np.array(values) for name, values in tick.ended.items()}
         copied = [np.array(part) for part in tick[:-1]]
         self.ticks.append(type(tick)(*copied, ended))
@@ -36,7 +36,7 @@ class Diary:
 
 @pytest.fixture(scope="module")
 def played():
-    """The world, every overlay, and the diary of their play."""
+    """The world, every overlay, and copies of every tick."""
     kept = {}
 
     def read(study):
@@ -57,7 +57,7 @@ def layers(data):
 
 
 def stands(ticks):
-    """(population, world, life, row, col, tile) of everybody who stands on ground that is no lava, tick by tick."""
+    """(population, world, life, row, col, tile) of every agent not on lava, tick by tick."""
     for tick in ticks:
         for w, a in zip(*np.nonzero(tick.alive), strict=True):
             row, col = int(tick.row[w, a]), int(tick.col[w, a])
@@ -73,7 +73,7 @@ def stands(ticks):
 
 
 def attacks(ticks):
-    """(population, style, row, col, died, cause) of every attack; the striker is who lived there in the tick before.
+    """(population, style, row, col, died, cause) of every attack; the attacker is the slot's occupant in the tick before.
 
     A target may have stepped beyond the window of 7 x 7 since it was seen: it counts at the window's edge.
     """
@@ -153,7 +153,7 @@ def test_attacks_by_style_and_place(played):
 
 
 def test_whoever_died_of_a_blow_was_struck_by_somebody(played):
-    """Also where who struck died in the same tick and a newcomer has its slot."""
+    """Also if the attacker died in the same tick and a newcomer has its slot."""
     world, _, ticks = played
     found, replaced = 0, 0
     for before, tick in itertools.pairwise(ticks):

@@ -1,4 +1,4 @@
-"""Overlays by name, as data: one play for all, arrays that say what they mean, users' own."""
+"""Overlays by name, as data: one play for all, described arrays, user-defined overlays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from interplay.evaluate.lifetimes.overlays import (
 )
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
 from interplay.evaluate.lifetimes.visits import VisitRecorder
-from interplay.evaluate.lifetimes.walks import Followed
+from interplay.evaluate.lifetimes.walks import WalkerRecorder
 from interplay.evaluate.lifetimes.watching import watch
 from interplay.worlds.mmo.tiles import FOREST
 from tests.evaluate.commons import common, taste
@@ -111,10 +111,10 @@ def test_one_population_only(found):
 
 
 def test_agents_that_move_as_walkers_do_cover_as_much():
-    """The null of the control: nobody dies, lava is no choice, and the agents draw from their legal moves."""
+    """The null of the control: no deaths, no lava, uniform legal moves."""
     world = common(6, seed=1, interior=40, slots=24, drain=0, combat=False, mask_lava=True, cap_draw="fixed")
     agents, control = (VisitRecorder(6, 2, 58) for _ in range(2))
-    watch(world, RandomPolicy(), [agents, Followed(control, seed=2)], 200)
+    watch(world, RandomPolicy(), [agents, WalkerRecorder(control, seed=2)], 200)
     found = against_control(agents, control, world.state.room["ground"], [500, 2000, 4000])
     np.testing.assert_allclose(found.ratio, 1, atol=0.06)
 
@@ -130,9 +130,9 @@ def test_burn_in_is_not_recorded():
 
 def test_kills_belong_to_the_style_that_the_victim_died_of():
     recorder = AttackRecorder(1, causes=(5, 6, 7))
-    recorder.note(tick(slots=4))
+    recorder.add(tick(slots=4))
     ended = {"cause": np.array([[0, 6, 0, 0]])}
-    recorder.note(tick(slots=4, struck=[1, -1, 1, 1], style=[2, 0, 1, 0], died=[0, 1, 0, 0], ended=ended))
+    recorder.add(tick(slots=4, struck=[1, -1, 1, 1], style=[2, 0, 1, 0], died=[0, 1, 0, 0], ended=ended))
     assert recorder.kills.tolist() == [[0, 1, 0]]
 
 
@@ -141,7 +141,7 @@ def test_ground_of_one_life():
     for col in (0, 1, 0, 2):
         now = tick(slots=1, col=[col])
         now.tiles[0, 0, 2] = FOREST
-        recorder.note(now)
+        recorder.add(now)
     found = life_coverage(recorder.tracks())
     assert found.share.tolist() == [0.75]
     assert {name: share[0] for name, share in found.by_ground.items()} == {
@@ -162,36 +162,6 @@ def test_a_users_own_overlay():
         register_overlay(Overlay("ids", "another", heights))
     with pytest.raises(UserError, match="is taken"):
         register_overlay(Overlay("lives", "another", heights))
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("valuse", "did you mean 'values'"),
-        ("xyz", "known: values, exploration"),
-        ("tests.evaluate.test_overlays:NAMES", "is a list, no Overlay"),
-    ],
-)
-def test_unknown_overlays_are_one_line(name, words):
-    with pytest.raises(UserError, match=words):
-        find_overlay(name)
-
-
-def test_what_cannot_be_computed_is_said_before_anything_is_played(monkeypatch):
-    monkeypatch.setattr(RandomPolicy, "act", lambda *_: pytest.fail("somebody was asked to play"))
-    world = common()
-    with pytest.raises(UserError, match="scripted policy has no values"):
-        compute_overlays(["values"], world, RandomPolicy(), 10)
-    with pytest.raises(UserError, match=r"populations 0\.\.1"):
-        compute_overlays(["lives"], world, RandomPolicy(), 10, population=2)
-    from tests.connect.toys import Line
-
-    with pytest.raises(UserError, match="no map of tiles"):
-        compute_overlays(["lives"], Line(1), RandomPolicy(), 10)
-    with pytest.raises(UserError, match="'exploration' adds up 2 worlds cell by cell, maps = off"):
-        compute_overlays(["exploration"], common(2, maps=None), RandomPolicy(), 10)
-    with pytest.raises(UserError, match="npop=2"):
-        compute_overlays(["niches"], common(npop=1), RandomPolicy(), 10)
 
 
 def test_homes_stand_beside_each_other_on_one_scale_and_lose_nothing():
@@ -225,13 +195,6 @@ def test_different_overlays_are_not_set_beside_each_other():
     found = compute_overlays(["blows", "lives"], common(), RandomPolicy(), 5)
     with pytest.raises(UserError, match="blows and lives are different overlays"):
         side_by_side({"a": found["blows"], "b": found["lives"]})
-
-
-def test_layers_that_make_no_sense_are_refused():
-    with pytest.raises(UserError, match="2 or 3 axes"):
-        Layer("a", "a", np.zeros(3), "map", "plain", "u", "m.")
-    with pytest.raises(UserError, match="needs limits"):
-        Layer("a", "a", np.zeros((3, 3)), "map", "diverging", "u", "m.")
 
 
 def test_visits_of_a_world_without_tiles_are_counted_where_agents_are_drawn():

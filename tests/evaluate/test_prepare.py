@@ -1,4 +1,4 @@
-"""`interplay prepare`: what was prepared does not compile when it is used."""
+"""`interplay prepare`: a prepared world does not compile in use."""
 
 from __future__ import annotations
 

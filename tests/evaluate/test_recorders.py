@@ -1,4 +1,4 @@
-"""Lives, tracks and attacks: what belongs to the life that ended and what to the newcomer in its slot."""
+"""Lives, tracks and attacks: attribution to an ended life or to the newcomer in its slot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
-from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, life_profile
+from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
 from interplay.evaluate.lifetimes.mmo.blows import BlowRecorder
 from interplay.evaluate.lifetimes.mmo.ticks import read_tick
 from interplay.evaluate.lifetimes.tick import tick_reader
@@ -28,10 +28,10 @@ def ended(**columns):
 
 
 def story(recorder):
-    """Slot 0 lives on, slot 1 dies in tick 2 and is reborn at once, slot 2 was under way and dies in tick 3."""
-    recorder.note(tick(age=[0, 0, 7], population=[0, 1, 0], col=[0, 0, 5]))
-    recorder.note(tick(age=[1, 1, 8], population=[0, 1, 0], col=[1, 0, 5]))
-    recorder.note(
+    """Slot 0 lives on, slot 1 dies in tick 2 and is reborn at once, slot 2 was alive before and dies in tick 3."""
+    recorder.add(tick(age=[0, 0, 7], population=[0, 1, 0], col=[0, 0, 5]))
+    recorder.add(tick(age=[1, 1, 8], population=[0, 1, 0], col=[1, 0, 5]))
+    recorder.add(
         tick(
             age=[2, 0, 9],
             life=[0, 8, 2],
@@ -43,7 +43,7 @@ def story(recorder):
             style=[0, 2, 0],
         )
     )
-    recorder.note(
+    recorder.add(
         tick(
             age=[3, 1, 0],
             life=[0, 8, 2],
@@ -71,7 +71,7 @@ def test_lives_that_were_under_way_are_left_out_and_those_that_go_on_are_kept():
 
 def test_a_table_without_deaths():
     recorder = LifeRecorder(1)
-    recorder.note(tick())
+    recorder.add(tick())
     assert recorder.table().ended.tolist() == [False] * 3
 
 
@@ -87,15 +87,13 @@ def test_tracks():
     assert (tracks.third()[tracks.life == 0] == -1).all()
     # The attack of tick 2 was struck by the life that ended, not by the newcomer.
     assert (tracks.attack_life.tolist(), tracks.attack_style.tolist()) == ([1], [2])
-    assert life_profile(tracks, 1)[2, 3, 3] == life_profile(tracks, 1).sum() == 1
-    assert life_profile(tracks, 0).sum() == 0
     assert tracks.blocks(4)[tracks.life == 2].tolist() == [1, 1]
 
 
 def test_a_share_of_lives_is_kept_whole():
     recorder = TrackRecorder(0.25)
     for _ in range(3):
-        recorder.note(tick(slots=400, life=np.arange(400) + 5))
+        recorder.add(tick(slots=400, life=np.arange(400) + 5))
     tracks = recorder.tracks()
     assert 60 < len(tracks.population) < 140
     assert set(tracks.length) == {3}
@@ -106,8 +104,8 @@ def test_a_share_of_lives_is_kept_whole():
 def test_thirds_divide_a_life_evenly():
     recorder = TrackRecorder()
     for age in range(9):
-        recorder.note(tick(slots=1, age=[age]))
-    recorder.note(tick(slots=1, alive=[False], died=[True]))
+        recorder.add(tick(slots=1, age=[age]))
+    recorder.add(tick(slots=1, alive=[False], died=[True]))
     assert recorder.tracks().third().tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
@@ -121,7 +119,7 @@ def read_pond(world):
 
 def test_a_world_says_who_reads_its_ticks():
     seen, recorder = [], LifeRecorder(1)
-    recorder.note = lambda now: seen.append(now.alive.copy())
+    recorder.add = lambda now: seen.append(now.alive.copy())
     world = Pond(2, npop=1, slots=3, cap=3)
     watch(world, RandomPolicy(), [recorder], 4)
     assert len(seen) == 5
@@ -139,8 +137,8 @@ def test_attacks_are_counted_for_who_struck_them():
 
 def test_attack_profile():
     recorder = AttackRecorder(1)
-    recorder.note(tick())
-    recorder.note(
+    recorder.add(tick())
+    recorder.add(
         tick(struck=[1, 0, 1], style=[0, 1, 1], struck_row=[0, -2, 1], struck_col=[1, 0, 0], died=[0, 1, 0])
     )
     profile = recorder.profile((1, 2, 3))
@@ -183,12 +181,12 @@ def test_who_strikes_and_dies_in_one_tick_is_counted_though_somebody_is_born_int
         scene.place(MIDDLE, col, population=col - MIDDLE, life=50)
     profile, blows = AttackRecorder(2), BlowRecorder(2, scene.settings.side)
     for recorder in (profile, blows):
-        recorder.note(read_tick(scene.world))
+        recorder.add(read_tick(scene.world))
     scene.act({0: (PASS, RANGE), 1: (PASS, MELEE)})  # the senior wounds the other, and dies of the answer
     assert scene.ended(0)
     assert scene.agent(0).life_id == 2
     for recorder in (profile, blows):
-        recorder.note(read_tick(scene.world))
+        recorder.add(read_tick(scene.world))
     assert profile.counts.sum() == 2
     assert profile.counts[0, RANGE, 3, 4] == profile.counts[1, MELEE, 3, 2] == 1
     assert np.argwhere(blows.counts).tolist() == [

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
 from interplay.evaluate.results import NAMES, has_outcome, limit_ended, results, share_of, sides_by_name
 from interplay.registry import make_world
 
@@ -63,11 +62,6 @@ def test_the_interval_covers_the_truth_as_often_as_it_should(p):
         share = share_of(won, n)
         covered += comb(n, won) * p**won * (1 - p) ** (n - won) * (share.low <= p <= share.high)
     assert covered == pytest.approx(0.95, abs=0.02)
-
-
-def test_another_number_than_a_result_is_refused():
-    with pytest.raises(UserError):
-        results(np.array([0.5]), np.array([False]))
 
 
 def test_worlds_with_and_without_an_outcome():

@@ -1,15 +1,15 @@
-"""The append-only log: torn anywhere, damaged, written twice, on a disk that fails."""
+"""The append-only log: truncation, damage, duplicates, a failing disk."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 
 import pytest
 
 from interplay.core import files
 from interplay.core.errors import UserError
+from interplay.evaluate.tournaments import results_log
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
 ROWS = {f"0-1/{n}": {"scores": [n + 0.1, -n / 3]} for n in range(4)}
@@ -48,22 +48,11 @@ def test_a_result_is_taken_once(tmp_path):
     assert (tmp_path / "log").read_bytes() == whole
 
 
-def test_a_damaged_line_is_named(tmp_path):
-    path = tmp_path / "log"
-    lines = written(path).splitlines(keepends=True)
-    for bad in (b"{\n", b"3\n", b'{"scores": [1]}\n', b"\x00\x00\n"):
-        path.write_bytes(b"".join([lines[0], bad, *lines[1:]]))
-        with pytest.raises(UserError, match="line 2 is damaged"):
-            ResultsLog(path)
-        assert path.read_bytes().count(b"\n") == 5
-
-
 def test_two_lines_that_contradict_each_other_are_named(tmp_path):
     path = tmp_path / "log"
     whole = written(path)
-    again = json.dumps({"key": "0-1/1", "scores": [7, 7]}).encode() + b"\n"
-    path.write_bytes(whole + again)
-    with pytest.raises(UserError, match=r"line 5 says again, and otherwise, what came of 0-1/1"):
+    path.write_bytes(whole + results_log._line({"key": "0-1/1", "scores": [7, 7]}).encode())
+    with pytest.raises(UserError, match=r"line 5 .* 0-1/1"):
         ResultsLog(path)
 
 
@@ -90,7 +79,7 @@ def test_nan_is_not_written(tmp_path):
 
 
 def test_a_changed_number_is_seen(tmp_path):
-    """Any flipped byte: the line is refused, or says the same."""
+    """Any flipped bit: the line is refused, or unchanged in value."""
     path = tmp_path / "log"
     whole = written(path)
     missed = []
@@ -103,21 +92,14 @@ def test_a_changed_number_is_seen(tmp_path):
     assert missed == []
 
 
-@pytest.mark.parametrize("at", [0, 2, 3])
-def test_a_line_cannot_be_taken_for_an_older_one_among_others(tmp_path, at):
-    """Whoever changes a number and takes the checksum away is found by the lines around it."""
-    path = tmp_path / "log"
-    lines = written(path).decode().splitlines()
-    forged = {key: value for key, value in json.loads(lines[at]).items() if key != "check"}
-    lines[at] = json.dumps({**forged, "scores": [1.0, 0.0]})
-    path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(UserError, match=rf"line {max(at, 1) + 1} is damaged \(its checksum does not match\)"):
-        ResultsLog(path)
-
-
 @pytest.mark.parametrize(
     "line",
     [
+        b"{",
+        b"3",
+        b"\x00\x00",
+        b'{"scores": [1]}',
+        b'{"key": "0-1/9", "scores": [1.0, 0.0]}',
         b'{"key": "0-1/9", "scores": [1.0, -1e999]}',
         b'{"key": "0-1/9", "scores": [1.0, NaN]}',
         b'{"key": "0-1/9", "key": "0-1/8", "scores": [1.0, 0.0]}',
@@ -129,26 +111,14 @@ def test_a_line_cannot_be_taken_for_an_older_one_among_others(tmp_path, at):
         b'{"key": "0-1/9\xff", "scores": [1.0, 0.0]}',
     ],
 )
-def test_lines_that_are_not_strict_are_refused(tmp_path, line):
+def test_a_damaged_line_or_one_without_a_checksum_is_named(tmp_path, line):
     path = tmp_path / "log"
-    path.write_bytes(line + b"\n")
-    with pytest.raises(UserError, match="line 1 is damaged") as caught:
+    lines = written(path).splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], line + b"\n", *lines[1:]]))
+    with pytest.raises(UserError, match="line 2 is damaged") as caught:
         ResultsLog(path)
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_of_an_older_version_gets_its_checksums_with_the_next_result(tmp_path):
-    path = tmp_path / "log"
-    old = "".join(json.dumps({"key": key, **row}) + "\n" for key, row in ROWS.items())
-    path.write_text(old)
-    with ResultsLog(path) as log:
-        assert log.results == ROWS
-        assert path.read_text() == old
-        log.append({"0-1/9": {"scores": [1, 2]}})
-        log.append({"0-1/10": {"scores": [3, 4]}})
-    with ResultsLog(path) as log:
-        assert log.results == {**ROWS, "0-1/9": {"scores": [1, 2]}, "0-1/10": {"scores": [3, 4]}}
-    assert all("check" in json.loads(line) for line in path.read_text().splitlines())
+    assert path.read_bytes().count(b"\n") == 5
 
 
 def test_numbers_are_kept_as_numbers_bit_for_bit(tmp_path):

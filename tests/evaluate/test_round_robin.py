@@ -17,10 +17,10 @@ from interplay.core.errors import UserError
 from interplay.core.files import FileLock
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import round_robin
-from interplay.evaluate.tournaments import folder
+from interplay.evaluate.tournaments import folder, results_log
 from interplay.evaluate.tournaments.folder import TournamentFolder
 from interplay.evaluate.tournaments.round_robins import make_settings, run_round_robin
-from interplay.registry import make_policy, make_world
+from interplay.registry import make_policy
 from tests.evaluate import cup
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ DUEL = "survival/1v1-heals-low"
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A tournament that nobody disturbed."""
+    """An uninterrupted tournament."""
     out = tmp_path_factory.mktemp("whole") / "cup"
     return out, cup.play(out)
 
@@ -110,7 +110,7 @@ def test_a_folder_belongs_to_one_tournament(whole, tmp_path):
 
 
 def test_a_setting_that_only_one_of_two_tournaments_knows_makes_them_two(tmp_path, monkeypatch):
-    """As where another version wrote the file."""
+    """As in a file of another version."""
     with TournamentFolder(tmp_path, cup.settings()):
         pass
     stands = folder._read(tmp_path / "tournament.toml").values
@@ -140,7 +140,7 @@ def test_a_finished_tournament_plays_nothing_again(whole):
 
 
 class Sharp(Policy):
-    """A hunter whose first slot is the only one it plays well in, to show that seats matter and are shared."""
+    """A hunter that plays well in its first slot only, so that seats matter."""
 
     name = "sharp"
 
@@ -197,33 +197,19 @@ def test_refusals_come_before_there_is_a_folder(tmp_path, values, said):
     assert not (tmp_path / "cup").exists()
 
 
-def test_players_are_counted():
-    for names, said in [(("a",), "a match needs 2; name more"), (("a", "b", "a"), "player a is named twice")]:
-        with pytest.raises(UserError, match=said):
-            make_settings(world=DUEL, players=names, identities=names)
-
-
-def test_a_world_without_an_end_needs_one():
-    policies = {"a": RandomPolicy(), "b": RandomPolicy()}
-    with pytest.raises(UserError, match="may run for ever; say where matches end"):
-        round_robin(policies, "mmo/forage", options={"slots": 8, "npop": 1})
-    assert make_world("mmo/forage").persistent
-
-
 @pytest.mark.parametrize(
     "scores",
     [["1.0", "0.0"], [1.0], [1.0, 0.0, 0.0], "10", None, [True, False], [1.0, [0.0]], [10**39, 1e301]],
 )
 def test_results_that_are_no_scores_are_refused(tmp_path, scores):
-    """A tournament's numbers are numbers, also where its file says them as text."""
+    """Numbers stored as text are refused."""
     out = tmp_path / "cup"
     cup.play(out, matches=2)
     file = out / "results.jsonl"
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    for row in rows:
-        del row["check"]  # as an older version wrote it
-    rows[0]["scores"] = scores
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first, *others = file.read_text().splitlines(keepends=True)
+    row = json.loads(first)
+    del row["check"]
+    file.write_text("".join([results_log._line({**row, "scores": scores}), *others]))
     with pytest.raises(UserError, match="scores of 0-1/0 are not 2 numbers; delete its line"):
         cup.play(out, matches=2, resume=True)
 

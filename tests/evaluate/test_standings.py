@@ -1,4 +1,4 @@
-"""Standings from matches that were made up."""
+"""Standings from synthetic matches."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ def test_openskill_agrees_on_the_order():
 
 
 def test_a_round_is_drawn_whole():
-    """Who wins in one seat and loses in the other of every round gives the bootstrap nothing to vary."""
+    """If every round is one win and one loss, the bootstrap has no variance."""
     seats = [Match((0, 1), n, (1.0, 0.0) if n % 2 else (0.0, 1.0), {}) for n in range(400)]
     rounds, alone = (rate_players("ab", seats, together).interval[0] for together in (2, 1))
     assert rounds[1] - rounds[0] < 0.25 * (alone[1] - alone[0])
 
 
 def test_rounds_that_repeat_themselves_count_once_each():
-    """Two matches of one seed that always end alike tell no more than one: the interval is as wide as for half as many."""
+    """Identical matches of one seed count as one: the interval is that of half as many."""
     won = [n % 3 > 0 for n in range(150)]
     twice = [
         Match((0, 1), 2 * n + k, (float(w), float(not w)), {}) for n, w in enumerate(won) for k in (0, 1)
@@ -112,7 +112,7 @@ def test_rounds_that_repeat_themselves_count_once_each():
 
 @pytest.mark.parametrize("rounds_alike", [False, True])
 def test_copies_of_one_player_overlap_after_six_matches(rounds_alike: bool):
-    """Identical weights under two names: intervals of 3 rounds overlap in 95 of 100 tries, be a round's matches alike or not."""
+    """Identical weights under two names: intervals of 3 rounds overlap in 95 of 100 tries, whether a round's matches are identical or not."""
     rng, apart = np.random.default_rng(4), 0
     for seed in range(100):
         won = np.repeat(rng.random(3) < 0.5, 2) if rounds_alike else rng.random(6) < 0.5

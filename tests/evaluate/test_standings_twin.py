@@ -1,4 +1,4 @@
-"""Standings against a slow twin that counts every pair of every match by itself."""
+"""Standings against a slow twin that counts pair by pair, match by match."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.evaluate.tournaments.ratings.standings import rate_players
 
 @st.composite
 def tournaments(draw):
-    """Names, matches and how many sit together: few scores, so that draws and circles are common."""
+    """Names, matches and players per match; few distinct scores, so that draws and circles are common."""
     names = "abcd"[: draw(st.integers(2, 4))]
     together = draw(st.integers(2, min(len(names), 3)))
     matchups = list(combinations(range(len(names)), together))
@@ -31,7 +31,7 @@ def tournaments(draw):
 
 
 def pairs_of(matches, i, j):
-    """The scores of i and j in each match in which both sat."""
+    """The scores of i and j in each common match."""
     found = []
     for match in matches:
         if {i, j} <= set(match.matchup):

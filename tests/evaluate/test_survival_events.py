@@ -1,4 +1,4 @@
-"""What recorders are told of survival's steps: accounts that only the truth balances, and hand-furnished rooms."""
+"""Records of survival's steps: balances of hit points and items, and hand-made scenes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.overlays import compute_overlays
 from interplay.evaluate.lifetimes.survival_world import events as e
@@ -40,7 +39,7 @@ CASES = {
 
 
 def actions(world, rng):
-    """Eager ones, more gifts among them, with drops where there is a head for them."""
+    """Frequent actions, with extra gifts, and drops if the action has that head."""
     chosen = eager_actions(world, rng)
     chosen[..., 5] |= rng.random(chosen.shape[:2]) < 0.3
     extra = len(world.action_space.nvec) - chosen.shape[-1]
@@ -48,7 +47,7 @@ def actions(world, rng):
 
 
 def play(world, steps=400, reader=None):
-    """(moment, health after) of every step of a batch; worlds that end begin again."""
+    """(moment, health after) of every step of a batch; finished worlds are reset."""
     world.reset()
     reader, rng = reader or MomentReader(world), np.random.default_rng(3)
     reader(world)
@@ -61,7 +60,7 @@ def play(world, steps=400, reader=None):
 
 
 def health_balances(world, moment, after):
-    """Who lived through a step lost what blows on its ray, its heals and the zone say, and no more."""
+    """A survivor's change of health equals blows, heals and zone damage."""
     settings, sides = world.settings, np.asarray(world.state.sides)
     blows = np.zeros(after.shape, np.int64)
     for w, a in np.argwhere(moment.struck & (moment.ray >= 0) & (moment.ray < len(sides))):
@@ -182,7 +181,7 @@ class Told:
             self.reader(self.scene.world)  # what a test has furnished
         self.scene.step(**actions)
         moment = self.reader(self.scene.world)
-        self.recorder.note(moment)
+        self.recorder.add(moment)
         return moment
 
 
@@ -201,7 +200,7 @@ def test_contacts_begin_and_end_and_count_their_strikes():
     ]  # fmt: skip
     assert [second[name] for name in ("agent", "other", "steps", "strikes")] == [1, 0, 7, 0]
     told.scene.step()
-    told.recorder.note(told.reader(told.scene.world))
+    told.recorder.add(told.reader(told.scene.world))
     assert (told.recorder._facing == NOTHING).all()
 
 
@@ -321,7 +320,7 @@ def test_where_nobody_dies_there_is_no_median_life():
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=30), st.integers(0, 400))
 def test_bars_of_deaths_stand_over_the_steps_that_they_count(steps, further):
-    """An end of a window is the beginning of the next, and the longest life is no exception."""
+    """Windows are half-open, also for the longest life."""
     found = np.zeros(len(steps), e.EVENT)
     found["step"] = steps
     layer = overlays._by_cause(found, max(steps) + further)
@@ -366,8 +365,3 @@ def test_overlays_of_the_other_world_are_refused(capsys, tmp_path, world, overla
     line = refusal(capsys, "analyze", "random", "--world", world, *asked, "--out", tmp_path / "x", *small)
     assert words in line
     assert not (tmp_path / "x").exists()
-
-
-def test_the_reader_is_for_survival_alone():
-    with pytest.raises(UserError, match="analyse a world such as survival"):
-        moments.moment_reader(make_world("gridworld/maze"))

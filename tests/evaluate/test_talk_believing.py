@@ -1,4 +1,4 @@
-"""Beliefs of players who guess, beside an exact observer's: planted believers, and games that are the same as without."""
+"""Recorded beliefs against an exact observer's: planted beliefs, unchanged games."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OWN = (0,)  # villagers
 
 
 class Constant:
-    """Believes the same of everybody."""
+    """A constant belief."""
 
     def __init__(self, chance: float) -> None:
         self.chance = chance
@@ -33,7 +33,7 @@ class Constant:
 
 
 class Knowing:
-    """Has looked at the cards: the truth, by the world's own word, turned around where it is told to."""
+    """Believes the truth, or its negation."""
 
     def __init__(self, world: Any, lie: bool = False) -> None:
         self.world, self.lie, self.row = world, lie, 0
@@ -52,7 +52,7 @@ class Knowing:
 def record(believer: Any, world: Any = None, ways: Ways | None = None, games: int = GAMES) -> tuple[Any, Any]:
     world = world or make_world("werewolf/9", num_worlds=16, seed=4)
     recorder = BeliefRecorder(RandomPolicy(), believer, OWN, ways)
-    return recorder, play(world, recorder, games, 7, on_step=recorder.note)
+    return recorder, play(world, recorder, games, 7, on_step=recorder.add)
 
 
 def test_games_are_played_as_without_it() -> None:
@@ -85,7 +85,7 @@ def test_who_knows_scores_nothing_and_who_lies_scores_all() -> None:
 
 
 def test_only_living_others_are_counted() -> None:
-    """On the first day seven or eight of nine live: who votes is asked about all of them but itself."""
+    """On the first day seven or eight of nine live: a voter has beliefs about the others."""
     recorder, _ = record(Constant(0.5), games=16)
     game, _, _, truth, counted = (np.concatenate(column) for column in zip(*recorder._rows, strict=True))
     assert (truth.sum(axis=1) == 3).all()
@@ -95,11 +95,11 @@ def test_only_living_others_are_counted() -> None:
 
 
 def test_an_exact_observer_is_calibrated_and_better_than_the_base_rate() -> None:
-    """Wolves who never name each other can be told little by little; believed tenths come true as often as they say."""
+    """Wolves that never name each other become identifiable; the exact beliefs are calibrated."""
     world = make_world("werewolf/9", num_worlds=64, seed=2)
     wolves = make_policy(world.id, "avoid_wolves")
     recorder = BeliefRecorder(wolves, Constant(0.375), OWN, Ways(wolves=("avoid_wolves",)))
-    play(world, recorder, 4_000, 3, on_step=recorder.note)
+    play(world, recorder, 4_000, 3, on_step=recorder.add)
     scores = recorder.scores()
     exact = scores.exact
     assert exact.brier.mean < exact.base_brier - 5 * exact.brier.standard_error
@@ -120,5 +120,5 @@ def test_refusals_are_one_line() -> None:
     world = make_world("gridworld/broadcast", num_worlds=1)
     with pytest.raises(UserError, match="gridworld/broadcast has no exact observer; choose a world such as"):
         BeliefRecorder(RandomPolicy(), Constant(0.5), OWN).start(world)
-    with pytest.raises(UserError, match="nobody who guesses has voted"):
+    with pytest.raises(UserError, match="no votes"):
         BeliefRecorder(RandomPolicy(), Constant(0.5), OWN).scores()

@@ -1,4 +1,4 @@
-"""Board edits and ablations: exact zeros, closed forms, leaks of the world, paired errors."""
+"""Board edits and ablations: exact zeros, closed forms, leaks, paired errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.evaluate.communication.edits import (
     speaker_marginal,
 )
 from interplay.evaluate.communication.listening import Views, measure_influence
-from interplay.evaluate.statistics import Estimate, student, student_quantile
+from interplay.evaluate.statistics import Estimate
 from interplay.registry import make_policy, make_world
 from interplay.worlds.werewolf.config import WerewolfSettings
 
@@ -63,7 +63,7 @@ def test_rows_that_are_not_shown_are_not_asked_about_and_give_exactly_zero():
     seen = observations(np.random.default_rng(0))
 
     def nosy(other):
-        """Notices any change of any row, shown or not."""
+        """Reacts to any change of any row, visible or not."""
         words = np.asarray(other["public_signals"])
         score = np.stack([words.sum(axis=(1, 2)) * k for k in range(4)], axis=1) / 10
         p = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
@@ -124,7 +124,7 @@ def test_whatever_the_pack_says_villagers_see_bit_for_bit_the_same():
 
 
 class Listener:
-    """Names the first seat that said symbol 0, if it may, else anybody."""
+    """Names the first legal seat that said symbol 0, else a random one."""
 
     def probabilities(self, observation, mask, population):
         words = np.asarray(observation["public_signals"])[:, :, 0]
@@ -144,7 +144,7 @@ def test_views_of_a_played_world_show_who_listens():
     policy.start(world)
     for _ in range(6):
         timestep = world.step(policy.act(timestep))
-        views.note(world, np.zeros(16))
+        views.add(world, np.zeros(16))
     seen = views.observations()
     assert len(seen["phase"]) == 200
     found = measure_influence(
@@ -167,7 +167,7 @@ def test_marginals_are_shares_of_what_was_said():
     many = speaker_marginal(np.arange(1000)[:, None], most=32)
     assert len(many.words) <= 32
     assert many.share.sum() == pytest.approx(1)
-    with pytest.raises(UserError, match="nobody said a word"):
+    with pytest.raises(UserError, match="signal_length"):
         speaker_marginal(words[4:])
 
 
@@ -204,7 +204,7 @@ def test_paired_differences_by_hand():
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=30))
 def test_listening_is_a_loss_beyond_the_interval_and_never_a_gain(games):
-    """Whoever plays better without the talk does not listen to it; an interval that holds 0 says nothing."""
+    """Better play without talk is not listening; nor is an interval that includes 0."""
     seeds = np.arange(len(games))
     full, without = (table([game[k] for game in games], seeds) for k in (0, 1))
     loss, gain = pair("x", full, without, "win_vil"), pair("x", without, full, "win_vil")
@@ -225,7 +225,7 @@ def test_listening_is_a_loss_beyond_the_interval_and_never_a_gain(games):
 
 
 def lost(arm, sigmas):
-    """An arm that costs so many standard errors."""
+    """An arm with a loss in standard errors."""
     return Ablation(arm, "win_vil", Estimate(0.5, 0.1, 9), Estimate(0.4, 0.1, 9), 0.01 * sigmas, 0.01, 10**6)
 
 
@@ -250,7 +250,7 @@ def test_one_in_twenty_of_those_who_do_not_listen_passes_in_some_arm():
 
 @pytest.mark.parametrize("pairs", [2, 3, 4, 8])
 def test_few_pairs_are_no_proof(pairs):
-    """Four arms of somebody deaf, wins and measured numbers; a game decided the same way in all pairs is no certainty."""
+    """False positives of four arms without listening, for wins and real numbers, and without variance."""
     rng, wins, numbers = np.random.default_rng(pairs), 0, 0
     seeds = np.arange(pairs)
     for _ in range(1000):
@@ -263,13 +263,6 @@ def test_few_pairs_are_no_proof(pairs):
             wins, numbers = wins + (draw == "wins" and listens), numbers + (draw == "numbers" and listens)
     assert wins / 1000 <= 0.05
     assert numbers / 1000 <= 0.06 if pairs > 2 else numbers == 0
-
-
-@pytest.mark.parametrize("freedom", [1, 2, 3, 10, 99, 12_345])
-def test_students_distribution_is_that_of_others(freedom):
-    for t in (1e-3, 0.5, 1.0, -2.0, 3.0, 9.0, 40.0):
-        assert student(t, freedom) == pytest.approx(2 * stats.t.sf(abs(t), freedom), rel=1e-8)
-    assert student_quantile(freedom, 0.05) == pytest.approx(stats.t.ppf(0.975, freedom))
 
 
 def test_arms_are_played_on_the_same_episodes_and_do_nothing_to_who_does_not_listen():

@@ -1,4 +1,4 @@
-"""Recorded games: what is kept agrees with the world that was played; shards on disk are whole or refused."""
+"""Recorded games agree with the played world; shards on disk are complete or refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.evaluate.talks import made_up, random_words
 
 @pytest.fixture(scope="module")
 def played():
-    """40 games in 7 worlds, the actions that were taken, and the record."""
+    """40 games in 7 worlds, their actions, and the record."""
     world = make_world("werewolf/9-l1s9", num_worlds=7, seed=1)
     policy = make_policy(world.id, "random")
     recorder, kept = TalkRecorder(reader_of(world), log_every=1), []
@@ -37,7 +37,7 @@ def played():
     policy.__class__ = Noting
 
     def note(batch, episode):
-        recorder.note(batch, episode)
+        recorder.add(batch, episode)
         action, acting, alive = policy.last
         for w in np.flatnonzero(episode >= 0):
             kept.append((episode[w], action[w], acting[w], alive[w, 0], np.array(batch.state.reward[w])))
@@ -115,7 +115,7 @@ def test_one_game_of_so_many_is_kept_whatever_the_batch(played):
     talk = played[0]
     world = make_world("werewolf/9-l1s9", num_worlds=7, seed=1)
     recorder = TalkRecorder(reader_of(world), log_every=6)
-    play(world, make_policy(world.id, "random"), 40, seed=3, on_step=recorder.note)
+    play(world, make_policy(world.id, "random"), 40, seed=3, on_step=recorder.add)
     few = recorder.talk()
     assert few.games.number.tolist() == [0, 6, 12, 18, 24, 30, 36]
     same(few, talk.select(talk.games.number % 6 == 0))
@@ -127,7 +127,7 @@ def test_what_is_taken_is_forgotten_and_nothing_is_lost(played):
     recorder, parts = TalkRecorder(reader_of(world), log_every=1), []
 
     def note(batch, episode):
-        recorder.note(batch, episode)
+        recorder.add(batch, episode)
         if recorder.kept >= 9:
             parts.append(recorder.take())
 
@@ -186,11 +186,6 @@ def test_a_world_says_who_reads_its_boards():
     assert talk.about.symbols == (2, 3)
 
 
-def test_a_world_without_talk_is_refused():
-    with pytest.raises(UserError, match="nobody is known to talk"):
-        reader_of(make_world("gridworld/traffic-corridor", num_worlds=1))
-
-
 def test_shards_give_back_the_table(tmp_path, played):
     talk = played[0]
     with TalkFolder(tmp_path / "games") as folder:
@@ -209,7 +204,7 @@ def test_a_recorder_is_flushed_game_by_game(tmp_path, played):
     with TalkFolder(tmp_path) as folder:
 
         def note(batch, episode):
-            recorder.note(batch, episode)
+            recorder.add(batch, episode)
             folder.flush(recorder, least=10)
 
         play(world, make_policy(world.id, "random"), 40, seed=3, on_step=note)
@@ -269,7 +264,7 @@ def test_games_of_another_kind_are_refused(tmp_path):
 
 
 def test_a_recorded_game_is_played_again_from_its_record_alone(played):
-    """The record holds the key of the random stream and what everybody did; ties and deals follow from them."""
+    """Ties and deals follow from the recorded random stream and actions."""
     talk = played[0]
     world = make_world("werewolf/9-l1s9", num_worlds=len(talk), seed=77)
     world.reset(seeds=talk.games.stream[:, 0])
@@ -282,12 +277,12 @@ def test_a_recorded_game_is_played_again_from_its_record_alone(played):
         names = np.where(boards.names[row] < 0, talk.seats, boards.names[row])
         action = np.concatenate([names, np.maximum(boards.words[row], 0)], axis=2)
         world.step(action.astype(np.int16))
-        recorder.note(world, np.where(step < length, np.arange(len(talk)), -1))
+        recorder.add(world, np.where(step < length, np.arange(len(talk)), -1))
     same(recorder.talk(), talk)
 
 
 def test_columns_wider_than_they_are_recorded_are_refused(played):
-    """A word of number 2^27 would make a table of gigabytes out of a small file."""
+    """A word 2^27 would make a table of gigabytes from a small file."""
     talk = played[0]
     about = talk.about._replace(symbols=(2**27,))
     assert wrong_talk(about, talk.games, talk.boards) is None

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
 from interplay.evaluate.communication.null import beside_null, permute
 from interplay.evaluate.communication.report import measure_talk
 from interplay.evaluate.communication.signals import (
@@ -155,7 +154,7 @@ def test_the_kernel_counts_as_a_slow_twin_does(seed, games, symbols, n):
 
 def test_votes_for_who_said_another_word_are_counted():
     def outsider(alive, words, team, rng):
-        """Everybody names somebody of another word if there is one."""
+        """Every seat names a seat with another word, if any."""
         other = (words[:, :, None, 0] != words[:, None, :, 0]) & alive[:, None, :]
         score = np.where(other, 2.0, np.where(alive[:, None, :], 1.0, 0.0)) + rng.random(other.shape) / 2
         return score.argmax(axis=2)
@@ -243,14 +242,3 @@ def test_what_a_world_does_not_have_is_left_out_of_the_report():
 def test_the_null_counts_the_record_itself():
     assert beside_null(1.0, np.zeros(99))["p"] == 0.01
     assert beside_null(0.0, np.zeros(99))["p"] == 1
-
-
-def test_refusals():
-    talk = made_up(random_words((3,)), games=3, symbols=(3,))
-    with pytest.raises(UserError, match="permutations = 0"):
-        signal_role(talk, permutations=0)
-    with pytest.raises(UserError, match="nobody spoke"):
-        prepare(talk, np.zeros(len(talk.boards.game), bool))
-    tables = talk.boards._replace(counted=np.zeros_like(talk.boards.counted))
-    with pytest.raises(UserError, match="nobody votes"):
-        signal_vote(type(talk)(talk.about, talk.games, tables))

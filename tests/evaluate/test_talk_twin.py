@@ -15,7 +15,7 @@ from interplay.evaluate.communication.deception import (
     truthfulness,
     vote_switching,
 )
-from interplay.evaluate.communication.histories import DEEDS, read_histories
+from interplay.evaluate.communication.histories import ACTIONS, read_histories
 from interplay.evaluate.communication.language import describe_language
 from interplay.evaluate.communication.table import EXECUTION, TALK
 from tests.evaluate.wild_talks import SEATS, SYMBOLS, WOLVES, wild_talk
@@ -52,7 +52,7 @@ def same_day(boards, board):
 
 
 def held(share, cases):
-    """A `Share` is the mean of these cases, or says that there are none."""
+    """A `Share` is the mean of these cases, or has none."""
     assert share.number == len(cases)
     if cases:
         assert share.observed == pytest.approx(np.mean(cases))
@@ -139,7 +139,7 @@ def test_statements_are_true_if_their_subject_is_what_they_say(seed):
 def test_histories_hold_the_actions_of_each_seat_on_each_public_board(seed):
     talk = wild_talk(seed)
     histories = read_histories(talk)
-    assert histories.names[-len(DEEDS) :] == DEEDS
+    assert histories.names[-len(ACTIONS) :] == ACTIONS
     for game in range(len(talk)):
         boards = [b for b in boards_of(talk) if b.game == game and b.public]
         for place, board in enumerate(boards):
@@ -160,7 +160,7 @@ def test_histories_hold_the_actions_of_each_seat_on_each_public_board(seed):
 
 
 def actions(board, before, seat):
-    """What a speaker's row holds: its symbols as choices, then `DEEDS`."""
+    """A speaker's row: one-hot symbols, then `ACTIONS`."""
     others = [other for other in board.speakers if other != seat]
     named, word = board.name[seat], board.word[seat]
     voting = board.counted == EXECUTION

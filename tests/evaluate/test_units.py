@@ -1,4 +1,4 @@
-"""Units of metrics: each column of a table has one, and it is the world's own."""
+"""Units of metrics: each column of a table has the one of its world."""
 
 from __future__ import annotations
 

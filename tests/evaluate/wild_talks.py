@@ -1,4 +1,4 @@
-"""Recorded games as wild as a record may be: days of any length, talk by night, silent seats, votes without a result."""
+"""Random valid recorded games: days of any length, talk by night, silent seats, votes without a result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DAY = ((1, TALK, True), (1, TALK, True), (2, EXECUTION, True), (1, TALK, True),
 
 
 def wild_talk(seed: int, games: int = 4) -> Talk:
-    """Games whose boards hold anything that a record may hold."""
+    """Games with random valid boards."""
     rng = np.random.default_rng(seed)
     team = np.array([rng.permutation([WOLVES, WOLVES, 0, 0, 0]) for _ in range(games)], np.int8)
     rows = []

@@ -161,7 +161,7 @@ class LedgerMachine(Counting):
         with self.results.open("ab") as file:
             file.write(line_of(name, int(otherwise)))
         if otherwise:
-            with pytest.raises(UserError, match=f"what came of {name}"):
+            with pytest.raises(UserError, match=f"contradicts an earlier result of {name}"):
                 self.open()
         else:
             with TournamentFolder(self.path, self.settings, resume=True) as folder:

@@ -145,7 +145,7 @@ def counted(name: str, recording: Path) -> dict[str, Any]:
         for _ in islice(chain([0], ticks), last + 1):
             now = read(world)
             for recorder in recorders.values():
-                recorder.note(now)
+                recorder.add(now)
     return {"population": None, "agent": None, "tick": last, **told(name, Study(world, recorders=recorders))}
 
 

@@ -43,7 +43,7 @@ def played(request, tmp_path_factory):
     policy.start(world, 7)
     for _ in range(5):
         timestep = world.step(policy.act(timestep))
-        views.note(world, np.zeros(40))
+        views.add(world, np.zeros(40))
     return policy, world, views.observations()
 
 

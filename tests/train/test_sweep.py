@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
+from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings.train import TrainGroup
 from interplay.train.sweep import SweepSettings, plan, resume_sweep, sweep
@@ -444,7 +445,9 @@ def test_folders_and_logs_that_do_not_fit_are_one_line(tmp_path):
     assert found.complete
     assert f"{out / 'seed-0'}: done, but not there any more; trained again" in stream.getvalue()
     assert lines(out / "seed-0")
-    (out / "sweep.jsonl").write_text('{"key": "begun seed-0"}\n')
+    (out / "sweep.jsonl").unlink()
+    with ResultsLog(out / "sweep.jsonl") as log:
+        log.append({"begun seed-0": {}})
     with pytest.raises(UserError, match="was begun with other settings"):
         resume_sweep(out)
 

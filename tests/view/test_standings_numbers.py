@@ -25,6 +25,7 @@ def standings(**changes: Any) -> Standings:
         "matches": 24,
         "wins": wins,
         "draws": np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]]),
+        "cut": np.zeros((3, 3), np.int64),
         "mean_score": np.array([-1.5, 2.25, 0.125]),
         "elo": np.array([-300.0, 210.0, 90.0]),
         "interval": np.array([[-340.0, -270.0], [150.0, 260.0], [40.0, 130.0]]),
@@ -53,7 +54,7 @@ def test_results_are_told_apart_by_hand():
     """Of weak against strong, 8 matches: the weak one won 0, 2 were cut; of strong against middle 1 was drawn."""
     found = standings(
         score="outcome",
-        cuts=np.array([[0, 2, 0], [2, 0, 0], [0, 0, 0]]),
+        cut=np.array([[0, 2, 0], [2, 0, 0], [0, 0, 0]]),
         actions=("greedy", "", "sampled"),
         rounds=np.array([8, 8, 8]),
     )

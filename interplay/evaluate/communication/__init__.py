@@ -1,7 +1,7 @@
-"""Instruments for talk: recorded boards, what words tell, who listens, how well beliefs fit; no jax here.
+"""Instruments for communication: recorded boards, information of words, listening, beliefs; no jax here.
 
-`recording` turns a world in play into a `Talk`, `shards` keeps it on disk, `report` measures all of it; each measure can be
-asked for on its own.
+`recording` turns a played world into a `Talk`, `shards` stores it on disk, `report` computes all measures; each measure is also a
+function of its own.
 """
 
 from interplay.evaluate.communication.readers import reader_of

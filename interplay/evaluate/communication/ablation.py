@@ -1,4 +1,4 @@
-"""Positive listening by ablation: what is lost when something of the talk is taken away (specification 17 and 18)."""
+"""Positive listening by ablation: the loss without a part of the communication (specification 17 and 18)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from interplay.evaluate.progress import Progress
 from interplay.evaluate.statistics import Estimate, estimate, student, student_quantile
 
 ARMS = ("signals_off", "signals_shuffled", "talk_off", "targets_off")  # columns of every evaluation
-LEVEL = 0.05  # chance that somebody who does not listen is said to, over all arms
-FEWEST = 3  # pairs that can tell anything
+LEVEL = 0.05  # chance of a false positive, over all arms
+FEWEST = 3  # pairs for a test
 
 
 class Ablation(NamedTuple):
     """One arm against the normal game, on the same episodes' seeds.
 
     Attributes:
-        arm: what was taken away.
-        metric: of which the means are.
-        normal, ablated: means with their standard errors.
-        difference: normal minus ablated, mean of the episodes' differences.
+        arm: what was removed.
+        metric: of the means.
+        normal, ablated: means with standard errors.
+        difference: normal minus ablated, mean over paired episodes.
         error: standard error of that mean; None for a single episode.
-        episodes: pairs that have a value.
-        adjusted: p of the difference, corrected for the number of arms that were tested; None for an arm alone.
+        episodes: pairs with a value.
+        adjusted: p of the difference, corrected for the number of tested arms; None for a single arm.
     """
 
     arm: str
@@ -44,9 +44,9 @@ class Ablation(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Of the difference by itself, two-sided, by Student's distribution; 1 for fewer than 3 pairs.
+        """Two-sided p of Student's paired test, uncorrected; 1 for fewer than 3 pairs.
 
-        Where all pairs differ by the same there is no error to compare with; then it is that of the sign test, 2 / 2^n.
+        If all pairs have the same difference, so that the error is 0, it is that of the sign test, 2 / 2^n.
         """
         if self.error is None or self.difference == 0 or self.episodes < FEWEST:
             return 1.0
@@ -56,13 +56,13 @@ class Ablation(NamedTuple):
 
     @property
     def listens(self) -> bool:
-        """Whether the normal game is better, with an error of 5 % over all arms that were tested together."""
+        """Whether the normal game is better, at a level of 5 % over all arms."""
         p = self.p if self.adjusted is None else self.adjusted
         return self.difference > 0 and p < LEVEL
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the difference by itself; without ends where the pairs are too few to tell one."""
+        """95 % interval of the difference, uncorrected; infinite for too few pairs."""
         few = self.error is None or self.episodes < FEWEST
         if few or (self.error == 0 and self.difference != 0 and self.p >= LEVEL):
             half = math.inf
@@ -80,12 +80,8 @@ def pair(arm: str, normal: EpisodeTable, ablated: EpisodeTable, metric: str) -> 
     """The paired difference of a metric.
 
     Args:
-        arm: its name.
-        normal, ablated: the same episodes, played both ways.
+        normal, ablated: the same episodes under both conditions.
         metric: a column with one number per episode.
-
-    Raises:
-        UserError: if the episodes are not the same, or the metric is not one number per episode.
     """
     if len(normal) != len(ablated) or (normal["seed"] != ablated["seed"]).any():
         raise UserError(f"arm {arm}: other episodes than the normal ones; play both with one seed and number")
@@ -108,17 +104,15 @@ def ablate(
     progress: Progress | None = None,
     **play_options: Any,
 ) -> list[Ablation]:
-    """Plays the same episodes with each arm; what they cost is tested together, see `holm`.
+    """Plays the same episodes with each arm and tests the differences together, see `holm`.
 
     Args:
         make: arm -> world; ``"full"`` is the normal one.
-        policy: makes who plays; anew for each arm, so that all of them begin with the same draws.
-        arms: to be compared.
+        policy: makes a fresh policy for each arm, so that all begin with the same random draws.
         episodes: per arm.
-        metric: of the episodes.
-        seed: names the episodes.
-        normal: the normal game's episodes, if they were played already.
-        progress: hears (arm, done, of).
+        metric: column with one number per episode.
+        normal: episodes of the normal game, if already played.
+        progress: called with (arm, done, total).
         play_options: of `evaluate.play`.
     """
     tables: dict[str, EpisodeTable] = {} if normal is None else {"full": normal}
@@ -126,16 +120,16 @@ def ablate(
         if arm not in tables:
             world = make(arm)
             ticker = Ticker(f"playing {arm}", episodes, progress)
-            tables[arm] = play(world, policy(), episodes, seed, on_step=ticker.note, **play_options)
+            tables[arm] = play(world, policy(), episodes, seed, on_step=ticker.add, **play_options)
             world.close()
     return holm([pair(arm, tables["full"], tables[arm], metric) for arm in arms])
 
 
 def holm(ablations: Sequence[Ablation]) -> list[Ablation]:
-    """The same with p adjusted for their number: of m arms the k-th smallest p counts m - k + 1 times, and no less than smaller ones.
+    """Adjusts p for the number of arms m: the k-th smallest p times m - k + 1, made monotonic.
 
-    Source: Holm 1979, "A simple sequentially rejective multiple test procedure"; it holds however the arms depend on each other,
-    which all share the normal games.
+    Source: Holm 1979, "A simple sequentially rejective multiple test procedure"; valid for dependent arms, which all share the normal
+    games.
     """
     order = sorted(range(len(ablations)), key=lambda at: ablations[at].p)
     found, floor = list(ablations), 0.0
@@ -146,7 +140,7 @@ def holm(ablations: Sequence[Ablation]) -> list[Ablation]:
 
 
 def fitting_arms(settings: Any, arms: Sequence[str] = ARMS) -> tuple[str, ...]:
-    """Those arms that a werewolf game has: no words, no arms of signals; no talk, none of talk."""
+    """Arms that a werewolf game supports: signal arms need words, talk arms need rounds of talk."""
     talks = any(row.resolver == "none" and row.rounds for row in settings.table)
     return tuple(
         arm
@@ -157,18 +151,13 @@ def fitting_arms(settings: Any, arms: Sequence[str] = ARMS) -> tuple[str, ...]:
 
 
 class Ticker:
-    """Tells how many episodes are over, as a hook of `evaluate.play`.
-
-    Args:
-        what: is done, for who hears it.
-        episodes: in all.
-        progress: hears (what, done, of); None: nobody.
+    """Reports the number of finished episodes, as a hook of `evaluate.play`.
 
     Example:
         >>> ticker = Ticker("playing", 4, lambda what, done, of: print(what, done, of))
-        >>> ticker.note(None, np.array([0, 1]))
+        >>> ticker.add(None, np.array([0, 1]))
         playing 0 4
-        >>> ticker.note(None, np.array([3, -1]))
+        >>> ticker.add(None, np.array([3, -1]))
         playing 3 4
     """
 
@@ -176,8 +165,8 @@ class Ticker:
         self._what, self._episodes, self._progress = what, episodes, progress
         self._begun = 0
 
-    def note(self, _world: World | None, episode: np.ndarray) -> None:
-        """What `play` says after a step: the number of the episode of each world, -1 for none."""
+    def add(self, _world: World | None, episode: np.ndarray) -> None:
+        """Hook of `play`: (W,) number of each world's episode, -1 for none."""
         self._begun = max(self._begun, int(episode.max(initial=-1)) + 1)
         if self._progress is not None:
             self._progress(self._what, self._begun - int(np.count_nonzero(episode >= 0)), self._episodes)

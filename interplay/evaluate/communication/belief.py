@@ -1,4 +1,4 @@
-"""How good beliefs about the hidden team are: Brier and log scores, alone and against an exact posterior."""
+"""Brier and log scores of beliefs about the hidden team, alone and against an exact posterior."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate.communication.table import Array
 from interplay.evaluate.statistics import Estimate, estimate
 
-SMALLEST = 1e-6  # a belief of exactly 0 or 1 that is wrong counts as this
+SMALLEST = 1e-6  # lower bound of the probability in a log score
 BINS = 10
 
 
@@ -18,13 +18,13 @@ class Calibration(NamedTuple):
     """Scores of a belief; smaller is better.
 
     Attributes:
-        beliefs: numbers that were scored.
+        beliefs: number of scored probabilities.
         brier: mean of (p - truth)^2; estimates are over games.
-        log_score: mean of -log2 of the probability given to the truth, bits.
-        base_brier, base_log_score: of believing the share of wolves among those who are looked at, everywhere.
+        log_score: mean of -log2 of the probability of the truth, bits.
+        base_brier, base_log_score: of a constant belief, the share of wolves among the scored seats.
         against_brier, against_log_score: belief minus exact posterior, paired by game; None without one.
         divergence: mean KL of the exact posterior from the belief, bits, per number; None without one.
-        reliability: (BINS, 3): mean belief, share of wolves, how many, by tenths of the belief.
+        reliability: (BINS, 3): mean belief, share of wolves, count, by tenths of the belief.
     """
 
     beliefs: int
@@ -52,7 +52,7 @@ class Beliefs(NamedTuple):
 
     Attributes:
         own: of the players.
-        exact: of an observer with the same eyes, who counts every set of players that may be the pack (`worlds.werewolf.belief.Belief`).
+        exact: of an observer with the same observations, which enumerates all possible packs (`worlds.werewolf.belief.Belief`).
     """
 
     own: Calibration
@@ -69,11 +69,8 @@ def calibrate(belief: Array, wolf: Array, counted: Array, exact: Array | None = 
     Args:
         belief: (games, days, seats) probabilities.
         wolf: (games, seats) bool, the truth.
-        counted: (games, days, seats) bool, which are scored: e.g. the living others.
+        counted: (games, days, seats) bool, scored seats, e.g. other living players.
         exact: (games, days, seats), the exact posterior, e.g. of `BayesVillager`.
-
-    Raises:
-        UserError: for shapes that do not fit, probabilities outside of 0..1, or nothing to score.
     """
     belief, counted = np.asarray(belief, np.float64), np.asarray(counted, bool)
     truth = np.broadcast_to(np.asarray(wolf, bool)[:, None], belief.shape)
@@ -109,7 +106,7 @@ def calibrate(belief: Array, wolf: Array, counted: Array, exact: Array | None = 
 
 
 def reliability(belief: Array, truth: Array) -> Array:
-    """(BINS, 3): mean belief, share that was true, how many; NaN for a tenth in which nobody believed."""
+    """(BINS, 3): mean belief, share of true ones, count; NaN for empty bins."""
     at = np.minimum((belief * BINS).astype(np.int64), BINS - 1)
     count = np.bincount(at, minlength=BINS).astype(np.float64)
     some = np.where(count > 0, count, np.nan)
@@ -118,29 +115,25 @@ def reliability(belief: Array, truth: Array) -> Array:
 
 
 def _brier(p: Array, truth: Array) -> Array:
-    squared: Array = (p - truth) ** 2
-    return squared
+    return (p - truth) ** 2
 
 
 def _log_score(p: Array, truth: Array) -> Array:
     given = np.where(truth, p, 1 - p)
-    bits: Array = -np.log2(np.maximum(given, SMALLEST))
-    return bits
+    return -np.log2(np.maximum(given, SMALLEST))
 
 
 def _divergence(p: Array, q: Array) -> Array:
-    """KL of two coins, bits."""
+    """KL of two Bernoulli distributions, bits."""
 
     def part(a: Array, b: Array) -> Array:
         ratio = np.maximum(a, SMALLEST) / np.maximum(b, SMALLEST)
-        one: Array = np.where(a > 0, a * np.log2(ratio), 0.0)
-        return one
+        return np.where(a > 0, a * np.log2(ratio), 0.0)
 
     return part(p, q) + part(1 - p, 1 - q)
 
 
 def _by_game(score: Array, counted: Array) -> Array:
-    """Means over each game that has something to score: numbers of one game are not independent."""
+    """Mean score per game with counted seats; scores within a game are not independent."""
     some = counted.any(axis=(1, 2))
-    mean: Array = np.where(counted, score, 0).sum(axis=(1, 2))[some] / counted.sum(axis=(1, 2))[some]
-    return mean
+    return np.where(counted, score, 0).sum(axis=(1, 2))[some] / counted.sum(axis=(1, 2))[some]

@@ -1,7 +1,7 @@
 """The messages of broadcasters (`gridworld/broadcast`, and any simulation with a `BroadcastObserver`) as boards.
 
-Read from what the agents see. A word has two symbols: whether anybody received something from the agent, and in which part of
-the range -1..1 its message lay.
+Read from the agents' observations. A word has two symbols: whether any agent received the message, and the bin of the message in the
+range -1..1.
 """
 
 from __future__ import annotations
@@ -18,13 +18,10 @@ CHANNEL = "message."  # of the observation, followed by the sender's name
 
 
 class BroadcastReader:
-    """Reads batches in which agents see ``message.<sender>``.
+    """Reads batches with observations ``message.<sender>``.
 
     Args:
         bins: equal parts of the messages' range -1..1.
-
-    Raises:
-        UserError: in `about`, for a world without such observations.
     """
 
     def __init__(self, bins: int = 8) -> None:
@@ -40,7 +37,7 @@ class BroadcastReader:
     def shown(self, world: World) -> Shown:
         received = self._received(world)
         w, n = received.shape[:2]
-        strongest = np.abs(received).argmax(axis=1)  # all who hear a message hear the same
+        strongest = np.abs(received).argmax(axis=1)  # all receivers get the same message
         message = np.take_along_axis(received, strongest[:, None], axis=1)[:, 0]
         part = np.clip((message + 1) / 2 * self._bins, 0, self._bins - 1).astype(np.int16)
         sent = message != 0
@@ -61,7 +58,7 @@ class BroadcastReader:
         )
 
     def acting(self, world: World) -> Array:
-        """(W, n): all whose messages somebody can see."""
+        """(W, n) bool, agents whose messages are observable."""
         talkers = np.zeros((world.num_worlds, len(world.agents)), bool)
         for name in _leaves(world):
             talkers[:, world.agents.index(name)] = True
@@ -78,7 +75,7 @@ class BroadcastReader:
         )
 
     def _received(self, world: World) -> Array:
-        """(W, n, n), receiver and sender; 0 = nothing. What an agent sees of itself is no message."""
+        """(W, n, n) message by receiver and sender; 0 = none, also from an agent to itself."""
         n = len(world.agents)
         received = np.zeros((world.num_worlds, n, n))
         for kind in world.kinds:
@@ -92,7 +89,7 @@ class BroadcastReader:
 
 
 def _leaves(world: World) -> list[str]:
-    """Names of those whose messages are seen."""
+    """Names of agents whose messages are observable."""
     found = set()
     for kind in world.kinds:
         for name, space in kind.observation_space.spaces.items():

@@ -1,4 +1,4 @@
-"""Recorded games that came from a file: columns of the right forms, numbers that name what there is."""
+"""Checks recorded games read from a file: shapes, types and ranges of columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES: Mapping[str, Any] = {**GAME_TYPES, **BOARD_TYPES}
 
 
 def is_about(value: Any) -> bool:
-    """Whether it is an `About` as JSON has it."""
+    """Whether a JSON value is a valid `About`."""
     if not isinstance(value, Mapping) or value.keys() != {*About._fields}:
         return False
     if not all(isinstance(value[name], list) and len(value[name]) <= MOST_NAMES for name in _LISTS):
@@ -37,11 +37,11 @@ def is_about(value: Any) -> bool:
 
 
 def wrong_talk(about: About, games: Games, boards: Boards) -> str | None:
-    """What is wrong with the columns, in a few words; None if nothing is."""
+    """The first invalid column, in a few words; None if all are valid."""
     for tables, axes in ((games, _GAMES), (boards, _BOARDS)):
         for name, column in tables._asdict().items():
             kinds = "b" if name in _FLAGS else "f" if name == "reward" else "iu"
-            # Wider numbers than were recorded would make tables wider than memory.
+            # Wider numbers than recorded could make tables larger than memory.
             size = np.dtype(_TYPES.get(name, np.bool_)).itemsize
             if column.ndim != axes[name] or column.dtype.kind not in kinds or column.dtype.itemsize > size:
                 return f"column {name} is {column.dtype}{column.shape}"
@@ -61,7 +61,7 @@ def wrong_talk(about: About, games: Games, boards: Boards) -> str | None:
 
 
 def _out_of_range(about: About, games: Games, boards: Boards, count: int, seats: int) -> str | None:
-    """The first column with a number that names nothing."""
+    """The first column with a number out of range."""
     bounds = {
         "game": (boards.game, 0, count - 1),
         "step": (boards.step, 0, _MOST),
@@ -69,7 +69,7 @@ def _out_of_range(about: About, games: Games, boards: Boards, count: int, seats:
         "chosen": (boards.chosen, NOBODY, seats - 1),
         "names": (boards.names, NOBODY, seats - 1),
         "words": (boards.words, NOBODY, max(about.symbols, default=0) - 1),
-        "role": (games.role, 0, _MOST),  # not every world has names for them
+        "role": (games.role, 0, _MOST),  # not every world names its roles
         "team": (games.team, NOBODY, len(about.teams) - 1),
         "winner": (games.winner, NOBODY, len(about.teams) - 1),
     }

@@ -1,7 +1,6 @@
-"""How the hidden team deceives: bussing, accusations that succeed, claims that are true, names that change (specification 17).
+"""Deception by the hidden team: bussing, accusations, claims, changed names (specification 17).
 
-Each share stands beside its null: the same actions dealt at random among those who stood on the same board, which makes the
-number on each board hypergeometric.
+Each share has a null: the same actions permuted among the speakers of the same board, so the number per board is hypergeometric.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ class Share(NamedTuple):
     """A share and its null.
 
     Attributes:
-        name: what was counted.
-        number: cases.
+        name: of the measure.
+        number: of cases.
         observed, null_mean, null_05, null_95, p, permutations: as in `null.Finding`; NaN without cases.
-        p_below: share of the permutations, the record among them, that stay at or below the observed value.
+        p_below: share of the permutations, including the record, at or below the observed value.
     """
 
     name: str
@@ -40,19 +39,19 @@ class Share(NamedTuple):
 
     @property
     def unusual(self) -> str:
-        """``"more"`` or ``"less"`` than by chance where only a twentieth of the permutations go so far, else ``""``."""
+        """``"more"`` or ``"less"`` than chance at a one-sided level of 5 %, else ``""``."""
         if not self.number:
             return ""
         return "more" if self.p <= 0.05 else "less" if self.p_below <= 0.05 else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: None for what has no cases."""
+        """JSON values; None for NaN."""
         known = {key: None if value != value else value for key, value in self._asdict().items()}
         return {**known, "unusual": self.unusual}
 
 
 def bussing(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) -> Share:
-    """Share of the wolves' day votes that name a wolf; null: the board's votes dealt anew among its voters."""
+    """Share of the wolves' day votes that name a wolf; null: the board's votes permuted among its voters."""
     votes = talk.votes(EXECUTION)
     wolves = talk.about.wolves
     board = votes.board
@@ -65,9 +64,9 @@ def bussing(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) -> Shar
 
 
 def false_accusations(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) -> Share:
-    """Of the executed villagers who were named in that day's talk: the share of wolves among those who named them first.
+    """For executed villagers named in that day's talk: the share of wolves among the first accusers.
 
-    Null: the names of that board dealt anew among its speakers.
+    Null: the names of that board permuted among its speakers.
     """
     boards, wolves = talk.boards, talk.about.wolves
     held = np.flatnonzero((boards.counted == EXECUTION) & (boards.chosen >= 0))
@@ -91,9 +90,9 @@ def false_accusations(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 
 
 
 def vote_switching(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) -> list[Share]:
-    """Share of voters whose vote differs from their name in the day's last talk, of all and by team.
+    """Share of votes that differ from the voter's name in the day's last talk, in total and by team.
 
-    Null: the names of the talk dealt anew among its speakers.
+    Null: the names of the talk permuted among its speakers.
     """
     held = np.flatnonzero(talk.boards.counted == EXECUTION)
     before = _last_talk(talk, held)
@@ -120,10 +119,10 @@ def vote_switching(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) 
 
 
 def truthfulness(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) -> list[Share]:
-    """Share of statements that are true, by team; empty without structured claims.
+    """Share of true statements by team; empty without structured claims.
 
-    A claim says that its subject has a role; an accusation, that its subject is of the hiding team; a defence, that it is
-    not. Null: the truth of the board's statements dealt anew among those who made them.
+    A claim states the role of its subject; an accusation, that its subject belongs to the hiding team; a defence, that it does not.
+    Null: the truth of the board's statements permuted among their speakers.
     """
     verbs = talk.about.verbs
     if not verbs:
@@ -156,7 +155,7 @@ def truthfulness(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) ->
 def _share(
     name: str, both: int, drawn: Array, marked: Array, size: Array, count: int, permutations: int, seed: int
 ) -> Share:
-    """A share both / count whose null deals `marked` marks among `size` people, of whom `drawn` are counted, on each board."""
+    """A share both / count; its null draws `drawn` of `size` with `marked` marks on each board."""
     if not count:
         return _no_cases(name)
     rng = np.random.default_rng([seed, 3])
@@ -179,14 +178,14 @@ def _no_cases(name: str) -> Share:
 
 
 def _last_talk(talk: Talk, held: Array) -> Array:
-    """(H,) the public talk board of the same day just before each execution, or NOBODY."""
+    """(H,) the last public talk board of the day before each execution, or NOBODY."""
     boards = talk.boards
     rows = np.flatnonzero((boards.counted == TALK) & boards.public)
     return _on_the_day(talk, held, np.append(rows, NOBODY)[np.searchsorted(rows, held) - 1])
 
 
 def _first_board_naming(talk: Talk, held: Array, victim: Array) -> Array:
-    """(H,) the earliest public talk board of the same day on which somebody named the victim, or NOBODY."""
+    """(H,) the day's first public talk board that names the victim, or NOBODY."""
     boards = talk.boards
     found = np.full(len(held), NOBODY)
     at = _last_talk(talk, held)

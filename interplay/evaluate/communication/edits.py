@@ -1,8 +1,7 @@
-"""Positive listening by board edits: how much a policy's choice depends on what one seat said (specification 17).
+"""Positive listening by board edits: dependence of a policy on one seat's words (specification 17).
 
-For viewer j and the row of seat i that it sees: E KL[pi_j(. | board) || mean over s' of pi_j(. | board with row i := s')], with s'
-drawn from the words that speakers say. A row that the viewer is not shown cannot be edited: nothing is asked about it and the
-result is exactly 0.
+For viewer j and the visible row of seat i: E KL[pi_j(. | board) || mean over s' of pi_j(. | board with row i := s')], with s' drawn
+from the distribution of spoken words. Rows that the viewer does not observe are not edited; their result is exactly 0.
 """
 
 from __future__ import annotations
@@ -15,17 +14,14 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.evaluate.communication.table import Array
 
-# Field of the observation with words -> the field of earlier boards whose first entry repeats it, if there is one.
+# Field of words in the observation -> the field of earlier boards whose first entry repeats it, if any.
 BLOCKS = {"public_signals": "past_signals", "pack_signals": "", "signal": ""}
-SILENT = -1
 
-Probabilities = Callable[
-    [Mapping[str, Array]], Array
-]  # observation name -> (N, ...), to probabilities (N, choices)
+Probabilities = Callable[[Mapping[str, Array]], Array]  # name -> (N, ...), to probabilities (N, choices)
 
 
 class Marginal(NamedTuple):
-    """The words that speakers say.
+    """The distribution of spoken words.
 
     Attributes:
         words: (M, L).
@@ -41,17 +37,11 @@ def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | No
 
     Args:
         words: (U, L), of utterances; rows with -1 are left out.
-        most: different words that are kept; of more, so many are drawn by how often they were said.
-        rng: for that draw.
-
-    Raises:
-        UserError: if nobody said a word.
+        most: limit of distinct words; above it, this many are drawn in proportion to their counts.
     """
     spoken = words[(words >= 0).all(axis=1)] if words.shape[1] else words[:0]
     if not len(spoken):
-        raise UserError(
-            "board edits: nobody said a word; record games of a world with signal_length of 1 or more"
-        )
+        raise UserError("board edits: no words; record games of a world with signal_length of 1 or more")
     different, counts = np.unique(spoken, axis=0, return_counts=True)
     if len(different) <= most:
         return Marginal(different, counts / counts.sum())
@@ -62,11 +52,7 @@ def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | No
 
 
 def editable(observation: Mapping[str, Array], field: str = "public_signals") -> Array:
-    """(N, n) bool: rows of a board with a word that the viewer is shown.
-
-    Raises:
-        UserError: for an observation without that board.
-    """
+    """(N, n) bool: rows of a board with a word visible to the viewer."""
     if field not in observation:
         there = [name for name in BLOCKS if name in observation]
         raise UserError(
@@ -76,16 +62,16 @@ def editable(observation: Mapping[str, Array], field: str = "public_signals") ->
 
 
 def edited(observation: Mapping[str, Array], field: str, row: Array, word: Array) -> dict[str, Array]:
-    """Observations in which one row of the board holds another word.
+    """Observations with another word in one row of the board.
 
     Args:
         observation: name -> (N, ...).
         field: of the board's words, (N, n, L).
-        row: (N,) seat whose word is replaced.
+        row: (N,) seat of the replaced word.
         word: (N, L).
 
     Returns:
-        New arrays where something was changed; the board's copy among earlier boards is changed with it.
+        New arrays for changed fields, including the board's copy among earlier boards.
     """
     changed = dict(observation)
     at = np.arange(len(row))
@@ -109,17 +95,17 @@ def board_influence(
     heads: Sequence[int],
     field: str = "public_signals",
 ) -> Array:
-    """KL of what a policy does to what it would do had a seat said something else.
+    """KL of a policy's action distribution from its mean with other words of one seat.
 
     Args:
         probabilities: the policy, with the same hidden state for every edit.
         observation: of N viewers, name -> (N, ...).
-        marginal: words to put in the place of what was said.
-        heads: choices of each head of the action, in the order of the probabilities.
-        field: of the words that are edited.
+        marginal: replacement words.
+        heads: choices of each action head, in the order of the probabilities.
+        field: of the edited words.
 
     Returns:
-        (N, n, heads) nats; exactly 0 for rows that the viewer is not shown.
+        (N, n, heads) nats; exactly 0 for rows invisible to the viewer.
     """
     shown = editable(observation, field)
     viewer, row = np.nonzero(shown)
@@ -133,7 +119,7 @@ def board_influence(
         words = np.broadcast_to(word, (len(viewer), len(word)))
         answers = _heads(probabilities(edited(seen, field, row, words)), heads)
         for mix, answer, own in zip(mixed, answers, real, strict=True):
-            # Summed as differences, so that a policy that does not care gets exactly its own probabilities back.
+            # Summed as differences, so that an unaffected policy gets exactly its own probabilities.
             mix += share * (answer - own[viewer])
     for h, (mix, own) in enumerate(zip(mixed, real, strict=True)):
         influence[viewer, row, h] = divergence(own[viewer], own[viewer] + mix)

@@ -1,4 +1,4 @@
-"""Plays and records games with everything that measures of talk need, and plays them again without some of it."""
+"""Plays and records games for measures of talk, and replays them without parts of it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,14 @@ NO_ARM = "none"
 
 
 class Subject:
-    """The player that is studied, by the world's numbers of populations.
+    """The policy under study, queried with the world's indices of populations.
 
     Args:
-        policy: who plays.
-        seats: the world's populations that it was seated for; it knows them as 0, 1, ...
-        names: of the world's populations.
+        seats: populations of the world that it plays; internally they are 0, 1, ...
 
     Attributes:
-        queried: those of them that it moves itself; a run's own opponents move the others.
-        foe: who those are that a run was trained to guess, where it brings them; else empty.
+        queried: populations among `seats` that it controls itself; a run's own opponents control the others.
+        foe: name of the run's own opponent that its belief is about; empty without one.
     """
 
     def __init__(self, policy: Any, seats: tuple[int, ...], names: tuple[str, ...]) -> None:
@@ -45,28 +43,26 @@ class Subject:
 
     def probabilities(self, observation: Any, mask: Any, population: np.ndarray) -> np.ndarray:
         """(N, choices), see `TrainedPolicy.probabilities`."""
-        answer: np.ndarray = self.policy.probabilities(observation, mask, self._own(population))
-        return answer
+        return self.policy.probabilities(observation, mask, self._own(population))
 
     def beliefs(self, observation: Any, population: np.ndarray) -> np.ndarray:
         """(N, n), see `TrainedPolicy.beliefs`."""
-        answer: np.ndarray = self.policy.beliefs(observation, self._own(population))
-        return answer
+        return self.policy.beliefs(observation, self._own(population))
 
     def _own(self, population: np.ndarray) -> np.ndarray:
         return np.searchsorted(self._seats, population)
 
 
 class Played(NamedTuple):
-    """Recorded games, and what only games that were played here have.
+    """Recorded games, with further data if they were played in this process.
 
     Attributes:
         talk: the record.
         table: the episodes, or None for games from disk.
-        world: their world, closed later by whoever asks; or None.
-        subject: the player that is studied, or None.
-        views: what players saw.
-        beliefs: of players who guess, or None.
+        world: their world, or None; closed by the caller.
+        subject: the policy under study, or None.
+        views: observations of players.
+        beliefs: of policies with a belief head, or None.
     """
 
     talk: Talk
@@ -89,29 +85,26 @@ def play_games(
     """Plays and records games.
 
     Args:
-        world: a batch in which somebody talks.
-        policy: plays for everybody.
-        subject: who of them is studied.
-        games: how many.
+        world: a batch of a world with talk.
+        policy: acts for all agents.
+        subject: the policy under study.
+        games: number.
         seed: of games and players.
-        foe: the scripted policy of those who hide, as far as it is known: an exact observer takes them to play as it does.
-        progress: hears how many games are over.
-
-    Raises:
-        UserError: for a world without talk.
+        foe: scripted policy of the hiding team, if known; the exact observer assumes it.
+        progress: called with (task, games done, total).
     """
     recorder, views = TalkRecorder(reader_of(world), log_every=1), Views()
-    noted: list[Any] = [recorder, views, Ticker("playing", games, progress)]
+    hooks: list[Any] = [recorder, views, Ticker("playing", games, progress)]
     player, believer = policy, None
     if getattr(subject.policy, "guesses", False):
         player = believer = BeliefRecorder(policy, subject, subject.queried, ways_of(foe or subject.foe))
-        noted.append(believer)
+        hooks.append(believer)
 
-    def note(batch: World, episode: Any) -> None:
-        for each in noted:
-            each.note(batch, episode)
+    def add(batch: World, episode: Any) -> None:
+        for each in hooks:
+            each.add(batch, episode)
 
-    table = play(world, player, games, seed, on_step=note)
+    table = play(world, player, games, seed, on_step=add)
     talk = recorder.talk()
     named = Talk(talk.about._replace(policy=policy.name), talk.games, talk.boards)
     return Played(named, table, world, subject, views, None if believer is None else believer.scores())
@@ -125,18 +118,16 @@ def play_arms(
     metric: str,
     progress: Progress = no_progress,
 ) -> list[Ablation]:
-    """Plays the same games with parts of the talk taken away; nothing for records and for worlds without arms.
+    """Plays the same games with parts of the talk removed; empty for games from disk and worlds without arms.
 
     Args:
-        played: the games as they were.
+        played: the normal games.
         make: arm -> world.
-        policy: makes who plays, anew for each arm.
-        arms: to play; None: those that fit the world.
-        metric: of an episode, to compare by.
-        progress: hears how many games of an arm are over.
+        policy: makes a fresh policy for each arm.
+        arms: None: all that the world supports.
 
     Raises:
-        UserError: for an unknown arm or metric, or arms of games that were read from disk.
+        UserError: for an unknown metric, or arms of games from disk.
     """
     chosen = [name for name in arms or () if name != NO_ARM]
     settings: Any = getattr(played.world, "settings", None)
@@ -164,7 +155,7 @@ def play_arms(
 
 
 def listen(played: Played) -> list[Influence]:
-    """Board-edit influence on a trained policy; nothing for scripted ones, which say no probabilities."""
+    """Board-edit influence on a trained policy; empty for scripted ones, which have no probabilities."""
     subject, seen = played.subject, {} if played.views is None else played.views.observations()
     if not seen or subject is None or played.world is None or not hasattr(subject.policy, "probabilities"):
         return []

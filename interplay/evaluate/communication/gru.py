@@ -1,4 +1,4 @@
-"""A small recurrent model that reads a seat's public history board by board, in NumPy.
+"""A small recurrent model of a seat's public history, board by board, in NumPy.
 
 Gated recurrent unit (Cho et al. 2014), one layer, trained by Adam on the cross-entropy of the role at every day's end.
 """
@@ -25,11 +25,6 @@ Weights = dict[str, Array]
 
 def fit_gru(histories: Histories, seed: int = 0, epochs: int = EPOCHS) -> Callable[[Histories], Array]:
     """Fits the model to games.
-
-    Args:
-        histories: of the games.
-        seed: of the first weights and of the order.
-        epochs: passes over all seats.
 
     Returns:
         Histories -> (G, D, n) log odds.
@@ -69,7 +64,7 @@ def first_weights(features: int, rng: np.random.Generator, units: int = UNITS) -
 
 
 def forward(weights: Weights, x: Array) -> tuple[Array, list[Any]]:
-    """Log odds (N, T) of sequences (N, T, F), and what the way back needs.
+    """Log odds (N, T) of sequences (N, T, F), and the intermediate values for the gradient.
 
     z, r = sigmoid(x W + h U + b); c = tanh(x W + r h U + b); h' = (1 - z) h + z c.
     """
@@ -79,7 +74,7 @@ def forward(weights: Weights, x: Array) -> tuple[Array, list[Any]]:
     odds, kept = np.zeros(x.shape[:2], x.dtype), []
     for t in range(x.shape[1]):
         a = x[:, t] @ weights["in"] + weights["bias"]
-        both = _sigmoid(a[:, : 2 * units] + h @ gates)
+        both = sigmoid(a[:, : 2 * units] + h @ gates)
         z, r = both[:, :units], both[:, units:]
         c = np.tanh(a[:, 2 * units :] + (r * h) @ candidate)
         kept.append((h, z, r, c))
@@ -92,17 +87,16 @@ def loss_and_gradient(weights: Weights, x: Array, weight: Array, label: Array) -
     """Weighted cross-entropy of sequences and its gradient.
 
     Args:
-        weights: of the model.
         x: (N, T, F).
-        weight: (N, T), how much each step's answer counts.
+        weight: (N, T), of each step's prediction.
         label: (N,) 0 or 1.
 
     Returns:
-        The mean loss over the weights, nats, with the penalty; and its gradient.
+        Weighted mean loss in nats with the penalty, and its gradient.
     """
     odds, kept = forward(weights, x)
     total = max(float(weight.sum()), 1.0)
-    p = _sigmoid(odds)
+    p = sigmoid(odds)
     y = label[:, None]
     loss = float((weight * (np.logaddexp(0, odds) - y * odds)).sum()) / total
     loss += 0.5 * DECAY * sum(float((w**2).sum()) for w in weights.values())
@@ -131,7 +125,7 @@ def loss_and_gradient(weights: Weights, x: Array, weight: Array, label: Array) -
 
 
 def _sequences(histories: Histories) -> tuple[Array, Array, Array]:
-    """Every seat's history (N, T, F), which steps are answered (N, T), and the labels (N,)."""
+    """Every seat's history (N, T, F), weights of steps (N, T), and labels (N,)."""
     g, t, n, _ = histories.features.shape
     weight = np.zeros((g, n, t), np.float32)
     game, day = np.nonzero(histories.until > 0)
@@ -155,5 +149,6 @@ def _adam(weights: Weights, gradient: Weights, moments: list[Weights], number: i
         weights[name] -= (RATE * mean / (np.sqrt(square) + 1e-8)).astype(weights[name].dtype)
 
 
-def _sigmoid(x: Array) -> Array:
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + e^-x) without overflow."""
     return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))

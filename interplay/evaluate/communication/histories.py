@@ -1,7 +1,7 @@
-"""Public history as numbers: what everybody knows each seat to have said and done, board by board.
+"""Public history as features: public words and actions of each seat, board by board.
 
-Seats are dealt anew in every game, so nothing here depends on a seat's number: the features of a seat are its own words and
-actions and how they stand to those of the others.
+Seats are permuted in every game, so features do not depend on a seat's index: they are its own words and actions, and their relation to
+those of other seats.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.evaluate.communication.table import EXECUTION, NOBODY, Array, Talk, whole_words
 
-# Beside the symbols, one column each.
-DEEDS = (
+# Features beside the symbols, which have one column each.
+ACTIONS = (
     "spoke",
     "execution",
     "agreement",  # share of the other speakers whose word is the same
-    "named_by",  # share of the other speakers who name this seat
+    "named_by",  # share of the other speakers that name this seat
     "named_otherwise",  # 1 if the seat that it names said another word
-    "follows_talk",  # in an execution: 1 if it names whom it named before
+    "follows_talk",  # in an execution: 1 if it names the same seat as before
     "hit",  # in an execution: 1 if the seat that it names is executed
 )
 
@@ -30,9 +30,9 @@ class Histories(NamedTuple):
 
     Attributes:
         features: (G, T, n, F) float32, of each public board in order; 0 beyond a game's last.
-        until: (G, D) int64, public boards up to the end of each day; 0 where the game did not get so far.
-        living: (G, D, n) bool, who spoke on the day's last board.
-        label: (G, n) bool, who is of the team that hides.
+        until: (G, D) int64, public boards up to the end of each day; 0 after the game's end.
+        living: (G, D, n) bool, speakers of the day's last board.
+        label: (G, n) bool, members of the hiding team.
         names: of the F features.
     """
 
@@ -44,21 +44,13 @@ class Histories(NamedTuple):
 
 
 def read_histories(talk: Talk, most_days: int = 6) -> Histories:
-    """The public histories of recorded games.
-
-    Args:
-        talk: of a world where a team hides.
-        most_days: days that are looked at.
-
-    Raises:
-        UserError: for a world without a hidden team or public boards.
-    """
+    """The public histories of recorded games."""
     if talk.about.wolves < 0:
-        raise UserError(f"{talk.about.world}: no team hides there, so there is no role to guess")
+        raise UserError(f"{talk.about.world}: no hidden team, so there is no role to predict")
     boards = talk.boards
     rows = np.flatnonzero(boards.public)
     if not len(rows):
-        raise UserError(f"{talk.about.world}: nobody spoke in public; record longer games")
+        raise UserError(f"{talk.about.world}: no public boards; record longer games")
     game, day = boards.game[rows], boards.day[rows]
     first = np.searchsorted(game, np.arange(len(talk)))
     place = np.arange(len(rows)) - first[game]
@@ -72,11 +64,11 @@ def read_histories(talk: Talk, most_days: int = 6) -> Histories:
     until[game[kept], day[kept]] = place[kept] + 1  # later boards of a day overwrite earlier ones
     living[game[kept], day[kept]] = boards.spoke[rows[kept]]
     names = [f"{place}={symbol}" for place, count in enumerate(talk.about.symbols) for symbol in range(count)]
-    return Histories(features, until, living, talk.games.team == talk.about.wolves, (*names, *DEEDS))
+    return Histories(features, until, living, talk.games.team == talk.about.wolves, (*names, *ACTIONS))
 
 
 def summaries(histories: Histories) -> Array:
-    """(G, D, n, 2 F) float32: mean features over the talk boards, and over the executions, up to each day's end."""
+    """(G, D, n, 2 F) float32: mean features over talk boards, and over executions, up to each day's end."""
     execution = histories.features[..., histories.names.index("execution")][..., None]
     spoke = histories.features[..., histories.names.index("spoke")][..., None]
     blocks = []
@@ -86,8 +78,7 @@ def summaries(histories: Histories) -> Array:
         blocks.append(sums / count)
     mean = np.concatenate(blocks, axis=-1)
     at = np.maximum(histories.until - 1, 0)
-    summed: Array = np.take_along_axis(mean, at[:, :, None, None], axis=1)
-    return summed
+    return np.take_along_axis(mean, at[:, :, None, None], axis=1)
 
 
 def _actions(talk: Talk, rows: Array) -> Array:
@@ -122,7 +113,7 @@ def _actions(talk: Talk, rows: Array) -> Array:
 
 
 def _talked_before(talk: Talk) -> Array:
-    """(B, n) whom each seat named on the public board before this one, or NOBODY."""
+    """(B, n) seat named by each seat on the previous public board, or NOBODY."""
     boards = talk.boards
     found = np.full(boards.spoke.shape, NOBODY)
     public = np.flatnonzero(boards.public)

@@ -1,4 +1,4 @@
-"""Statistics of the language: how many words, how evenly used (specification 17)."""
+"""Statistics of the language: number and entropy of words (specification 17)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from interplay.evaluate.communication.table import Array, Talk, whole_words
 from interplay.evaluate.information import entropy
 
-COLLAPSED = 0.9  # share of the commonest word, from which the language counts as one word
+COLLAPSED = 0.9  # share of the commonest word that counts as collapse to one word
 
 
 class Language(NamedTuple):
@@ -19,10 +19,10 @@ class Language(NamedTuple):
         phase: name, or ``"all"``.
         day: number, or None.
         team: name, or ``"all"``.
-        number: utterances.
+        number: of utterances.
         entropy: of whole words, bits.
-        most_entropy: what it could be, L log2 S.
-        unique: different words.
+        most_entropy: its maximum, L log2 S.
+        unique: distinct words.
         commonest: share of the commonest word.
         word: that word.
     """
@@ -39,7 +39,7 @@ class Language(NamedTuple):
 
     @property
     def collapsed(self) -> bool:
-        """Whether one word is nearly all of the language."""
+        """Whether nearly all words are the same."""
         return self.commonest >= COLLAPSED
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Board edits in play: what a policy would have done, had one seat said something else."""
+"""Board edits in play: the influence of one seat's words on a policy."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from interplay.core.spaces import action_choices
 from interplay.core.world import World
 from interplay.evaluate.communication.edits import Marginal, board_influence, editable
 from interplay.evaluate.communication.table import Array
+from interplay.evaluate.policy_map import population_names
 from interplay.evaluate.statistics import Estimate, estimate
 
 FIELD = "public_signals"
-MOST_VIEWERS = 2_000  # that are asked; each is asked about every word and every row
+MOST_VIEWERS = 2_000  # evaluated, each with every word and every row
 
 
-class Knowing(Protocol):
-    """A policy that can say how likely it does what."""
+class HasProbabilities(Protocol):
+    """A policy with action probabilities."""
 
     def probabilities(self, observation: Mapping[str, Array], mask: Array | None, population: Array) -> Array:
-        """(N, choices), the heads of the action one after another."""
+        """(N, choices), concatenated over action heads."""
 
 
 class Influence(NamedTuple):
-    """How much others' words move a policy.
+    """Influence of other seats' words on a policy.
 
     Attributes:
-        phase: in which it acts.
-        population: name of who is moved.
-        viewers: observations that were asked about.
-        edits: pairs of a viewer and the row of somebody else that it is shown.
+        phase: of the action.
+        population: name of the acting population.
+        viewers: evaluated observations.
+        edits: pairs of a viewer and a visible row of another seat.
         name: KL of its first name, nats: mean over viewers of the mean over rows; the standard error is over viewers.
-        word: the same of the symbols that it says, summed.
-        invisible: largest KL of rows that are not shown; has to be 0.
+        word: the same for its symbols, summed.
+        invisible: largest KL of invisible rows; must be 0.
     """
 
     phase: str
@@ -51,11 +52,10 @@ class Influence(NamedTuple):
 
 
 class Views:
-    """Collects observations of acting seats while a world is played; `note` is what `evaluate.play` calls.
+    """Collects observations of acting seats while a world is played; `add` is a hook of `evaluate.play`.
 
     Args:
-        every: a step is looked at in so many.
-        most: viewers that are kept.
+        every: interval in steps.
     """
 
     def __init__(self, every: int = 3, most: int = MOST_VIEWERS) -> None:
@@ -63,8 +63,8 @@ class Views:
         self._kept: list[dict[str, Array]] = []
         self.count = 0
 
-    def note(self, world: Any, _episode: Array) -> None:
-        """Keeps what those see who act next and are shown a word."""
+    def add(self, world: Any, _episode: Array) -> None:
+        """Keeps observations of seats that act next and see a word."""
         self._steps += 1
         step = world.timestep
         if self._steps % self._every or self.count >= self._most or FIELD not in step.observation:
@@ -88,46 +88,46 @@ class Views:
 
 
 def measure_influence(
-    policy: Knowing, world: World, seen: Mapping[str, Array], marginal: Marginal, phases: Sequence[str]
+    policy: HasProbabilities,
+    world: World,
+    seen: Mapping[str, Array],
+    marginal: Marginal,
+    phases: Sequence[str],
 ) -> list[Influence]:
     """Board-edit influence by phase and population.
 
     Args:
         policy: started on `world`.
-        world: whose action space it is.
-        seen: what `Views` has kept.
-        marginal: the words that are put in the place of what was said.
-        phases: names by number.
     """
     heads = action_choices(world.kinds[0].action_space)
-    names = world.population_names or tuple(f"pop{p}" for p in range(world.num_populations))
+    names = population_names(world)
 
     def probabilities(observation: Mapping[str, Array]) -> Array:
         return policy.probabilities(observation, observation["action_mask"], observation["population"])
 
-    length = np.shape(seen[FIELD])[2]  # a structured claim stands in a field of its own and is left as it was
+    length = np.shape(seen[FIELD])[2]  # a structured claim is another field, which is not edited
     influence = board_influence(
         probabilities, seen, marginal._replace(words=marginal.words[:, :length]), heads, FIELD
     )
     others = np.arange(len(seen[FIELD][0])) != np.asarray(seen["own_id"])[:, None]
     shown = editable(seen, FIELD)
-    names_said = sum(count == others.shape[1] + 1 for count in heads[: max(len(heads) - length, 1)])
-    spoken = influence[:, :, max(names_said, 1) :].sum(axis=2)
-    heard = shown & others
+    name_heads = sum(count == others.shape[1] + 1 for count in heads[: max(len(heads) - length, 1)])
+    spoken = influence[:, :, max(name_heads, 1) :].sum(axis=2)
+    counted = shown & others
     found = []
     for phase in np.unique(seen["phase"]):
         for number, name in enumerate(names):
             rows = (seen["phase"] == phase) & (seen["population"] == number)
             if rows.any():
-                per = np.maximum(heard[rows].sum(axis=1), 1)
+                per = np.maximum(counted[rows].sum(axis=1), 1)
                 found.append(
                     Influence(
                         phases[phase],
                         name,
                         int(rows.sum()),
-                        int(heard[rows].sum()),
-                        estimate(np.where(heard, influence[:, :, 0], 0)[rows].sum(axis=1) / per),
-                        estimate(np.where(heard, spoken, 0)[rows].sum(axis=1) / per),
+                        int(counted[rows].sum()),
+                        estimate(np.where(counted, influence[:, :, 0], 0)[rows].sum(axis=1) / per),
+                        estimate(np.where(counted, spoken, 0)[rows].sum(axis=1) / per),
                         float(np.where(shown[rows], 0.0, influence[rows].sum(axis=2)).max(initial=0.0)),
                     )
                 )

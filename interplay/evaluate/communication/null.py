@@ -1,7 +1,7 @@
-"""A statistic of what was said beside its distribution when words are permuted among the speakers of the same board.
+"""Statistics of words and their null: words permuted among the speakers of the same board.
 
-The permutations keep which words were said on a board, who spoke, how many there were of each team, and the day; they break
-who of them said what. What remains is what the statistic shows by chance alone (specification 17).
+The permutations keep the words of a board, its speakers, the number of each team and the day; they break the assignment of words to
+speakers. The remaining value is that of chance (specification 17).
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from interplay.evaluate.communication.table import Array, Talk, Utterances
 from interplay.kernels.permuted import STATISTICS, permuted_statistics
 
 PERMUTATIONS = 1_000
-CHUNK = 25  # permutations between two words about the progress
-MOST_THREADS = 8  # permutations are numbered, so threads change no digit
-POINT = 0.95  # of the null's distribution, above which a statistic says something
-LEAST = 30  # utterances, below which a single day is not reported on its own
+CHUNK = 25  # permutations between two progress reports
+MOST_THREADS = 8  # permutations are seeded by index, so threads do not change results
+POINT = 0.95  # quantile of the null above which a statistic is significant
+LEAST = 30  # utterances for a day to be reported separately
 
 
 class Finding(NamedTuple):
     """One statistic and its null.
 
     Attributes:
-        measure: what was measured, e.g. ``"signal-role"``.
+        measure: e.g. ``"signal-role"``.
         statistic: ``"information"`` (bits), ``"context"``, ``"distance"``, ``"agreement"`` or ``"share"``.
         part: of the word: ``"symbol 0"``, ``"best symbol"``, ``"word"``, or ``"name"``.
         phase: name, or ``"all"``.
         day: number, or None for all days.
-        number: utterances that were counted.
-        observed: the statistic as recorded.
+        number: of counted utterances.
+        observed: the recorded statistic.
         null_mean: its mean over the permutations.
-        null_95: the point that 95 % of them stay below or at.
-        null_05: the point that 5 % of them stay below or at.
-        p: share of the permutations, the record among them, that reach the observed value.
-        permutations: how many.
+        null_95: their 95 % quantile.
+        null_05: their 5 % quantile.
+        p: share of the permutations, including the record, that reach the observed value.
+        permutations: number of them.
     """
 
     measure: str
@@ -57,12 +57,12 @@ class Finding(NamedTuple):
 
     @property
     def corrected(self) -> float:
-        """The observed value minus the null's mean: what is left of the bias of small tables."""
+        """The observed value minus the null's mean, which removes the bias of small tables."""
         return self.observed - self.null_mean
 
     @property
     def above(self) -> bool:
-        """Whether the observed value lies above the null's 95 % point."""
+        """Whether the observed value exceeds the null's 95 % quantile."""
         return self.observed > self.null_95
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Finding(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Boards that are reported together."""
+    """Groups of boards reported together."""
 
     phase: str
     day: int | None
@@ -79,15 +79,15 @@ class Spot(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """Utterances that are counted, made ready for the kernel.
+    """Counted utterances in the form of the kernel.
 
     Attributes:
         start: (B + 1,) first row of each board.
         group: (B,) table of each board: one for each phase and day.
-        spots: what is reported: every group, every phase, everything.
-        code: (U, C) int32 readings of what was said, -1 = nothing.
+        spots: reported sets of groups: all, each phase, each day of a phase.
+        code: (U, C) int32 readings of the utterance, -1 = none.
         parts: names of the C readings.
-        word: (U,) number of the whole word.
+        word: (U,) index of the whole word.
         utterances: the U rows.
     """
 
@@ -101,7 +101,7 @@ class Cases(NamedTuple):
 
 
 def beside_null(observed: float, null: Array) -> dict[str, Any]:
-    """The fields of a `Finding` that say how a value stands to its null (P,).
+    """The fields of a `Finding` that compare a value with its null (P,).
 
     Example:
         >>> found = beside_null(3.0, np.array([0.0, 1.0, 2.0, 3.0]))
@@ -124,7 +124,7 @@ def find_spots(talk: Talk, phase: Array, day: Array) -> tuple[Array, tuple[Spot,
     """Groups boards by phase and day.
 
     Returns:
-        (B,) number of the group of each board, and the spots: everything, then each phase, then each day of it.
+        (B,) index of each board's group, and the spots: all, then each phase, then each day of it.
     """
     keys, group = np.unique(np.stack([phase, day], axis=1), axis=0, return_inverse=True)
     names = talk.about.phases
@@ -151,24 +151,17 @@ def permute(
     """Statistics of the record and of its permutations.
 
     Args:
-        cases: what was said.
-        weight: (U, Y) int, what each speaker's word is counted with.
-        named: (U,) row of whom the speaker named, or -1; counts then whether that one said another word.
-        permutations: how many.
-        seed: of the permutations.
-        progress: hears how many of how many are done.
+        weight: (U, Y) int, counts of each utterance by the other variable.
+        named: (U,) row of the seat named by the speaker, or -1; then the variable is whether that seat said another word.
 
     Returns:
         (1 + P, spots, C, 5) the statistics, the record's first; (spots,) counted utterances.
-
-    Raises:
-        UserError: for no permutations.
     """
     if permutations < 1:
         raise UserError(f"permutations = {permutations}: a null needs at least one; 1000 are usual")
     rows = len(cases.word)
     weight = np.ascontiguousarray(weight if named is None else np.zeros((rows, 2)), np.int32)
-    single = bool((weight.sum(axis=1) <= 1).all())  # a shorter way through the kernel
+    single = bool((weight.sum(axis=1) <= 1).all())  # a faster branch of the kernel
     thing = np.where(weight.any(axis=1), weight.argmax(axis=1), -1).astype(np.int32)
     pools = np.stack([spot.groups for spot in cases.spots])
     counted = weight.any(axis=1) if named is None else named >= 0
@@ -212,14 +205,12 @@ def permute(
 def findings(
     measure: str, statistic: str, cases: Cases, found: Array, counts: Array, parts: Sequence[str] = ()
 ) -> list[Finding]:
-    """The findings of one statistic at every spot, with the largest over the symbols of a longer word.
+    """Findings of one statistic at every spot; longer words also get the maximum over their symbols.
 
     Args:
-        measure, statistic: as in `Finding`.
-        cases: what was counted.
         found: (1 + P, spots, C, 5), of `permute`.
         counts: (spots,) utterances.
-        parts: readings that are wanted; empty: all.
+        parts: readings to report; empty: all.
     """
     values = found[..., STATISTICS.index(statistic)]
     places = [c for c, part in enumerate(cases.parts) if part.startswith("symbol")]

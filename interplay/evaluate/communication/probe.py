@@ -1,7 +1,7 @@
-"""Role probe: how well a stranger could tell the hidden team from public history, by AUC (specification 17).
+"""Role probe: AUC of models that predict the hidden team from public history (specification 17).
 
-Games are split: models are fitted to one part and tested on the other. A shared code is found in other runs too (`transfer`);
-a private password is not.
+Models are fitted to one part of the games and tested on the other. A shared code transfers to other runs (`transfer`); a private
+password does not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.evaluate.communication.gru import fit_gru
+from interplay.evaluate.communication.gru import fit_gru, sigmoid
 from interplay.evaluate.communication.histories import Histories, read_histories, summaries
 from interplay.evaluate.communication.null import PERMUTATIONS, beside_null
 from interplay.evaluate.communication.table import Array, Talk
@@ -22,18 +22,18 @@ from interplay.kernels.permuted import permuted_rank_sums
 RIDGE = 1.0  # penalty on squared weights of standardised features, in units of one row's loss
 LEAST_GAMES = 10
 
-Scorer = Callable[[Histories], Array]  # to (G, D, n), the larger the more like a wolf
+Scorer = Callable[[Histories], Array]  # to (G, D, n), larger for likelier wolves
 
 
 class Probed(NamedTuple):
-    """How well one model tells the roles.
+    """AUC of one model.
 
     Attributes:
         model: ``"logistic"`` or ``"gru"``.
         day: history up to its end; None: all days, the mean weighted by their pairs.
-        seats: living seats that were tested.
+        seats: tested living seats.
         observed: AUC.
-        null_mean, null_95, null_05, p, permutations: when roles are dealt anew among the living seats of each game.
+        null_mean, null_95, null_05, p, permutations: with roles permuted among the living seats of each game.
     """
 
     model: str
@@ -48,7 +48,7 @@ class Probed(NamedTuple):
 
     @property
     def above(self) -> bool:
-        """Whether the AUC lies above the null's 95 % point."""
+        """Whether the AUC exceeds the null's 95 % quantile."""
         return self.observed > self.null_95
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,14 +67,8 @@ def probe_roles(
     """Fits models to half of the games and tests them on the other half, or on all games of another run.
 
     Args:
-        talk: games to fit.
         other: games of another run of the same form, for transfer.
         models: ``"logistic"``: of means over the history; ``"gru"``: of the boards in their order.
-        permutations: of the null.
-        seed: of the split, the fit and the null.
-
-    Raises:
-        UserError: for too few games, an unknown model, or runs with other words.
     """
     if len(talk) < LEAST_GAMES:
         raise UserError(
@@ -98,7 +92,7 @@ def probe_roles(
 def evaluate(
     model: str, score: Array, histories: Histories, permutations: int, seed: int = 0
 ) -> list[Probed]:
-    """AUC of scores (G, D, n) for every day, each beside its null, and over all days."""
+    """AUC of scores (G, D, n), over all days and for every day, each with its null."""
     living, label = histories.living, histories.label[:, None] & histories.living
     ranks = np.zeros(score.shape)
     for day in range(score.shape[1]):
@@ -129,26 +123,11 @@ def evaluate(
     return found
 
 
-def auc(score: Array, label: Array) -> float:
-    """The chance that a marked one scores higher than one that is not, ties counting half.
-
-    Example:
-        >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
-        0.75
-    """
-    marked = int(label.sum())
-    pairs = marked * (len(label) - marked)
-    if not pairs:
-        return float("nan")
-    return float((mid_ranks(score)[label].sum() - marked * (marked + 1) / 2) / pairs)
-
-
 def mid_ranks(score: Array) -> Array:
     """Ranks from 1; equal scores share the mean of their ranks."""
     _, at, counts = np.unique(score, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
-    ranks: Array = (last - (counts - 1) / 2)[at.reshape(-1)]
-    return ranks
+    return (last - (counts - 1) / 2)[at.reshape(-1)]
 
 
 class Logistic:
@@ -157,8 +136,7 @@ class Logistic:
     Args:
         x: (N, F) features.
         y: (N,) bool.
-        ridge: penalty; the constant is not penalised.
-        steps: of Newton at most.
+        ridge: penalty, not on the constant.
 
     Attributes:
         weights: (F + 1,) float64, the constant last, of the standardised features.
@@ -172,7 +150,7 @@ class Logistic:
         penalty[-1] = 1e-9
         self.weights = np.zeros(design.shape[1])
         for _ in range(steps):
-            p = _sigmoid(design @ self.weights)
+            p = sigmoid(design @ self.weights)
             gradient = design.T @ (p - y) + penalty * self.weights
             curvature = (design * (p * (1 - p))[:, None]).T @ design + np.diag(penalty)
             step = np.linalg.solve(curvature, gradient)
@@ -182,8 +160,7 @@ class Logistic:
 
     def __call__(self, x: Array) -> Array:
         """Log odds (N,)."""
-        odds: Array = self._design(x) @ self.weights
-        return odds
+        return self._design(x) @ self.weights
 
     def _design(self, x: Array) -> Array:
         return np.append((x - self._mean) / self._spread, np.ones((len(x), 1)), axis=1)
@@ -200,11 +177,6 @@ def _fit(model: str, histories: Histories, seed: int) -> Scorer:
 
     def score(other: Histories) -> Array:
         x = summaries(other)
-        odds: Array = fitted(x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1])
-        return odds
+        return fitted(x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1])
 
     return score
-
-
-def _sigmoid(x: Array) -> Array:
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))

@@ -10,15 +10,14 @@ from interplay.evaluate.communication.reading import Reader
 
 
 def reader_of(world: World) -> Reader:
-    """How a world's boards are read: as it announces in `World.instruments`, or from the messages that its agents see.
+    """The reader named in `World.instruments`, or one for messages in observations.
 
     Raises:
-        UserError: for a world in which nobody talks.
+        UserError: for a world without talk.
     """
     if "talk" in world.instruments:
-        announced: Reader = load(world.instruments["talk"])()
-        return announced
+        return load(world.instruments["talk"])()
     reader = BroadcastReader()
     if not reader.acting(world).any():
-        raise UserError(f"{world.id}: nobody is known to talk there; choose a world such as werewolf/9-l1s9")
+        raise UserError(f"{world.id}: no talk; choose a world such as werewolf/9-l1s9")
     return reader

@@ -1,4 +1,4 @@
-"""Reads one world's boards while it is played."""
+"""The interface that reads a world's boards while it is played."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from interplay.evaluate.communication.table import About, Array, Games
 
 
 class Shown(NamedTuple):
-    """What every world of a batch has shown in its last step; the columns of `Boards` without game and step."""
+    """The boards of a batch's last step: the columns of `Boards` without game and step."""
 
     day: Array  # (W,)
     phase: Array  # (W,)
@@ -19,23 +19,23 @@ class Shown(NamedTuple):
     chosen: Array  # (W,)
     tied: Array  # (W,)
     alive: Array  # (W, n) bool, after the step
-    spoke: Array  # (W, n) bool, as far as the board tells
+    spoke: Array  # (W, n) bool, as far as visible on the board
     names: Array  # (W, n, b)
     words: Array  # (W, n, L)
     reward: Array  # (W, n, T)
 
 
 class Reader(Protocol):
-    """How one world's boards are read; the one place that knows its arrays."""
+    """Reads the boards of one kind of world from its arrays."""
 
     def about(self, world: World) -> About:
-        """What the numbers mean."""
+        """Meaning of the numbers."""
 
     def shown(self, world: World) -> Shown:
-        """What the last step showed."""
+        """Boards of the last step."""
 
     def acting(self, world: World) -> Array:
-        """(W, n) bool, who speaks in the coming step."""
+        """(W, n) bool, speakers of the next step."""
 
     def games(self, world: World) -> Games:
-        """Roles and result of every world's game; its numbers are not read."""
+        """Roles and result of every world's game; the column `number` is ignored."""

@@ -1,4 +1,4 @@
-"""Recording games while they are played: every n-th in full, every one of its steps as a board."""
+"""Records every n-th game while it is played, each of its steps as a board."""
 
 from __future__ import annotations
 
@@ -12,21 +12,17 @@ from interplay.evaluate.communication.reading import Reader
 from interplay.evaluate.communication.table import BOARD_TYPES, About, Array, Boards, Games, Talk
 from interplay.evaluate.episodes import play
 
-LOG_EVERY = 500  # games, of which one is kept (specification 10)
+LOG_EVERY = 500  # games per recorded one (specification 10)
 
 
 class TalkRecorder:
-    """Records games; its `note` is what `evaluate.play` calls after every step.
+    """Records games; its `add` is a hook of `evaluate.play`.
 
     Args:
-        reader: of the world.
-        log_every: of so many games one is kept, those whose number is a multiple of it; 1: all.
+        log_every: games with a multiple of this number are kept; 1: all.
 
     Attributes:
-        kept: games that were recorded to their ends and not taken yet.
-
-    Raises:
-        UserError: for a `log_every` below 1.
+        kept: finished games that were not yet taken.
 
     Example:
         >>> from interplay.core.policy import RandomPolicy
@@ -35,7 +31,7 @@ class TalkRecorder:
         >>> from interplay.registry import make_world
         >>> recorder = TalkRecorder(BroadcastReader(), log_every=2)
         >>> world = make_world("gridworld/broadcast", num_worlds=2)
-        >>> _ = play(world, RandomPolicy(), episodes=3, max_steps=5, on_step=recorder.note)
+        >>> _ = play(world, RandomPolicy(), episodes=3, max_steps=5, on_step=recorder.add)
         >>> recorder.talk().games.number.tolist()
         [0, 2]
     """
@@ -47,18 +43,18 @@ class TalkRecorder:
             )
         self._reader, self._every = reader, log_every
         self._about: About | None = None
-        self._rows: list[tuple[Array, Array, Boards]] = []  # numbers of games, whether they ended, boards
+        self._rows: list[tuple[Array, Array, Boards]] = []  # game numbers, ended or not, boards
         self._ended: list[Games] = []
         self._playing = np.zeros(0, np.int64)
         self._step = np.zeros(0, np.int64)
         self.kept = 0
 
-    def note(self, world: World, episode: Array) -> None:
-        """Takes in a step.
+    def add(self, world: World, episode: Array) -> None:
+        """Adds a step.
 
         Args:
-            world: as the step left it, before finished games are restarted.
-            episode: (W,) number of the game that each world plays, -1 for none.
+            world: after the step, before finished games are reset.
+            episode: (W,) number of each world's game, -1 for none.
         """
         if len(self._playing) != len(episode):
             self._begin(world)
@@ -71,11 +67,7 @@ class TalkRecorder:
         self._acting = np.array(self._reader.acting(world), bool)
 
     def talk(self) -> Talk:
-        """The games that were recorded to their ends; cut ones count as ended where they stopped.
-
-        Raises:
-            UserError: if nothing was recorded.
-        """
+        """All recorded games; cut ones end at their last step. UserError without games."""
         if self._about is None or not self._rows:
             raise UserError("talk: no games were recorded; play at least one, or lower log_every")
         boards = Boards(
@@ -83,7 +75,7 @@ class TalkRecorder:
         )
         number = np.concatenate([number for number, _, _ in self._rows])
         games = Games(*(np.concatenate(columns) for columns in zip(*self._ended, strict=True)))
-        # A game's last row says how it ended; rows of a game are in the order in which they were played.
+        # A game's last row has its result; rows of a game are in order of time.
         played, last = np.unique(number[::-1], return_index=True)
         games = Games(*(column[::-1][last] for column in games))
         order = np.lexsort((boards.step, number))
@@ -91,11 +83,7 @@ class TalkRecorder:
         return Talk(self._about, games, boards._replace(game=np.searchsorted(played, number[order])))
 
     def take(self, whole: bool = False) -> Talk | None:
-        """The finished games, which are then forgotten; None if there are none.
-
-        Args:
-            whole: take games that are not over yet too.
-        """
+        """Returns and drops the finished games, with `whole` also unfinished ones; None without any."""
         if self._about is None or not self._rows:
             return None
         over = np.unique(np.concatenate([number[ended] for number, ended, _ in self._rows]))
@@ -118,7 +106,7 @@ class TalkRecorder:
         if not self._alive.size:
             self._alive = np.ones_like(shown.alive)
             self._acting = np.zeros_like(shown.alive)
-        # A restarted world has not been seen between its reset and its first step: all were alive then.
+        # The state after a reset is not recorded: all are alive then.
         alive = np.where(fresh[:, None], True, self._alive)
         spoke = np.where(fresh[:, None], shown.spoke, self._acting)
         over = np.asarray(world.timestep.over)
@@ -150,8 +138,8 @@ class TalkRecorder:
 
 
 def record(world: World, policy: Any, reader: Reader, games: int, seed: int = 0, **play_options: Any) -> Talk:
-    """Plays games and records all of them; the arguments are those of `evaluate.play`."""
+    """Plays games and records all of them; arguments as of `evaluate.play`."""
     recorder = TalkRecorder(reader, log_every=1)
-    play(world, policy, games, seed, on_step=recorder.note, **play_options)
+    play(world, policy, games, seed, on_step=recorder.add, **play_options)
     talk = recorder.talk()
     return Talk(talk.about._replace(policy=policy.name), talk.games, talk.boards)

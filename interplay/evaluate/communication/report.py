@@ -1,4 +1,4 @@
-"""Everything that recorded games tell about the talk in them, measured at once."""
+"""All measures of the talk in recorded games."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from interplay.evaluate.communication.probe import LEAST_GAMES, Probed, probe_ro
 from interplay.evaluate.communication.table import EXECUTION, Talk
 from interplay.evaluate.progress import Progress, no_progress
 
-FELT = 0.01  # nats by which an edit moves a choice on average, from which it counts; every network moves a little
+LEAST_INFLUENCE = 0.01  # nats of mean influence that count as listening; every network has a little
 
 
 @dataclass
 class TalkReport:
-    """What was measured.
+    """Measures of recorded games.
 
     Attributes:
-        games, boards, utterances: how much was recorded; public boards.
+        games, boards, utterances: number recorded; public boards.
         permutations: of every null.
-        findings: what words tell, beside their nulls.
-        language: the words themselves.
-        deception: shares beside their nulls.
-        probes: how well a stranger tells the roles; by history of this run.
-        transfer: the same, fitted here and judged on another run.
-        ablations: what is lost without parts of the talk.
-        influences: how much others' words move a policy that says its probabilities.
-        beliefs: how good the guesses of players are who guess, beside an exact observer's; None for others.
+        findings: information of words, with nulls.
+        language: statistics of the words.
+        deception: shares with nulls.
+        probes: predictability of roles from the history of this run.
+        transfer: the same, fitted here and tested on another run.
+        ablations: losses without parts of the talk.
+        influences: influence of words on a policy with action probabilities.
+        beliefs: scores of beliefs of players and of an exact observer; None for policies without beliefs.
     """
 
     games: int
@@ -63,22 +63,24 @@ class TalkReport:
 
     @property
     def listening(self) -> bool | None:
-        """Positive listening: an arm that touches words or names costs wins, or an edit moves a choice; None if nobody looked."""
+        """Positive listening: an ablation reduces wins, or an edit changes choices; None if not measured."""
         if not self.ablations and not self.influences:
             return None
         moved = any(
-            part.mean >= FELT for influence in self.influences for part in (influence.name, influence.word)
+            part.mean >= LEAST_INFLUENCE
+            for influence in self.influences
+            for part in (influence.name, influence.word)
         )
         return moved or any(ablation.listens for ablation in self.ablations)
 
     @property
     def collapsed(self) -> bool:
-        """Whether the language is one word."""
+        """Whether the language collapsed to one word."""
         return bool(self.language) and self.language[0].collapsed
 
     @property
     def roles_show(self) -> bool | None:
-        """Whether a stranger tells the roles better than chance; None if nobody tried."""
+        """Whether roles are predictable above chance; None if not measured."""
         pooled = [probed for probed in self.probes if probed.day is None]
         return any(probed.above for probed in pooled) if pooled else None
 
@@ -108,15 +110,14 @@ def measure_talk(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> TalkReport:
-    """Measures recorded games; what a world does not have (votes, a hidden team, words) is left out.
+    """Measures recorded games; measures that need missing votes, words or a hidden team are left out.
 
     Args:
-        talk: the games.
         other: games of another run, for the transfer of the role probe.
         models: of the role probe; empty: no probe.
         permutations: of every null.
         seed: of permutations, split and fits.
-        progress: hears (what, done, of).
+        progress: called with (task, done, total).
     """
     options: dict[str, Any] = {"permutations": permutations, "seed": seed}
     hides, votes = talk.about.wolves >= 0, bool((talk.boards.counted == EXECUTION).any())

@@ -1,7 +1,7 @@
-"""Recorded games on disk: one safetensors file of columns per flush, and a list of them with their checksums.
+"""Recorded games on disk: one safetensors file of columns per flush, and an index with checksums.
 
-A shard is written whole before its line is appended to ``talk.jsonl``, so a kill at any moment leaves the games of earlier
-flushes as they were; a file that is not in the list is none.
+A shard is complete before its line is appended to ``talk.jsonl``, so a kill at any moment leaves the games of earlier flushes intact.
+Files that are not in the index are ignored.
 """
 
 from __future__ import annotations
@@ -28,13 +28,7 @@ _SHARD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.safetensors")
 
 
 class TalkFolder:
-    """A folder of recorded games that grows.
-
-    Args:
-        path: the folder; made if it is not there.
-
-    Raises:
-        UserError: if it cannot be made or read.
+    """A growing folder of recorded games, created if missing.
 
     Example:
         >>> import tempfile
@@ -57,20 +51,20 @@ class TalkFolder:
 
     @property
     def games(self) -> int:
-        """Games that are there."""
+        """Number of stored games."""
         return sum(int(entry["games"]) for entry in self._log.results.values())
 
     def append(self, talk: Talk) -> Path:
-        """Writes games as one more shard; they count when this returns.
+        """Writes games durably as a new shard.
 
         Raises:
-            UserError: for games of another kind than those that are there, or a full disk.
+            UserError: for games with another description than the stored ones, or a full disk.
         """
         about = _described(talk.about)
         for entry in self._log.results.values():
             if entry["about"] != about:
                 raise UserError(
-                    f"{self.path}: it holds games of {entry['about']['world']} that are described otherwise; "
+                    f"{self.path}: it holds games of {entry['about']['world']} with another description; "
                     "choose another folder"
                 )
         name = f"talk-{len(self._log.results):06d}.safetensors"
@@ -82,7 +76,7 @@ class TalkFolder:
         return self.path / name
 
     def flush(self, recorder: TalkRecorder, least: int = 1, whole: bool = False) -> int:
-        """Appends what a recorder has kept, if that are at least so many games; how many were written."""
+        """Appends a recorder's games if there are at least `least`; returns the number written."""
         if recorder.kept < least and not whole:
             return 0
         talk = recorder.take(whole)
@@ -92,7 +86,7 @@ class TalkFolder:
         return len(talk)
 
     def close(self) -> None:
-        """Closes the list."""
+        """Closes the index."""
         self._log.close()
 
     def __enter__(self) -> TalkFolder:
@@ -108,10 +102,10 @@ def holds_talk(path: Path | str) -> bool:
 
 
 def read_talk(path: Path | str) -> Talk:
-    """All games of a folder, as the table that was recorded.
+    """Reads all games of a folder.
 
     Raises:
-        UserError: if there are none, or a shard is missing, torn or changed.
+        UserError: if there are none, or a shard is missing, incomplete or changed.
     """
     folder = Path(path)
     if not holds_talk(folder):
@@ -130,11 +124,7 @@ def read_talk(path: Path | str) -> Talk:
 
 
 def _check_entry(index: Path, name: str, entry: dict[str, Any]) -> None:
-    """Refuses a line of the list that names no shard.
-
-    Raises:
-        UserError: naming it.
-    """
+    """Refuses an index line that describes no shard."""
     about = entry.get("about")
     fits = _SHARD.fullmatch(name) and all(
         type(entry.get(key)) is int and 0 <= entry[key] < 2**62 for key in ("games", "bytes")
@@ -178,6 +168,5 @@ def _columns(talk: Talk) -> dict[str, np.ndarray]:
 
 
 def _described(about: About) -> dict[str, Any]:
-    """As JSON gives it back."""
-    described: dict[str, Any] = json.loads(json.dumps(about._asdict()))
-    return described
+    """The description after a round trip through JSON."""
+    return json.loads(json.dumps(about._asdict()))

@@ -1,4 +1,4 @@
-"""The information of words about their speaker's role and next vote (specification 17), beside permutation nulls."""
+"""Information of words about their speaker's role and next vote (specification 17), with permutation nulls."""
 
 from __future__ import annotations
 
@@ -19,24 +19,18 @@ from interplay.evaluate.communication.null import (
 from interplay.evaluate.communication.table import EXECUTION, Array, Talk, whole_words
 from interplay.evaluate.progress import Progress, no_progress
 
-PER_CELL = 10  # counts per cell of the table, from which whole words are read as such
+PER_CELL = 10  # utterances per cell of the table for whole words to be analysed
 
 
 def prepare(talk: Talk, rows: Array | None = None) -> Cases:
-    """Utterances of some boards with their readings: each symbol, the whole word if there is enough of it, the name.
+    """Utterances with their readings: each symbol, the whole word given enough data, and the name.
 
     Args:
-        talk: recorded games.
         rows: (B,) bool; None: the public boards.
-
-    Raises:
-        UserError: if nobody spoke there.
     """
     utterances = talk.utterances(rows)
     if not len(utterances.board):
-        raise UserError(
-            f"{talk.about.world}: nobody spoke on the boards that are looked at; record longer games"
-        )
+        raise UserError(f"{talk.about.world}: no utterances on these boards; record longer games")
     changes = np.flatnonzero(np.diff(utterances.board)) + 1
     start = np.concatenate([[0], changes, [len(utterances.board)]]).astype(np.int64)
     group, spots = find_spots(talk, utterances.phase[start[:-1]], utterances.day[start[:-1]])
@@ -69,10 +63,10 @@ def prepare(talk: Talk, rows: Array | None = None) -> Cases:
 def signal_role(
     talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, progress: Progress = no_progress
 ) -> list[Finding]:
-    """I(what was said; team of the speaker) on public boards, context independence, and wolves' distance in words.
+    """I(reading; speaker's team) on public boards, context independence, and distance between teams.
 
     Returns:
-        Findings of the statistics ``information`` (bits), ``context`` (Bogin et al. 2018: how far one word stands for one
+        Findings of the statistics ``information`` (bits), ``context`` (Bogin et al. 2018: how far one word denotes one
         team) and, with two teams, ``distance``: half the summed difference between the two teams' shares of each word.
     """
     cases = prepare(talk)
@@ -87,10 +81,10 @@ def signal_role(
 def signal_vote(
     talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, progress: Progress = no_progress
 ) -> list[Finding]:
-    """What a speaker's word tells of its own next vote: the name, the named one's team, and whether that one spoke otherwise.
+    """Information of words about the speaker's next vote: the named seat, its team, and whether its word differed.
 
-    ``share`` of ``signal-differs`` is how often the named player's word on the same board differed from the
-    speaker's own; ``agreement`` of the part ``name`` is how often the vote names whom the talk named.
+    ``share`` of ``signal-differs`` is the rate at which the named seat's word on the same board differed from the speaker's;
+    ``agreement`` of the part ``name`` is the rate at which the vote repeats the name of the talk.
     """
     cases, vote = _with_votes(talk)
     utterances = cases.utterances
@@ -98,7 +92,7 @@ def signal_vote(
     team = _one_hot(talk.team_of(utterances.game, vote), len(talk.about.teams))
     options: dict[str, Any] = {"permutations": permutations, "seed": seed}
     by_name, counts = permute(cases, own, progress=_named(progress, "words and votes"), **options)
-    by_team, _ = permute(cases, team, progress=_named(progress, "words and whom votes hit"), **options)
+    by_team, _ = permute(cases, team, progress=_named(progress, "words and teams of votes"), **options)
     report = findings("signal-vote", "information", cases, by_name, counts)
     if "name" in cases.parts:
         report += findings("signal-vote", "agreement", cases, by_name, counts, ("name",))
@@ -116,7 +110,7 @@ def signal_vote(
 def heard_vote(
     talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, progress: Progress = no_progress
 ) -> list[Finding]:
-    """What i's word tells of the others' next votes: whom j names, and whether j names i."""
+    """Information of i's word about other seats' next votes: the seat named by j, and whether it is i."""
     cases, vote = _with_votes(talk)
     utterances = cases.utterances
     board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
@@ -136,9 +130,9 @@ def heard_vote(
 
 
 def signals_positively(report: list[Finding]) -> bool:
-    """Positive signalling: words (names, where there are none) tell more of the speaker's role or next vote than chance would.
+    """Positive signalling: words (else names) inform about the speaker's role or next vote above chance.
 
-    More than 95 % of the permutations, for either of the two: about a tenth of silent players pass it, so look at p as well.
+    Above 95 % of the permutations for either of the two: about a tenth of silent players pass, so check p as well.
     """
     return any(
         f.above
@@ -151,7 +145,7 @@ def signals_positively(report: list[Finding]) -> bool:
 
 
 def headline_parts(report: list[Finding]) -> tuple[str, ...]:
-    """The readings to look at first: the best symbol of a longer word, the only one of a short word; the name."""
+    """The main readings: the best symbol of a longer word, the only one of a short word; the name."""
     parts = {f.part for f in report}
     return tuple(
         part
@@ -161,26 +155,21 @@ def headline_parts(report: list[Finding]) -> tuple[str, ...]:
 
 
 def _with_votes(talk: Talk) -> tuple[Cases, Array]:
-    """Public utterances before an execution, and the speaker's vote in it (U,), -1 where it had none.
-
-    Raises:
-        UserError: for a world without executions.
-    """
+    """Public utterances before an execution, and the speaker's vote in it (U,), -1 = none."""
     if not (talk.boards.counted == EXECUTION).any():
-        raise UserError(f"{talk.about.world}: nobody votes there; ask for signal_role alone")
+        raise UserError(f"{talk.about.world}: no votes; use signal_role alone")
     cases = prepare(talk, talk.boards.public & (talk.next_execution() >= 0))
     utterances = cases.utterances
     return cases, talk.next_votes()[utterances.board, utterances.speaker]
 
 
 def _row_of(talk: Talk, cases: Cases, seat: Array) -> Array:
-    """(U,) row of the utterance of a seat on the same board, or -1."""
+    """(U,) row of a seat's utterance on the same board, or -1."""
     utterances = cases.utterances
     at = np.full((len(cases.group), talk.seats), -1, np.int64)
     board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
     at[board, utterances.speaker] = np.arange(len(board))
-    found: Array = np.where(seat >= 0, at[board, np.maximum(seat, 0)], -1)
-    return found
+    return np.where(seat >= 0, at[board, np.maximum(seat, 0)], -1)
 
 
 def _one_hot(number: Array, kinds: int) -> Array:

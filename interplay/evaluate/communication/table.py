@@ -1,7 +1,7 @@
-"""What was said in recorded games: the neutral form that every measure of communication reads.
+"""Recorded communication, in the world-independent form that all measures read.
 
-A board is what all speakers of one step said: a row for each seat with the names and the word that others were shown.
-Worlds become boards in `interplay.evaluate.communication.recording`; nothing here knows a world.
+A board holds the utterances of one step: a row for each seat with the names and the word that others observed.
+`interplay.evaluate.communication.recording` converts worlds to boards.
 
 Axes: G games, B boards, n seats, b names, L places of a word, T terms of the reward, U utterances.
 """
@@ -18,25 +18,23 @@ from interplay.core.errors import UserError
 
 Array = np.ndarray
 NOBODY = -1
-TALK, KILL, EXECUTION = range(
-    3
-)  # what the names of a board do: nothing, or choose whom the night or the day kills
+TALK, KILL, EXECUTION = range(3)  # effect of a board's names: none, a kill by night, an execution by day
 
 
 class About(NamedTuple):
-    """What the numbers of a table mean.
+    """Description of the numbers of a table.
 
     Attributes:
-        world: its id.
-        policy: who played.
-        phases: names by number.
+        world: id.
+        policy: name.
+        phases: names by index.
         symbols: choices at each place of a word, length L.
-        teams: names by number.
-        roles: names by number.
+        teams: names by index.
+        roles: names by index.
         terms: names of the parts of the reward, length T.
-        verbs: of structured claims, whose verb, subject and role are the last three places; empty without claims.
-        wolves: number of the team that hides, or -1 where nobody does.
-        arm: what became of what was said.
+        verbs: of structured claims, with verb, subject and role at the last three places; empty without claims.
+        wolves: index of the hiding team, or -1.
+        arm: ablation of the communication; "full" is none.
     """
 
     world: str
@@ -69,12 +67,12 @@ class Boards(NamedTuple):
     day: Array  # (B,) int16
     phase: Array  # (B,) int8
     round: Array  # (B,) int16
-    public: Array  # (B,) bool, everybody was shown it
+    public: Array  # (B,) bool, observed by all
     counted: Array  # (B,) int8: TALK, KILL or EXECUTION
     chosen: Array  # (B,) int16, seat that the votes chose, or NOBODY
     tied: Array  # (B,) bool, several shared the top of the count
-    alive: Array  # (B, n) bool, when the board was spoken
-    spoke: Array  # (B, n) bool, who acted
+    alive: Array  # (B, n) bool, before the step
+    spoke: Array  # (B, n) bool, acted
     died: Array  # (B, n) bool, in this step
     names: Array  # (B, n, b) int16, or NOBODY
     words: Array  # (B, n, L) int16, or -1
@@ -89,7 +87,7 @@ GAME_TYPES = {
     "team": np.int8,
     "winner": np.int8,
 }
-# Types of the columns of `Boards`; those that are not named are bool.
+# Types of the columns of `Boards`; others are bool.
 BOARD_TYPES = {
     "game": np.int64,
     "step": np.int32,
@@ -105,7 +103,7 @@ BOARD_TYPES = {
 
 
 class Utterances(NamedTuple):
-    """One row per speaker of a board; those of one board are next to each other."""
+    """One row per speaker of a board, sorted by board."""
 
     board: Array  # (U,) row of `Boards`
     game: Array  # (U,) row of `Games`
@@ -115,13 +113,13 @@ class Utterances(NamedTuple):
     round: Array  # (U,)
     speaker: Array  # (U,) seat
     role: Array  # (U,) team of the speaker
-    name: Array  # (U,) seat that was named first, or NOBODY
+    name: Array  # (U,) first named seat, or NOBODY
     word: Array  # (U, L)
-    speakers: Array  # (U,) how many spoke on the board
+    speakers: Array  # (U,) number of speakers on the board
 
 
 class Votes(NamedTuple):
-    """One row per vote that named somebody."""
+    """One row per vote with a name."""
 
     board: Array  # (V,) row of `Boards`
     game: Array
@@ -148,12 +146,9 @@ class Talk:
     """Recorded games.
 
     Attributes:
-        about: what the numbers mean.
+        about: description of the numbers.
         games: one row per game.
         boards: one row per step.
-
-    Raises:
-        UserError: for arrays whose shapes do not fit together.
     """
 
     about: About
@@ -166,14 +161,14 @@ class Talk:
         odd += [name for name, array in self.games._asdict().items() if len(array) != games]
         if odd:
             raise UserError(
-                f"talk: column {odd[0]} has another length than the others; record the games anew"
+                f"talk: column {odd[0]} has another length than the others; record the games again"
             )
         if rows and (self.boards.game.min() < 0 or self.boards.game.max() >= games):
-            raise UserError("talk: a board belongs to no game; record the games anew")
+            raise UserError("talk: a board belongs to no game; record the games again")
         if self.boards.words.shape[2] != len(self.about.symbols):
             raise UserError(
                 f"talk: words have {self.boards.words.shape[2]} places, {len(self.about.symbols)} are described; "
-                "record the games anew"
+                "record the games again"
             )
 
     def __len__(self) -> int:
@@ -187,15 +182,10 @@ class Talk:
 
     def team_of(self, game: Array, seat: Array) -> Array:
         """Team of seats (...,) of games (...,); NOBODY stays NOBODY."""
-        found: Array = np.where(seat >= 0, self.games.team[game, np.maximum(seat, 0)], NOBODY)
-        return found
+        return np.where(seat >= 0, self.games.team[game, np.maximum(seat, 0)], NOBODY)
 
     def utterances(self, rows: Array | None = None) -> Utterances:
-        """What was said, speaker by speaker.
-
-        Args:
-            rows: (B,) bool, boards that are wanted; None: the public ones.
-        """
+        """Utterances of the boards in `rows` (B,) bool; None: of the public ones."""
         boards = self.boards
         wanted = boards.public if rows is None else rows
         board, speaker = np.nonzero(boards.spoke & wanted[:, None])
@@ -216,7 +206,7 @@ class Talk:
         )
 
     def votes(self, counted: int = EXECUTION) -> Votes:
-        """Who voted for whom, by first names."""
+        """Votes, by first names."""
         boards = self.boards
         names = boards.names[:, :, 0] if boards.names.shape[2] else np.full(boards.spoke.shape, NOBODY)
         board, voter = np.nonzero(boards.spoke & (boards.counted == counted)[:, None] & (names >= 0))
@@ -233,7 +223,7 @@ class Talk:
         )
 
     def deaths(self) -> Deaths:
-        """Who died when."""
+        """Deaths in order."""
         board, seat = np.nonzero(self.boards.died)
         game = self.boards.game[board]
         return Deaths(
@@ -254,15 +244,12 @@ class Talk:
         return np.where(same, follows, NOBODY)
 
     def next_votes(self) -> Array:
-        """(B, n) whom each seat names in the next execution after the board, or NOBODY."""
+        """(B, n) seat named by each seat in the next execution after the board, or NOBODY."""
         follows = self.next_execution()
         boards = self.boards
         if not boards.names.shape[2] or not len(follows):
             return np.full(boards.spoke.shape, NOBODY, np.int16)
-        voted: Array = np.where(
-            (follows >= 0)[:, None] & boards.spoke[follows], boards.names[follows, :, 0], NOBODY
-        )
-        return voted
+        return np.where((follows >= 0)[:, None] & boards.spoke[follows], boards.names[follows, :, 0], NOBODY)
 
     def select(self, games: Array) -> Talk:
         """The games in the (G,) bool mask."""
@@ -277,11 +264,7 @@ class Talk:
 
 
 def join(parts: Sequence[Talk]) -> Talk:
-    """Several tables of the same world as one.
-
-    Raises:
-        UserError: if there are none, or they describe different worlds.
-    """
+    """Concatenates tables."""
     if not parts:
         raise UserError("talk: no games were recorded; play at least one")
     about = parts[0].about
@@ -304,7 +287,7 @@ def join(parts: Sequence[Talk]) -> Talk:
 
 
 def whole_words(words: Array) -> Array:
-    """A number for each different word: (U, L) -> (U,) int64; words of no place are all the same."""
+    """Index of each distinct word: (U, L) -> (U,) int64; 0 if L = 0."""
     if not words.shape[1]:
         return np.zeros(len(words), np.int64)
     return np.unique(words, axis=0, return_inverse=True)[1].reshape(-1)

@@ -1,5 +1,5 @@
-"""Instruments for worlds of many lives: who lives how long, where, how, and what was seen of the ground.
+"""Instruments for worlds of many lives: lengths, places and causes of death of lives, and coverage of the ground.
 
-Recorders look on while `watching.watch` plays, and read `tick.Tick`s; a world announces what makes them of its state
-(`World.instruments`). Instruments that need one world stand in its folder (`mmo`).
+`watching.watch` plays a world and feeds `tick.Tick`s to recorders; `World.instruments` names the function that reads them from the
+world's state. Instruments for a single world are in its folder (`mmo`, `survival_world`).
 """

@@ -1,7 +1,7 @@
-"""How much of the ground a world's agents have seen (specification 12).
+"""Share of the ground that agents have visited (specification 12).
 
 Coverage(S) = distinct reachable walkable tiles entered by any agent after S agent-steps / R, where R is the number of
-reachable walkable tiles. More agents cover more trivially: compare at equal S, and with the random walkers of
+reachable walkable tiles. More agents trivially cover more: compare at equal S, and with the random walkers of
 `interplay.evaluate.lifetimes.walks`.
 """
 
@@ -21,11 +21,11 @@ STEPS = (10_000, 100_000, 1_000_000)  # agent-steps at which coverage is usually
 
 
 class Coverage(NamedTuple):
-    """Agents against their control, mean over worlds.
+    """Coverage of agents and of their control, mean over worlds.
 
     Attributes:
         steps: (S,) agent-steps of one world.
-        agents: (S,) share of the reachable tiles; NaN beyond what every world has played.
+        agents: (S,) share of the reachable tiles; NaN beyond the shortest world.
         control: (S,) the same of random walkers with the same births, places and lengths of life.
         ratio: (S,) agents / control.
     """
@@ -40,16 +40,12 @@ def coverage(visits: VisitRecorder, reachable: Array, steps: Array | Sequence[in
     """Coverage(S) = distinct tiles entered after S agent-steps / R, for each world.
 
     Args:
-        visits: what was recorded.
         reachable: (W,) R of each world.
         steps: (S,) agent-steps of one world (of `group`'s agents).
-        group: a population, in its own agent-steps; -1 = everybody.
+        group: a population, in its own agent-steps; -1 = all agents.
 
     Returns:
-        (W, S) float64, NaN where a world has not played so many steps.
-
-    Raises:
-        UserError: if no tile is reachable.
+        (W, S) float64, NaN beyond the steps that a world has played.
     """
     steps, reachable = np.asarray(steps), np.asarray(reachable)
     if (reachable < 1).any():
@@ -78,11 +74,7 @@ def against_control(
 
 
 def visit_entropy(counts: Array, reachable: float) -> float:
-    """H = -sum p ln p / ln R with p = the share of visits that a cell got: 1 = all reachable cells alike, 0 = one cell.
-
-    Args:
-        counts: visits of each cell, any shape.
-        reachable: R.
+    """H = -sum p ln p / ln R with p = a cell's share of visits: 1 = uniform over R cells, 0 = one cell.
 
     Example:
         >>> visit_entropy(np.array([5, 5, 0, 5, 5]), reachable=4)
@@ -92,6 +84,6 @@ def visit_entropy(counts: Array, reachable: float) -> float:
 
 
 def log_steps(visits: VisitRecorder, points: int = 40) -> Array:
-    """Agent-steps at which to draw a curve: evenly spaced in their logarithm, up to what every world has played."""
+    """Agent-steps for a curve: evenly spaced in their logarithm, up to the shortest world."""
     last = int(visits.steps[:, -1].min())
     return np.unique(np.geomspace(1, max(last, 1), points).round().astype(np.int64))

@@ -1,4 +1,4 @@
-"""What an agent's network expects of every place of a plane, if the agent stood there and all else were alike."""
+"""Values of an agent's network at every place of a plane, with all else unchanged."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ from interplay.evaluate.lifetimes.tick import Array
 
 Expects = Callable[[Mapping[str, Array]], Array]  # observation name -> (N, ...): values (N,)
 
-BATCH = 256  # places evaluated together; fewer are filled up, so that XLA compiles one shape
+BATCH = 256  # places evaluated together; fewer are padded, so that XLA compiles one shape
 
 
 def standing_reader(world: World) -> Callable[[World], Places]:
-    """What reads the places of a world whose agents can be set down elsewhere.
-
-    Raises:
-        UserError: for a world that does not say what an agent would observe there; from the reader, for one without places.
-    """
+    """Returns `read_places` for a world whose agents can be moved by `World.stand_at`."""
     if type(world).stand_at is World.stand_at:
         raise UserError(
             f"{world.id}: it does not say what an agent would see elsewhere; write its stand_at(world, slot, x, y)"
@@ -30,17 +26,12 @@ def standing_reader(world: World) -> Callable[[World], Places]:
 
 
 def values_elsewhere(world: World, slot: int, expects: Expects) -> tuple[Array, Grid]:
-    """The value of one agent of the first world at the middle of each cell of a grid, in its own cell at its own place.
+    """Values of one agent of the first world at the middle of each grid cell; in its own cell, at its own place.
 
-    The agent is set down at one place after the other (`World.stand_at`); afterwards the world is as it was.
-
-    Args:
-        world: that nobody else uses meanwhile.
-        slot: of the agent.
-        expects: values of observations of this agent.
+    `World.stand_at` moves the agent to each place in turn; afterwards the world's state is restored.
 
     Returns:
-        (H, L) float64, NaN where it cannot stand or does not live; and the grid.
+        (H, L) float64, NaN where it cannot stand or is not alive; and the grid.
     """
     places = read_places(world)
     grid = places.grid
@@ -55,7 +46,7 @@ def values_elsewhere(world: World, slot: int, expects: Expects) -> tuple[Array, 
     try:
         standing, seen = [], []
         for cell_number in range(len(x)):
-            # What it sees at its own place it has seen within the step, which a second look may not repeat.
+            # Its own place keeps the observation of the step, which observing again may not reproduce.
             stays = cell_number == own and bool(places.there[slot])
             if stays:
                 world.load(kept)

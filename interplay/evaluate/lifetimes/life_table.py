@@ -1,4 +1,4 @@
-"""Tables of lives: who was born, how long it lived, what it died of."""
+"""Tables of lives: birth, length and cause of death."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from interplay.evaluate.lifetimes.tick import Array, Tick
 
 
 class LifeTable(NamedTuple):
-    """L lives, those that ended first.
+    """L lives, ended ones first.
 
     Attributes:
-        length: (L,) int64 ticks; of lives that go on, so far.
+        length: (L,) int64 ticks; so far, for lives that go on.
         ended: (L,) bool.
         population: (L,) int64.
         world: (L,) int64.
         born: (L,) int64, tick of recording.
-        cause: (L,) int64, the world's number for what it died of; -1 for lives that go on.
-        ended_columns: name -> (number of ended lives,) what else the world reports of them: kills, food, water, ...
+        cause: (L,) int64, the world's index of the cause of death; -1 for lives that go on.
+        ended_columns: name -> (ended lives,), further metrics of the world: kills, food, water, ...
         standing: (T, K) float64, living agents of each population after each recorded tick, mean over worlds.
     """
 
@@ -33,7 +33,7 @@ class LifeTable(NamedTuple):
     standing: Array
 
     def of(self, population: int) -> tuple[Array, Array]:
-        """Length and ended of one population's lives, for `interplay.evaluate.lifetimes.survival.kaplan_meier`."""
+        """`length` and `ended` of one population, for `interplay.evaluate.lifetimes.survival.kaplan_meier`."""
         mine = self.population == population
         return self.length[mine], self.ended[mine]
 
@@ -44,9 +44,9 @@ class LifeTable(NamedTuple):
 
 
 class LifeRecorder:
-    """Follows the lives that begin while it looks on; lives that were under way are left out.
+    """Follows the lives that begin while it records.
 
-    Completed lives alone would favour short ones: those that go on are in the table too, as not ended.
+    Completed lives alone would favour short ones: lives that go on are in the table too, as not ended.
 
     Args:
         populations: K.
@@ -55,14 +55,14 @@ class LifeRecorder:
     def __init__(self, populations: int) -> None:
         self._populations = populations
         self._tick = -1
-        self._born: Array | None = None  # (W, A) tick of birth, -1 = not followed
+        self._born: Array = np.zeros((0, 0), np.int64)  # (W, A) tick of birth, -1 = not followed
         self._rows: dict[str, list[Array]] = {}
         self._standing: list[Array] = []
 
-    def note(self, tick: Tick) -> None:
-        """Takes in one tick."""
+    def add(self, tick: Tick) -> None:
+        """Adds one tick."""
         self._tick += 1
-        if self._born is None:
+        if not self._born.size:
             self._born = np.full(tick.alive.shape, -1, np.int64)
             self._life = np.where(tick.alive & (tick.age > 0), tick.life, -1)
         self._end_lives(tick)
@@ -74,12 +74,11 @@ class LifeRecorder:
         self._standing.append(heads / len(tick.alive))
 
     def table(self) -> LifeTable:
-        """What was recorded so far."""
+        """The table so far."""
         ended = {name: np.concatenate(parts) for name, parts in self._rows.items()}
         for name in ("life", "population", "world", "born", "cause"):
             ended.setdefault(name, np.zeros(0, np.int64))
         alive, age, population = self._last
-        assert self._born is not None
         going = alive & (self._born >= 0)
         count, more = len(ended["life"]), int(going.sum())
         both = {
@@ -104,7 +103,6 @@ class LifeRecorder:
         )
 
     def _end_lives(self, tick: Tick) -> None:
-        assert self._born is not None
         done = tick.died & (self._born >= 0)
         for name, values in tick.ended.items():
             self._rows.setdefault(name, []).append(np.array(values[done]))

@@ -1,4 +1,4 @@
-"""Statistics of lives in a world where agents are born and die: their length, return and cause of death."""
+"""Statistics of lives in a world in which agents are born and die: lengths and causes of death."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Watch(NamedTuple):
     Attributes:
         burn_in: ticks before the first birth that counts.
         window: ticks in which births count.
-        horizon: ticks of a life that are followed; older ones are cut there.
+        horizon: ticks after which a life is cut.
     """
 
     burn_in: int = 500
@@ -31,16 +31,15 @@ class _Ended(NamedTuple):
     home: np.ndarray
     age: np.ndarray
     cut: np.ndarray
-    reported: dict[str, np.ndarray]  # what `World.ended` says of them
+    reported: dict[str, np.ndarray]  # of `World.ended`
 
 
 class LifeWatch:
-    """Follows the lives that are born in a window of time to their ends.
+    """Follows the lives born in a window of time to their ends.
 
     Args:
         world: a batch that was just reset.
-        homes: (P,) number of each population's home.
-        watch: which lives count.
+        homes: (P,) index of each population's home.
     """
 
     def __init__(self, world: World, homes: np.ndarray, watch: Watch) -> None:
@@ -56,21 +55,21 @@ class LifeWatch:
 
     @property
     def followed(self) -> np.ndarray:
-        """(W, A) bool, lives that count, go on, and are below the horizon."""
+        """(W, A) bool, counted lives that go on below the horizon."""
         return self._acting & self._counts() & (self.tick - self._born < self._watch.horizon)
 
     @property
     def done(self) -> bool:
-        """Whether the window is over and every life of it was followed as far as it matters."""
+        """Whether the window is over and every life in it has ended or reached the horizon."""
         closed = self.tick >= self._watch.burn_in + self._watch.window
         return closed and not self.followed.any()
 
     def step(self, timestep: TimeStep) -> None:
-        """Takes note of one step of the world."""
+        """Adds one step of the world."""
         lived = self._acting
         self.tick += 1
         gone = lived & (timestep.terminated | timestep.truncated | ~timestep.acting)
-        self._note(gone & self._counts(), gone & ~timestep.terminated)
+        self._end(gone & self._counts(), gone & ~timestep.terminated)
         newborn = timestep.acting & (gone | ~lived)
         self._born[newborn] = self.tick
         self._population[newborn] = self._world.population[newborn]
@@ -78,14 +77,15 @@ class LifeWatch:
         self._count_standing()
 
     def results(self) -> list[dict[str, Any]]:
-        """Per world what came of it, plain JSON values; lives that still go on count as cut.
+        """One dictionary of JSON values per world; lives that go on count as cut.
 
-        ``homes`` holds for each home ``ended`` and ``cut`` (ages in ticks, ascending), ``causes`` (cause -> lives) and
-        ``per_life`` (field of `World.ended` -> mean over ended lives); ``populations`` is how many each has, ``standing`` is the mean number of agents alive of
-        each population during the window, ``ticks`` how long the world ran.
+        - ``homes``: for each home ``ended`` and ``cut`` (ages in ticks, ascending), ``causes`` (cause -> lives) and ``per_life``
+          (field of `World.ended` -> mean over ended lives).
+        - ``populations``: number per home; ``standing``: mean number of living agents per population during the window.
+        - ``ticks``: length of the play.
         """
         running = self._acting & self._counts()
-        self._note(running, running)
+        self._end(running, running)
         lives = _join(self._ended) if self._ended else None
         return [self._of_world(w, lives) for w in range(self._world.num_worlds)]
 
@@ -98,25 +98,23 @@ class LifeWatch:
             worlds, slots = np.nonzero(self._acting)
             np.add.at(self._standing, (worlds, self._population[worlds, slots]), 1)
 
-    def _note(self, who: np.ndarray, cut: np.ndarray) -> None:
-        if not who.any():
+    def _end(self, which: np.ndarray, cut: np.ndarray) -> None:
+        if not which.any():
             return
-        worlds, slots = np.nonzero(who)
+        worlds, slots = np.nonzero(which)
         reported: Mapping[str, np.ndarray] = getattr(self._world, "ended", {})
-        age = self.tick - self._born[who]
-        if (
-            "life" in reported
-        ):  # the world's own word: whether the tick of death was lived through is its rule
-            age = np.where(cut[who], age, reported["life"][who])
+        age = self.tick - self._born[which]
+        if "life" in reported:  # the world's rule decides whether the tick of death counts
+            age = np.where(cut[which], age, reported["life"][which])
         horizon = self._watch.horizon
         self._ended.append(
             _Ended(
                 world=worlds,
                 home=self._homes[self._population[worlds, slots]],
                 age=np.minimum(age, horizon),
-                cut=cut[who] | (age > horizon),
+                cut=cut[which] | (age > horizon),
                 reported={
-                    name: np.array(values[who])
+                    name: np.array(values[which])
                     for name, values in reported.items()
                     if name not in ("life", "id")
                 },

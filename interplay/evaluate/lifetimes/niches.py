@@ -1,11 +1,10 @@
-"""Do populations live differently? Tables of counts against labels dealt out anew (specification 12).
+"""Differences between populations: tables of counts against permuted labels (specification 12).
 
-n[k, x] counts steps of population k at x: a cell, a block of cells, a kind of tile, a style of attack. Measured are
-I(k;x) / H(k), the share of what there is to know about the population that x tells, and the mean pairwise
-Jensen-Shannon distance of the rows.
+n[k, x] counts steps of population k at x: a cell, a block of cells, a kind of tile, a style of attack. The measures are I(k;x) / H(k),
+the share of information about the population that x has, and the mean pairwise Jensen-Shannon distance of the rows.
 
-Both are above 0 for finitely many lives even if populations do not differ, and steps of one life hang together. The
-null therefore deals the populations' labels out anew among lives, never among steps.
+Both are above 0 for finitely many lives even if populations do not differ, and steps of one life are dependent. The null therefore
+permutes the populations' labels among lives, never among steps.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ class Measured(NamedTuple):
     """A measure against its null.
 
     Attributes:
-        value: of the populations as they are.
-        null: (P,) values with labels dealt out anew.
-        z: (value - mean of the null) / its standard deviation; NaN where the null does not vary.
+        value: with the true labels.
+        null: (P,) values with permuted labels.
+        z: (value - mean of the null) / its standard deviation; NaN if the null is constant.
         p: (1 + number of null values >= value) / (1 + P).
     """
 
@@ -40,7 +39,7 @@ class Measured(NamedTuple):
 
 
 class Niche(NamedTuple):
-    """How much x tells about the population.
+    """Information of x about the population.
 
     Attributes:
         information: I(k;x) in nats.
@@ -67,17 +66,8 @@ def niche(
 
     Args:
         population: (L,) label of each life, 0..K-1.
-        life: (N,) which life took the step.
-        x: (N,) where or what, whole numbers from 0.
-        permutations: P, of the labels among lives.
-        seed: of the permutations.
-        progress: hears the number of permutations done, after each.
-
-    Returns:
-        The three measures; see `Measured`.
-
-    Raises:
-        UserError: for fewer than two populations, no steps or no permutations.
+        life: (N,) life of each step.
+        x: (N,) integers from 0, e.g. cells.
     """
     population = np.asarray(population)
     if len(np.unique(population)) < 2:
@@ -101,21 +91,21 @@ def niche(
 
 
 def against(value: float, null: Array) -> Measured:
-    """z and p of a value among values that chance alone gives (one-sided: larger is more)."""
+    """z and one-sided p of a value against its null."""
     spread = float(null.std())
-    # A null that is constant up to rounding has no scale to measure in.
+    # A null that is constant up to rounding has no scale.
     z = (value - float(null.mean())) / spread if spread > 1e-12 else float("nan")
     p = (1 + int((null >= value - 1e-12).sum())) / (1 + len(null))
     return Measured(float(value), null, z, p)
 
 
 def random_labels(lives: int, groups: int, seed: int = 0) -> Array:
-    """The third control: lives of one population split at random into `groups` of equal size (up to one), (L,) int64."""
+    """The third control: random labels of `groups` with equal sizes (up to one) for lives, (L,) int64."""
     return generator(seed, 0x5911).permutation(np.arange(lives) % groups)
 
 
 class _Pairs:
-    """Steps as distinct (life, x) pairs with weights, so that a table of new labels is one weighted count."""
+    """Steps as distinct (life, x) pairs with weights, so that a table of new labels is one bincount."""
 
     def __init__(self, population: Array, life: Array, x: Array) -> None:
         self._groups = int(population.max()) + 1
@@ -125,7 +115,7 @@ class _Pairs:
         self._life, self._place = np.divmod(keys, len(self._places))
 
     def table(self, labels: Array) -> Array:
-        """(K, X') counts over the places that were visited at all."""
+        """(K, X') counts over visited places."""
         index = labels[self._life] * len(self._places) + self._place
         size = self._groups * len(self._places)
         return np.bincount(index, self._weight, size).reshape(self._groups, -1)

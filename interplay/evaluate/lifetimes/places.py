@@ -1,4 +1,4 @@
-"""Where agents have been, of any world that draws them: a counter for each slot and cell of a grid over its picture."""
+"""Visit counts of each slot on a grid over the picture, for any world that draws its agents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ACROSS = 48  # cells along the longer side of a world without tiles
 
 
 class Grid(NamedTuple):
-    """Cells over a world, in its units: the first one's corner, the side of one, how many."""
+    """Cells over a world, in its units: corner of the first cell, side of a cell, columns, rows."""
 
     origin: tuple[float, float]
     cell: float
@@ -26,7 +26,7 @@ class Grid(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the agents of the first world are drawn: x and y (A,), who is drawn (A,) bool, and the grid that counts."""
+    """Drawn places of the first world's agents: x and y (A,), drawn at all (A,) bool, and the grid of counts."""
 
     x: Array
     y: Array
@@ -35,7 +35,7 @@ class Places(NamedTuple):
 
 
 class PlaceRecorder:
-    """Counts, after every tick, the cell in which each slot's agent is drawn.
+    """Counts for each slot the cell in which its agent is drawn, tick by tick.
 
     Attributes:
         counts: (A, H, L) int32; None before the first tick.
@@ -46,10 +46,10 @@ class PlaceRecorder:
         self.counts: Array | None = None
         self.grid: Grid | None = None
 
-    def note(self, places: Places) -> None:
-        """Takes in one tick."""
+    def add(self, places: Places) -> None:
+        """Adds one tick."""
         if self.counts is None or self.grid != places.grid or len(self.counts) != len(places.x):
-            self.grid = places.grid  # another episode may be drawn with another part of the world
+            self.grid = places.grid  # another episode may show another part of the world
             self.counts = np.zeros((len(places.x), self.grid.height, self.grid.width), np.int32)
         (left, top), cell, width, height = self.grid
         col = np.floor((places.x - left) / cell).astype(np.int64)
@@ -59,18 +59,14 @@ class PlaceRecorder:
 
 
 def place_reader(world: World) -> Callable[[World], Places]:
-    """What reads the places of a world that is drawn; of those with lives on tiles the overlay ``exploration`` knows more.
-
-    Raises:
-        UserError: for a world with lives on tiles; from the reader, for one whose picture has no layer of agents.
-    """
+    """Returns `read_places`, except for worlds of tiles, for which the overlay ``exploration`` is better."""
     if "ticks" in world.instruments:
         raise UserError(f"{world.id}: its agents live on tiles; ask for the overlay exploration")
     return read_places
 
 
 def read_places(world: World) -> Places:
-    """Where the agents of a batch's first world are drawn now."""
+    """Current places of the agents of a batch's first world."""
     scene = scene_of(world)
     layer = next((layer for layer in scene.layers if layer.name == AGENTS and layer.kind != "table"), None)
     if scene.bounds is None or layer is None:
@@ -83,7 +79,7 @@ def read_places(world: World) -> Places:
 
 
 def grid_of(scene: Scene, bounds: Bounds) -> Grid:
-    """The cells of a scene's first tiles; where it has none, about square ones over its bounds.
+    """The cells of a scene's first layer of tiles; without one, square cells over its bounds.
 
     Example:
         >>> grid_of(Scene(None, "south", ()), (0.0, 0.0, 24.0, 12.0))

@@ -1,7 +1,7 @@
-"""Survival analysis of lives, some of them not followed to their end: the product-limit curve, its error, its means.
+"""Survival analysis of partly censored lives: the product-limit curve, its error and means.
 
-S(t) = product over t_i <= t of (1 - d_i / n_i), with d_i lives that ended at age t_i and n_i that had reached it (a life cut
-at t_i had). Source: Kaplan and Meier 1958, "Nonparametric estimation from incomplete observations".
+S(t) = product over t_i <= t of (1 - d_i / n_i), with d_i lives that ended at age t_i and n_i that had reached it (including lives cut
+at t_i). Source: Kaplan and Meier 1958, "Nonparametric estimation from incomplete observations".
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.world import Array
 
-_ROUNDING = 1e-12  # of a product that is 1/2: whose median it is must not hang on its last bit
+_ROUNDING = 1e-12  # tolerance at S = 1/2, so that the median does not depend on the last bit
 
 
 class Survival(NamedTuple):
@@ -24,9 +24,9 @@ class Survival(NamedTuple):
         time: (D,) ascending, lengths at which a life ended.
         at_risk: (D,) lives of that length or longer.
         deaths: (D,) lives that ended there.
-        share: (D,) S(t), share of lives that go on beyond it.
+        share: (D,) S(t), share of longer lives.
         error: (D,) standard error of S(t) by Greenwood's formula.
-        longest: the longest length seen, ended or not.
+        longest: the greatest length, ended or not.
     """
 
     time: Array
@@ -37,10 +37,9 @@ class Survival(NamedTuple):
     longest: float
 
     def at(self, time: Array | float) -> Array:
-        """S(t) at any times; 1 before the first death."""
+        """S(t); 1 before the first death."""
         steps = np.concatenate([[1.0], self.share])
-        found: Array = steps[np.searchsorted(self.time, np.asarray(time, np.float64), side="right")]
-        return found
+        return steps[np.searchsorted(self.time, np.asarray(time, np.float64), side="right")]
 
 
 def kaplan_meier(length: Array, ended: Array) -> Survival:
@@ -49,11 +48,8 @@ def kaplan_meier(length: Array, ended: Array) -> Survival:
     Standard error by Greenwood: S(t) sqrt(sum over t_i <= t of d_i / (n_i (n_i - d_i))).
 
     Args:
-        length: (L,) ticks; of a life that has not ended, so far.
+        length: (L,) ticks; so far, for lives that have not ended.
         ended: (L,) bool.
-
-    Raises:
-        UserError: if there are no lives.
 
     Example:
         >>> kaplan_meier(np.array([2, 3, 3, 5]), np.array([True, True, False, True])).share.tolist()
@@ -75,18 +71,16 @@ def kaplan_meier(length: Array, ended: Array) -> Survival:
 def restricted_mean(
     ended: Sequence[int] | np.ndarray, cut: Sequence[int] | np.ndarray = (), horizon: int = 5_000
 ) -> float:
-    """The mean life, counted up to the horizon: the area under the survival curve from 0 to there.
+    """The mean life restricted to the horizon: the area under the survival curve up to there.
 
-    Completed lives alone would be biased, since the long ones are those that are cut. Beyond the last age that anybody
-    was seen at, the curve is taken to stay where it is, up to the horizon.
+    Completed lives alone would be biased, since long ones are cut. Beyond the last observed age the curve stays constant up to the
+    horizon.
 
     Args:
-        ended: ages at which lives ended, ticks.
-        cut: ages at which others were last seen alive.
-        horizon: ticks.
+        cut: ages at which other lives were last observed.
 
     Returns:
-        Ticks; NaN without any life.
+        Ticks; NaN without lives.
 
     Example:
         >>> restricted_mean([2, 4, 4], cut=[3], horizon=10)
@@ -98,11 +92,11 @@ def restricted_mean(
 
 
 def restricted_means(ended: np.ndarray, cut: np.ndarray) -> np.ndarray:
-    """`restricted_mean` of many sets of lives, given by their counts.
+    """`restricted_mean` of many sets of lives given by counts.
 
     Args:
         ended: (..., H + 1), lives that ended at each age 0 .. H, the horizon.
-        cut: (..., H + 1), lives last seen alive at each age.
+        cut: (..., H + 1), lives last observed at each age.
 
     Returns:
         (...) ticks.
@@ -117,13 +111,13 @@ def restricted_means(ended: np.ndarray, cut: np.ndarray) -> np.ndarray:
 
 
 def median_life(survival: Survival) -> float:
-    """The least t with S(t) <= 1/2, NaN if the curve does not come down so far."""
+    """The least t with S(t) <= 1/2; NaN if there is none."""
     below = np.flatnonzero(survival.share <= 0.5 + _ROUNDING)
     return float(survival.time[below[0]]) if len(below) else float("nan")
 
 
 def count_ages(ages: Sequence[int] | np.ndarray, horizon: int) -> np.ndarray:
-    """(horizon + 1,) int64, how many lives have each age; those above the horizon count there."""
+    """(horizon + 1,) int64, lives of each age; ages above the horizon count as the horizon."""
     return np.bincount(np.minimum(np.asarray(ages, np.int64), horizon), minlength=horizon + 1)
 
 

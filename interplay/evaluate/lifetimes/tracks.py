@@ -1,4 +1,4 @@
-"""Where each life went, step by step, for measures whose unit is the life."""
+"""The path of each life, step by step, for measures per life."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _LEFT_OUT = -1
 
 
 class Tracks(NamedTuple):
-    """Lives and their steps; L lives, N steps in the order in which they were taken, B landed attacks.
+    """L lives, their N steps in order of time, and their B landed attacks.
 
     Attributes:
         population: (L,) int64.
         world: (L,) int64.
-        ended: (L,) bool, the life ended while it was recorded.
-        life: (N,) int64, which of the L lives took the step.
-        cell: (N,) int64, row * T + column where it stood after it.
-        tile: (N,) uint8, what lay there.
-        attack_life: (B,) int64, who struck.
+        ended: (L,) bool, the life ended while recorded.
+        life: (N,) int64, life of each step.
+        cell: (N,) int64, row * T + column after the step.
+        tile: (N,) uint8, id of the tile there.
+        attack_life: (B,) int64, life of the attacker.
         attack_style: (B,) int64, index into `interplay.evaluate.lifetimes.tick.STYLES`.
-        attack_offset: (B, 2) int64, row and column of the target seen from the attacker.
+        attack_offset: (B, 2) int64, row and column of the target relative to the attacker.
         side: T.
     """
 
@@ -46,7 +46,7 @@ class Tracks(NamedTuple):
         return np.bincount(self.life, minlength=len(self.population))
 
     def age(self) -> Array:
-        """(N,) int64, how many steps of the same life came before."""
+        """(N,) int64, number of earlier steps of the same life."""
         order = np.argsort(self.life, kind="stable")
         starts = np.cumsum(self.length) - self.length
         age = np.empty(len(order), np.int64)
@@ -54,7 +54,7 @@ class Tracks(NamedTuple):
         return age
 
     def third(self) -> Array:
-        """(N,) int64: 0, 1, 2 = the step lies in the first, middle, last third of its life, -1 = the life has not ended."""
+        """(N,) int64: 0, 1, 2 = first, middle, last third of the life; -1 = the life has not ended."""
         third = 3 * self.age() // np.maximum(self.length, 1)[self.life]
         return np.where(self.ended[self.life], third, -1)
 
@@ -65,20 +65,17 @@ class Tracks(NamedTuple):
 
 
 class TrackRecorder:
-    """Keeps every step of the lives that begin while it looks on: 17 bytes a step.
+    """Keeps every step of the lives that begin while it records: 17 bytes a step.
 
     Args:
-        share: of lives that are kept, chosen by a hash of their number (the logs of 2019 kept a tenth).
-
-    Raises:
-        UserError: for a share outside (0, 1].
+        share: of lives to keep, in (0, 1], chosen by a hash of their id (the logs of 2019 kept a tenth).
     """
 
     def __init__(self, share: float = 1.0) -> None:
         if not 0 < share <= 1:
             raise UserError(f"share = {share}: of the lives to keep; give a number above 0, at most 1")
         self._share = share
-        self._current: Array | None = None
+        self._current: Array = np.zeros((0, 0), np.int64)  # (W, A) index of the life in each slot
         self._side = 0
         self._population: list[Array] = []
         self._world: list[Array] = []
@@ -87,20 +84,20 @@ class TrackRecorder:
         self._attacks: list[tuple[Array, Array, Array]] = []
         self._count = 0
 
-    def note(self, tick: Tick) -> None:
-        """Takes in one tick."""
-        if self._current is None:
+    def add(self, tick: Tick) -> None:
+        """Adds one tick."""
+        if not self._current.size:
             self._current = np.full(tick.alive.shape, _LEFT_OUT, np.int64)
-            # Lives that began earlier are left out, so that none lacks its beginning.
+            # Lives that began earlier are left out, so that every life has its beginning.
             self._known = np.where(tick.alive & (tick.age > 0), tick.life, -1)
             self._side = tick.tiles.shape[1]
-        self._note_attacks(tick)
+        self._add_attacks(tick)
         self._ended.append(self._current[tick.died & (self._current >= 0)])
         self._begin_lives(tick)
-        self._note_steps(tick)
+        self._add_steps(tick)
 
     def tracks(self) -> Tracks:
-        """What was recorded so far."""
+        """The tracks so far."""
         ended = np.zeros(self._count, bool)
         ended[_joined(self._ended)] = True
         return Tracks(
@@ -116,15 +113,13 @@ class TrackRecorder:
             self._side,
         )
 
-    def _note_attacks(self, tick: Tick) -> None:
-        # An attack belongs to the life that this slot had when it struck: the one noted in the tick before.
-        assert self._current is not None
+    def _add_attacks(self, tick: Tick) -> None:
+        # An attack belongs to the life that had this slot in the tick before.
         struck = (tick.struck != NOBODY) & (self._current >= 0)
         offset = np.stack([tick.struck_row[struck], tick.struck_col[struck]], axis=1).astype(np.int64)
         self._attacks.append((self._current[struck], tick.style[struck].astype(np.int64), offset))
 
     def _begin_lives(self, tick: Tick) -> None:
-        assert self._current is not None
         born = tick.alive & (tick.life != self._known)
         world, slot = np.nonzero(born)
         self._known[born] = tick.life[born]
@@ -139,11 +134,9 @@ class TrackRecorder:
     def _chosen(self, world: Array, life: Array) -> Array:
         with np.errstate(over="ignore"):
             bits = mix64(life.astype(np.uint64) + mix64(world.astype(np.uint64) + np.uint64(1)))
-        chosen: Array = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
-        return chosen
+        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
 
-    def _note_steps(self, tick: Tick) -> None:
-        assert self._current is not None
+    def _add_steps(self, tick: Tick) -> None:
         world, slot = np.nonzero(tick.alive & (self._current >= 0))
         row, col = tick.row[world, slot].astype(np.int64), tick.col[world, slot].astype(np.int64)
         tile = tick.tiles[world, row, col]

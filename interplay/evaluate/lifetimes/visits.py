@@ -1,4 +1,4 @@
-"""How often, and how early, each cell was stood on: the counters behind coverage and exploration maps."""
+"""Number and time of visits of each cell, for coverage and exploration maps."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ NEVER = -1
 
 
 class VisitRecorder:
-    """Counts visits per population and cell; a living agent visits the cell where it stands at the end of a tick.
+    """Counts visits per population and cell; a living agent visits its cell at the end of a tick.
 
-    A birth is a visit of its cell. Cells where nobody lives on (lava) do not count.
+    A birth is a visit of its cell. Lethal cells (lava) do not count.
 
     Args:
         worlds: W.
@@ -21,8 +21,8 @@ class VisitRecorder:
 
     Attributes:
         counts: (K, T, T) int64, visits of each population, all worlds together.
-        first: (W, K + 1, T * T) int64, the number of agent-steps that population k of world w had taken when one of
-            its agents first stood there, `NEVER` = not yet; the last of the K + 1 is everybody, in everybody's steps.
+        first: (W, K + 1, T * T) int64, agent-steps of population k of world w at its first visit, `NEVER` = none; the last of the
+            K + 1 is all agents, in steps of all.
         steps: (W, K + 1) int64, agent-steps taken (visits).
     """
 
@@ -32,8 +32,8 @@ class VisitRecorder:
         self.first = np.full((worlds, populations + 1, side * side), NEVER, np.int64)
         self.steps = np.zeros((worlds, populations + 1), np.int64)
 
-    def note(self, tick: Tick) -> None:
-        """Takes in one tick."""
+    def add(self, tick: Tick) -> None:
+        """Adds one tick."""
         world, slot = np.nonzero(tick.alive)
         row, col = tick.row[world, slot].astype(np.int64), tick.col[world, slot].astype(np.int64)
         on_ground = tick.livable[tick.tiles[world, row, col]]

@@ -1,4 +1,4 @@
-"""Random walkers beside the agents: the control of every measure of exploration."""
+"""Random walkers, the control of all measures of exploration."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ MOVES = np.array([(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)])  # pass, east, sout
 
 
 class RandomWalkers:
-    """For each agent a walker that is born when and where it is born, and walks for as long as it lives.
+    """One walker per agent with the same time and place of birth and the same length of life.
 
-    Control of specification 12: the same births, places and life lengths, but each step is drawn uniformly from
-    passing and those of the four moves that lead onto a tile where one can live. What a measure says of the
-    agents beyond what it says of their walkers is no effect of how many live, where they begin and how long they last.
-
-    Args:
-        seed: of the walks.
+    Control of specification 12: each step is drawn uniformly from passing and those of the four moves that lead onto a livable tile. A
+    difference between agents and walkers is therefore no effect of the number, birthplace or length of lives.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -26,7 +22,7 @@ class RandomWalkers:
         self._life: Array | None = None
 
     def follow(self, tick: Tick) -> Tick:
-        """The same tick with the walkers' places instead of the agents'."""
+        """The tick with the walkers' places instead of the agents'."""
         if self._life is None:
             self._life = np.full(tick.alive.shape, -1, np.int64)
             self._row, self._col = (np.zeros(tick.alive.shape, np.int64) for _ in range(2))
@@ -51,18 +47,13 @@ class RandomWalkers:
         self._row[world, slot], self._col[world, slot] = to_row[index, chosen], to_col[index, chosen]
 
 
-class Followed:
-    """A recorder that is fed with random walkers in the agents' place.
-
-    Args:
-        recorder: anything with `note`.
-        seed: of the walks.
-    """
+class WalkerRecorder:
+    """Feeds random walkers instead of the agents to a recorder."""
 
     def __init__(self, recorder: Recorder, seed: int = 0) -> None:
         self.recorder = recorder
         self._walkers = RandomWalkers(seed)
 
-    def note(self, tick: Tick) -> None:
-        """Takes in one tick."""
-        self.recorder.note(self._walkers.follow(tick))
+    def add(self, tick: Tick) -> None:
+        """Adds one tick."""
+        self.recorder.add(self._walkers.follow(tick))

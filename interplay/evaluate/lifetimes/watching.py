@@ -1,4 +1,4 @@
-"""Plays a world for some ticks while recorders record it."""
+"""Plays a world for some ticks and feeds recorders."""
 
 from __future__ import annotations
 
@@ -21,20 +21,16 @@ def watch(
     progress: Callable[[int], None] | None = None,
     reader: Callable[[World], Callable[[World], Any]] = tick_reader,
 ) -> None:
-    """Restarts a world, plays it, and feeds the recorders after the burn-in and after every later tick.
+    """Resets a world, plays it, and feeds the recorders after the burn-in and every later tick.
 
     Args:
-        world: any batch of a world of many lives; worlds that are over stand still.
+        world: a batch; worlds that are over stand still.
         policy: acts for every agent.
-        recorders: see `interplay.evaluate.lifetimes.tick.Recorder`.
-        ticks: to be recorded.
+        ticks: to record.
         seed: of the worlds' streams and of the policy's.
-        burn_in: ticks that are played before and not recorded.
-        progress: hears the number of ticks played, after each.
-        reader: of a world makes what reads its ticks, and so says what the recorders get.
-
-    Raises:
-        UserError: for no ticks, or a world without lives on tiles.
+        burn_in: ticks played before recording.
+        progress: called with the number of ticks played.
+        reader: world -> function that reads the recorders' input from it.
     """
     if ticks < 1 or burn_in < 0:
         raise UserError(
@@ -46,10 +42,10 @@ def watch(
     for done in range(burn_in + ticks + 1):
         if done:
             timestep = world.step(policy.act(timestep))
-        tick = read(world)  # in the burn-in too: a reader may remember the tick before
+        tick = read(world)  # in the burn-in too: a reader may keep the previous tick
         if done >= burn_in:
             for recorder in watching:
-                recorder.note(tick)
+                recorder.add(tick)
         if progress is not None:
             progress(done)
         if timestep.over.all():

@@ -1,8 +1,8 @@
-"""Matches played by several processes, each result kept exactly once.
+"""Plays matches in several processes and keeps each result exactly once.
 
-The coordinator alone writes: it hands units of work to processes, keeps what comes back in the log, many results by one fsync, and only
-then counts them. A unit is a pure function of what names it, so a process may be lost at any moment, with what it played: its units are
-given to others, and what a coordinator had not kept is played again by the next one, with the same results.
+Only the coordinator writes: it sends units of work to processes and appends their results to the log, many by one fsync. A unit's
+results are a pure function of `Unit.what`. So if a process is lost, its units go to others, and results that a killed coordinator had
+not logged are reproduced by the next one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ from typing import Any, NamedTuple
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
-Result = Mapping[str, Mapping[str, Any]]  # key -> what came of it
+Result = Mapping[str, Mapping[str, Any]]  # key -> result
 Play = Callable[[Any], Result]
-AHEAD, MOST_AHEAD = (
-    2,
-    64,
-)  # units that a process holds: the one that it plays, and the next; more of short ones
+# Units that a process holds: the current one and the next; more if they are short.
+AHEAD, MOST_AHEAD = 2, 64
 _BUSY = 0.1  # seconds of work that a process should hold, so that it does not wait while results are kept
 _LOSSES = 3  # processes that a unit may cost, or that may be lost one after another before they play
 
@@ -34,39 +32,37 @@ class Unit(NamedTuple):
     """Some matches that are played together.
 
     Attributes:
-        what: for `Play`, hashable; it travels to a process.
+        what: argument of `Play`, hashable and picklable.
         keys: of the results.
-        anew: to be played although there are results, since something else of it is missing.
+        replay: play even if there are results, because something else is missing (a recording).
     """
 
     what: Any
     keys: tuple[str, ...]
-    anew: bool = False
+    replay: bool = False
 
-    def waits(self, log: ResultsLog) -> bool:
-        """Whether it is still to be played."""
-        return self.anew or bool(log.missing(self.keys))
+    def is_missing(self, log: ResultsLog) -> bool:
+        """Whether it must still be played."""
+        return self.replay or bool(log.missing(self.keys))
 
 
 class _Process:
     """A process of the farm.
 
     Attributes:
-        process: what was started.
-        pipe: to it.
-        holds: units that it was handed and has not given back, the oldest first.
-        plays: whether it was heard of: it has begun.
-        seconds: that its last unit took.
+        units: sent and not yet finished, the oldest first.
+        started: whether `begin` has returned.
+        seconds: duration of its last unit.
     """
 
     def __init__(self, process: Any, pipe: Any) -> None:
         self.process, self.pipe = process, pipe
-        self.holds: deque[Unit] = deque()
-        self.plays, self.seconds = False, _BUSY
+        self.units: deque[Unit] = deque()
+        self.started, self.seconds = False, _BUSY
 
     @property
     def ahead(self) -> int:
-        """How many units it should hold."""
+        """Number of units it should hold."""
         return min(max(AHEAD, int(_BUSY / max(self.seconds, 1e-9))), MOST_AHEAD)
 
 
@@ -78,64 +74,55 @@ def play_units(
     workers: int,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Plays those units that lack a result or are to be played anew, in so many processes.
+    """Plays the units without results, or marked `replay`, in several processes.
 
     Args:
-        units: all of them.
-        begin: importable; a process calls ``begin(*arguments)`` once and what it gives for each unit.
-        arguments: they travel to the processes.
-        log: where results are kept.
-        workers: at least 1.
-        on_progress: hears how many results there are.
+        begin: importable; ``begin(*arguments)`` runs once in each process and returns its `Play`.
 
     Raises:
-        UserError: as a process tells it, or if a unit cost three processes; results so far are kept.
+        UserError: of a process, or if a unit cost three processes; results so far are kept.
     """
-    waiting = deque(unit for unit in units if unit.waits(log))
+    waiting = deque(unit for unit in units if unit.is_missing(log))
     losses: dict[Hashable, int] = {}
     early = 0
     context = multiprocessing.get_context("spawn")
     farm: list[_Process] = []
     try:
-        while waiting or any(one.holds for one in farm):
-            while len(farm) < min(workers, len(waiting) + sum(bool(one.holds) for one in farm)):
+        while waiting or any(one.units for one in farm):
+            while len(farm) < min(workers, len(waiting) + sum(bool(one.units) for one in farm)):
                 farm.append(_start(context, begin, arguments))
-            while waiting and (free := [one for one in farm if len(one.holds) < one.ahead]):
-                _hand(min(free, key=lambda one: len(one.holds)), waiting.popleft())
-            found, lost = _gather(farm)
+            while waiting and (free := [one for one in farm if len(one.units) < one.ahead]):
+                _send(min(free, key=lambda one: len(one.units)), waiting.popleft())
+            found, lost = _receive(farm)
             log.append(found)
             early = 0 if found else early
             if on_progress is not None and found:
                 on_progress(len(log.results))
             for one in lost:
                 farm.remove(one)
-                early = _count(one, losses, early)
-                waiting.extendleft(reversed(one.holds))
+                early = _charge(one, losses, early)
+                waiting.extendleft(reversed(one.units))
     finally:
-        _end(farm)
+        _kill(farm)
 
 
 def _start(context: Any, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> _Process:
     ours, theirs = context.Pipe()
-    # No daemon, which could not step environments in processes of its own; `_end` and `die_with_parent` end it.
+    # Not a daemon, which could not start processes for its environments; `_kill` or a lost parent ends it.
     process = context.Process(target=_work, args=(theirs, begin, arguments, os.getpid()), daemon=False)
     process.start()
     theirs.close()  # so that the pipe ends when the process does
     return _Process(process, ours)
 
 
-def _hand(one: _Process, unit: Unit) -> None:
-    one.holds.append(unit)
-    with contextlib.suppress(OSError):  # it is lost, as `_gather` will see
+def _send(one: _Process, unit: Unit) -> None:
+    one.units.append(unit)
+    with contextlib.suppress(OSError):  # the process is lost; `_receive` notices
         one.pipe.send(unit.what)
 
 
-def _gather(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], list[_Process]]:
-    """Waits until something comes; gives all results that are there, and the processes that are lost.
-
-    Raises:
-        UserError: as a process tells it.
-    """
+def _receive(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], list[_Process]]:
+    """Waits for messages; returns all results and the lost processes. Raises UserErrors of processes."""
     found: dict[str, Mapping[str, Any]] = {}
     lost = []
     ready = multiprocessing.connection.wait([one.pipe for one in farm])
@@ -147,32 +134,28 @@ def _gather(farm: Sequence[_Process]) -> tuple[dict[str, Mapping[str, Any]], lis
                 results, one.seconds, trouble = one.pipe.recv()
                 if trouble is not None:
                     raise UserError(trouble)
-                if one.plays:
+                if one.started:
                     found |= results
-                    one.holds.popleft()
-                one.plays = True
+                    one.units.popleft()
+                one.started = True
         except (EOFError, OSError):
             lost.append(one)
     return found, lost
 
 
-def _count(one: _Process, losses: dict[Hashable, int], early: int) -> int:
-    """Counts a lost process against the unit that it played; gives how many were lost in a row before they played.
-
-    Raises:
-        UserError: if that unit, or the beginning, cost too many.
-    """
+def _charge(one: _Process, losses: dict[Hashable, int], early: int) -> int:
+    """Charges a lost process to its unit; returns the number lost in a row before they played."""
     one.process.join()
-    if not one.plays:
+    if not one.started:
         if early + 1 >= _LOSSES * 3:
             raise UserError(
                 f"{early + 1} processes were lost before they played a match, the last with exit code {one.process.exitcode}; "
                 "play with --workers 1 to see why"
             )
         return early + 1
-    if not one.holds:
+    if not one.units:
         return early
-    unit = one.holds[0]
+    unit = one.units[0]
     losses[unit.what] = losses.get(unit.what, 0) + 1
     if losses[unit.what] >= _LOSSES:
         raise UserError(
@@ -182,7 +165,7 @@ def _count(one: _Process, losses: dict[Hashable, int], early: int) -> int:
     return early
 
 
-def _end(farm: Sequence[_Process]) -> None:
+def _kill(farm: Sequence[_Process]) -> None:
     for one in farm:
         one.pipe.close()
         one.process.kill()
@@ -191,12 +174,10 @@ def _end(farm: Sequence[_Process]) -> None:
 
 
 def _work(pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...], parent: int) -> None:
-    """A process of the farm: plays what it is handed until nobody is there to hand it anything."""
+    """Main loop of a process: plays received units until the coordinator is gone."""
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):
-            signal.signal(
-                getattr(signal, name), signal.SIG_IGN
-            )  # the coordinator hears them and ends everybody
+            signal.signal(getattr(signal, name), signal.SIG_IGN)  # the coordinator handles them
     with contextlib.suppress(EOFError, OSError):  # the coordinator is gone
         try:
             play = begin(*arguments)

@@ -1,7 +1,7 @@
-"""A tournament's folder: its settings, what was played, who may write into it.
+"""A tournament's folder: settings, results and a lock.
 
-``tournament.toml`` (what is played), ``results.jsonl`` (what came of it, one line per match), and ``ratings.json`` once it is
-complete. The settings decide every match, so a folder belongs to one set of them.
+``tournament.toml`` has the settings, ``results.jsonl`` one line per match, ``ratings.json`` the ratings once it is complete. The
+settings decide every match, so a folder belongs to one set of them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,18 @@ SETTINGS, RESULTS, RATINGS = "tournament.toml", "results.jsonl", "ratings.json"
 
 
 class TournamentFolder(Generic[S]):
-    """The folder of one tournament, this process's until `close`.
+    """The folder of one tournament, locked until `close`.
 
     Args:
-        path: the folder; made if it is not there. None keeps everything in memory.
-        settings: of the tournament.
-        resume: go on with what stands there.
+        path: created if missing. None keeps everything in memory.
+        resume: continue the tournament of the folder.
 
     Attributes:
         log: results by key.
 
     Raises:
-        UserError: if the folder holds a tournament of other settings, or one that was begun while `resume` is False,
-            if its settings were changed or links lead out of it, if another process writes there, or if it cannot be made.
+        UserError: if the folder holds a tournament of other settings, or one that was begun while `resume` is False; if its settings
+            were changed or links lead out of it; if another process holds its lock, or it cannot be created.
     """
 
     def __init__(self, path: Path | str | None, settings: S, resume: bool = False) -> None:
@@ -53,13 +52,13 @@ class TournamentFolder(Generic[S]):
             raise
 
     def write(self, name: str, text: str) -> None:
-        """Gives a file of the folder new contents at once; in memory nothing happens."""
+        """Replaces a file of the folder atomically; does nothing in memory."""
         if self.path is not None:
             with os_errors_as_user_errors("writing", self.path / name, "the results are intact"):
                 replace_file(self.path / name, text, name)
 
     def close(self) -> None:
-        """Closes the results and lets other processes write into the folder."""
+        """Closes the results and releases the lock."""
         self.log.close()
         if self._lock is not None:
             self._lock.release()
@@ -71,7 +70,7 @@ class TournamentFolder(Generic[S]):
         self.close()
 
     def _settle(self, path: Path, resume: bool) -> None:
-        """Writes the settings of a new tournament, or makes sure that the one that stands there is this one."""
+        """Writes the settings of a new tournament, or checks them against the folder's."""
         file = path / SETTINGS
         if not file.exists():
             if any(
@@ -95,15 +94,13 @@ class TournamentFolder(Generic[S]):
 
 
 def read_settings(path: Path | str, model: type[S], trusted: bool = False) -> S:
-    """The settings of the tournament in a folder.
+    """Reads the settings of the tournament in a folder.
 
     Args:
-        path: the folder.
-        model: of the settings.
-        trusted: its file may name programs, see `interplay.core.trust`.
+        trusted: the file may name programs, see `interplay.core.trust`.
 
     Raises:
-        UserError: if there is none, its settings cannot be read, or they name programs and are not trusted.
+        UserError: if there is no tournament, or its settings are unreadable, or name programs without trust.
     """
     file = _settings_file(path)
     settings = build(model, _read(file).values, str(file))
@@ -112,20 +109,12 @@ def read_settings(path: Path | str, model: type[S], trusted: bool = False) -> S:
 
 
 def kind_of(path: Path | str) -> str:
-    """What kind of tournament a folder holds: the ``kind`` in its settings.
-
-    Raises:
-        UserError: as `read_settings`.
-    """
+    """The ``kind`` of a folder's tournament; errors as of `read_settings`."""
     return str(_read(_settings_file(path)).values.get("kind"))
 
 
 def score_of(path: Path | str) -> str | None:
-    """The score that a folder's tournament was begun with; None where there is no round robin.
-
-    Raises:
-        UserError: if its settings cannot be read.
-    """
+    """The score in a folder's settings; None if it has no round robin."""
     score = _read(Path(path) / SETTINGS).values.get("score") if (Path(path) / SETTINGS).is_file() else None
     return None if score is None else str(score)
 
@@ -140,16 +129,12 @@ def _settings_file(path: Path | str) -> Path:
 
 
 def _plain(settings: Settings) -> dict[str, Any]:
-    """The settings as reading their file would give them."""
+    """The settings as read from a file."""
     return parse_toml(to_toml(settings))
 
 
 def _read(file: Path) -> Sealed:
-    """What stands in a tournament's settings file.
-
-    Raises:
-        UserError: if it cannot be read, or is not as it was written.
-    """
+    """Reads a settings file; refuses one that was changed since it was written."""
     found = read_sealed(file)
     if found.seal == "broken":
         raise UserError(

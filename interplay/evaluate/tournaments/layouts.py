@@ -10,15 +10,7 @@ from interplay.core.world import World
 
 
 def layout_problem(trained: World, asked: World) -> str | None:
-    """What a policy of one world would not understand in another.
-
-    Args:
-        trained: a world like that of its training.
-        asked: the world that it is to play.
-
-    Returns:
-        One clause that names the field and the two shapes, or None if the policy fits.
-    """
+    """Why a policy of the world `trained` cannot play in `asked`: a clause with field and shapes, or None."""
     known = {kind.name: kind for kind in trained.kinds}
     for kind in asked.kinds:
         of = f" of {kind.name}" if len(asked.kinds) > 1 else ""

@@ -1,6 +1,6 @@
-"""Recordings of a tournament's matches: ``matches/0-2.match-000001.replay`` is the second match of the players 0 and 2.
+"""Recordings of matches: ``matches/0-2.match-000001.replay`` is the second match of players 0 and 2.
 
-Recording changes nothing of a match. Each file appears when its match is over, so one that was broken off leaves none.
+Recording does not change a match. Each file appears when its match is over, so an interrupted one leaves none.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from interplay.core.world import World
 from interplay.evaluate.tournaments.matchups import seat
 
 MATCHES = "matches"  # in a tournament's folder
-MOST = 10_000  # recordings of a tournament: as many as the viewer lists of a folder
-MOST_BYTES = 64 * 2**20  # of a recording, which ends there
+MOST = 10_000  # recordings of a tournament, as many as the viewer lists
+MOST_BYTES = 64 * 2**20  # limit of a recording
 
 
 def recording_name(players: Sequence[int], match: int) -> str:
@@ -42,8 +42,7 @@ class RecordingPlan(NamedTuple):
     """Which matches of a tournament are recorded, and where.
 
     Attributes:
-        folder: of the recordings.
-        first: so many matches of every matchup are, beginning with the first.
+        first: number of matches recorded of every matchup, from its first.
         names: of all players.
         options: of the world.
     """
@@ -57,18 +56,14 @@ class RecordingPlan(NamedTuple):
     def beneath(
         cls, out: Path, each: int, names: tuple[str, ...], options: Mapping[str, Any], per_match: int
     ) -> RecordingPlan:
-        """So many recordings of every matchup and seat, in a tournament's folder; it is made if it is not there.
-
-        Raises:
-            UserError: if a link or a file stands in its place, or it cannot be made.
-        """
+        """Plans `each` recordings per matchup and seat, in a subfolder of `out` that is created if missing."""
         refuse_links(out, (), (MATCHES,))
         with os_errors_as_user_errors("making the folder of recordings", out / MATCHES):
             (out / MATCHES).mkdir(exist_ok=True)
         return cls(out / MATCHES, each * per_match, names, options)
 
     def lacking(self, players: Sequence[int], matches: Sequence[int]) -> list[int]:
-        """Those matches of a matchup that are to be recorded and were not yet."""
+        """Planned matches of a matchup without a recording."""
         return [
             match
             for match in matches
@@ -77,18 +72,7 @@ class RecordingPlan(NamedTuple):
 
 
 def check_count(each: int, matchups: int, per_match: int, matches: int, kept: bool) -> None:
-    """Refuses fewer than no recordings, more than a tournament may have, and those that nobody keeps.
-
-    Args:
-        each: recordings of every matchup and seat that are wished for.
-        matchups: how many there are.
-        per_match: players of a match, which are as many ways to sit.
-        matches: of every matchup.
-        kept: whether the tournament has a folder.
-
-    Raises:
-        UserError: naming the number that would do, or the folder.
-    """
+    """Refuses a negative number of recordings, more than `MOST`, or any without a folder."""
     if each < 0:
         raise UserError(f"record = {each}: give at least 1, or leave it out")
     if each and not kept:
@@ -104,12 +88,9 @@ class BlockRecorder:
     """Records matches of a block while they are played; a context manager.
 
     Args:
-        plan: which and where.
-        world: the batch.
-        players: numbers of the K players.
-        matches: (W,) numbers of the matches that the worlds play.
-        seeds: (W,) of the worlds.
-        seating: (W, A) which of the K players has each slot.
+        players: indices of the K players.
+        matches: (W,) numbers of the matches in the worlds.
+        seating: (W, A) index of each slot's player among the K.
     """
 
     def __init__(
@@ -121,7 +102,7 @@ class BlockRecorder:
         seeds: np.ndarray,
         seating: np.ndarray,
     ) -> None:
-        self._recorders: dict[int, WorldRecorder] = {}  # of matches that are not over
+        self._recorders: dict[int, WorldRecorder] = {}  # of unfinished matches
         names = [plan.names[player] for player in players]
         wanted = set(plan.lacking(players, matches))
         for w, match in enumerate(matches):
@@ -139,17 +120,16 @@ class BlockRecorder:
             self._recorders[w] = WorldRecorder(path, world, w, header=header)
 
     def begin(self) -> None:
-        """The worlds were just reset."""
+        """Records the reset worlds."""
         for recorder in self._recorders.values():
             recorder.begin()
 
     def step(self, action: Any, going: np.ndarray, last: np.ndarray) -> None:
-        """The worlds were just stepped.
+        """Records a step.
 
         Args:
-            action: of the whole batch.
-            going: (W,) bool, whose match was not over before.
-            last: (W,) bool, whose match is over now, or left.
+            going: (W,) bool, matches that were not over before.
+            last: (W,) bool, matches that are over now, or were cut.
         """
         for w in [w for w in self._recorders if going[w]]:
             recorder = self._recorders[w]
@@ -166,21 +146,20 @@ class BlockRecorder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Completes what is left; after an error none of it stays."""
+        """Completes unfinished recordings; after an error, discards them."""
         left = ExitStack()
         for recorder in self._recorders.values():
             left.push(recorder)
         left.__exit__(kind, error, trace)
 
 
-def tell_recorded(
+def list_recorded(
     out: Path | None, matches: Sequence[tuple[Sequence[int], int, Sequence[float]]]
 ) -> list[dict[str, Any]]:
-    """Of which matches a folder has recordings, for its ``ratings.json``.
+    """Lists the recorded matches of a folder, for its ``ratings.json``.
 
     Args:
-        out: the tournament's folder; None: nothing is kept.
-        matches: numbers of the players, number of the match, and scores.
+        matches: indices of the players, number of the match, and scores.
     """
     there: set[str] = set()
     if out is not None:

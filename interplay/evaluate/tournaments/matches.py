@@ -1,4 +1,4 @@
-"""Plays matches: a block of one matchup's matches side by side, each to its end."""
+"""Plays a block of one matchup's matches side by side, each to its end."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from interplay.evaluate.tournaments.match_recordings import BlockRecorder, Recor
 from interplay.evaluate.tournaments.matchups import Matchup, MatchupPolicy, sides
 
 RETURN = "return"
-_WORLDS, _PLAYERS = 0x70001, 0x70002  # streams of a tournament's seed: no training run draws from them
+_WORLDS, _PLAYERS = 0x70001, 0x70002  # random streams of a tournament, disjoint from training
 
 
 class Match(NamedTuple):
-    """What came of one match.
+    """The result of one match.
 
     Attributes:
-        matchup: numbers of the K players.
-        match: number of the match among those of its matchup.
-        scores: of each of the K players, as Python floats; higher is better. Equal scores are a draw, or a cut match if the score is
-            the outcome and a limit ended the match.
-        more: what else is kept of it, plain JSON values; ``truncated`` says whether a limit ended it.
+        matchup: indices of the K players.
+        match: number within the matchup.
+        scores: of the K players, as Python floats; higher is better. Equal scores are a draw, or a cut match if the score is the
+            outcome and a limit ended the match.
+        more: further JSON values; ``truncated``: a limit ended it.
     """
 
     matchup: tuple[int, ...]
@@ -38,17 +38,17 @@ class Match(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Names the match within its tournament, e.g. ``"0-2/17"``."""
+        """Unique within the tournament, e.g. ``"0-2/17"``."""
         return match_key(self.matchup, self.match)
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """1 for the best; players with equal scores share the better rank."""
+        """From 1, the best; equal scores share the better rank."""
         return tuple(1 + sum(other > score for other in self.scores) for score in self.scores)
 
 
 def match_key(matchup: Sequence[int], match: int) -> str:
-    """The name of a match within its tournament.
+    """The key of a match within its tournament.
 
     Example:
         >>> match_key((0, 2), 17)
@@ -58,10 +58,9 @@ def match_key(matchup: Sequence[int], match: int) -> str:
 
 
 def match_seeds(seed: int, together: int, matches: Sequence[int]) -> np.ndarray:
-    """Seeds of the worlds in which matches are played, (M,) uint64.
+    """World seeds of matches, (M,) uint64, from a random stream disjoint from training.
 
-    K matches in a row have the same seed and differ in who sits where; every matchup plays the same seeds. They
-    come from a stream of their own, which no training run draws from.
+    K consecutive matches share a seed and differ in seating; every matchup plays the same seeds.
     """
     base = int(seeding.generator(seed, _WORLDS).integers(2**63))
     rounds = np.asarray(matches, np.int64) // together
@@ -81,17 +80,13 @@ def play_block(
 ) -> list[Match]:
     """Plays W matches of one matchup side by side.
 
-    What comes of them depends on (seed, matchup, the numbers of the block's matches) and on nothing else.
+    The results depend only on the seed, the matchup and the numbers of the block's matches.
 
     Args:
-        world: a batch of W worlds; restarted.
+        world: a batch of W worlds; it is reset.
         players: K policies, in the matchup's order; they are started.
-        matchup: whose matches.
-        matches: W numbers, one per world.
-        seed: of the tournament.
         score: ``"return"``, or a metric of the world with a value per agent at the episode's end; see `default_score`.
-        max_steps: cuts the matches; needed where worlds may run for ever.
-        plan: which of them are recorded; None: none is.
+        max_steps: cuts the matches; required for worlds without an end.
 
     Raises:
         UserError: for an unknown score, or a recording that cannot be written.
@@ -121,7 +116,7 @@ def play_block(
             if recorder is not None:
                 recorder.step(action, going, timestep.over | (steps == max_steps))
     value = agent_scores(world, score, returns)
-    if score == OUTCOME:  # of a match that was stopped nothing is known
+    if score == OUTCOME:  # a match that was cut has no outcome
         value = np.where(timestep.over[:, None], value, np.nan)
     truncated |= ~timestep.over
     return [
@@ -148,35 +143,29 @@ def _step(world: World, action: Any, players: str) -> TimeStep:
 
 
 def _by_player(values: np.ndarray, seating: np.ndarray, together: int) -> tuple[float, ...]:
-    """The mean over each player's slots that have a number; 0 where none has."""
+    """The mean over each player's slots, without NaN; 0 if all are NaN."""
     own = (values[seating == player] for player in range(together))
     return tuple(float(one[known].mean()) if (known := ~np.isnan(one)).any() else 0.0 for one in own)
 
 
 def match_results(matches: Sequence[Match], score: str) -> Results:
-    """The results of the first of two players; even matches that a limit ended are cut where the score is the outcome, else drawn."""
+    """Results of the first of two players; even matches ended by a limit are cut if the score is the outcome."""
     ahead = np.sign([match.scores[0] - match.scores[1] for match in matches])
     return results(ahead, np.array([score == OUTCOME and match.more["truncated"] for match in matches]))
 
 
 def default_score(world: World) -> str:
-    """The score of matches where none is chosen: the outcome where the world has one, the return otherwise; the world was reset."""
+    """The default score of a world (after a reset): its outcome if it has one, else the return."""
     return OUTCOME if has_outcome(world) else RETURN
 
 
 def agent_scores(world: World, score: str, returns: np.ndarray | None = None) -> np.ndarray:
-    """What decides a match, of each agent: its return, or a metric of the world as it stands.
+    """The current score of each agent, (W, A) float64: its return, or a metric of the world.
 
     Args:
-        world: a batch that was reset.
-        score: ``"return"`` or the name of a metric with a value per agent.
+        world: after a reset.
+        score: ``"return"`` or a metric with a value per agent.
         returns: (W, A) so far; None = 0.
-
-    Returns:
-        (W, A) float64.
-
-    Raises:
-        UserError: for an unknown score.
     """
     slots = len(world.agents)
     if score == RETURN:

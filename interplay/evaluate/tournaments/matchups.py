@@ -16,11 +16,11 @@ from interplay.evaluate.policy_map import SharedPlay, of_player
 
 
 class Matchup(NamedTuple):
-    """Players who meet each other.
+    """Players of a match.
 
     Attributes:
-        players: numbers of the K players, ascending.
-        number: of the matchup among all of the tournament; names its random streams.
+        players: indices of the K players, ascending.
+        number: index of the matchup in the tournament; key of its random streams.
     """
 
     players: tuple[int, ...]
@@ -28,7 +28,7 @@ class Matchup(NamedTuple):
 
 
 def sides(world: World) -> tuple[tuple[int, ...], ...]:
-    """The slots of each side: the world's teams, or every slot for itself."""
+    """The slots of each side: the world's teams, or single slots."""
     return world.teams or tuple((slot,) for slot in range(len(world.agents)))
 
 
@@ -43,11 +43,7 @@ def all_matchups(players: int, together: int) -> tuple[Matchup, ...]:
 
 
 def check_sides(world: World, together: int) -> None:
-    """Refuses a world whose sides that many players cannot share equally.
-
-    Raises:
-        UserError: naming the world's sides and the numbers of players that would do.
-    """
+    """Refuses a number of players that cannot share the world's sides equally."""
     count = len(sides(world))
     fitting = [str(k) for k in range(2, count + 1) if count % k == 0]
     if not fitting:
@@ -62,10 +58,10 @@ def check_sides(world: World, together: int) -> None:
 
 
 def seat(together: int, count: int, match: int) -> np.ndarray:
-    """Which of the K players has each side in the match of that number, (count,) int64.
+    """Index among the K players for each side in match number `match`, (count,) int64.
 
-    Seats go round once in K matches, then once more in the opposite order: over 2K matches everybody sat everywhere
-    equally often and before and behind everybody else.
+    Seats rotate over K matches, then over K more in reverse order. So over 2K matches every player has each seat equally often, before
+    and behind every other player.
 
     Example:
         >>> [seat(2, 4, match).tolist() for match in range(2)]
@@ -78,12 +74,10 @@ def seat(together: int, count: int, match: int) -> np.ndarray:
 
 
 class MatchupPolicy(SharedPlay):
-    """The K players of a matchup, seated anew in each world.
+    """The K players of a matchup, with a seating per world.
 
     Args:
-        players: K policies.
-        sides: slots of each side.
-        matches: (W,) numbers of the matches that the worlds play; see `seat`.
+        matches: (W,) match numbers; see `seat`.
     """
 
     def __init__(
@@ -98,7 +92,7 @@ class MatchupPolicy(SharedPlay):
                 self.seating[w, list(side)] = player
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Seats everybody; each policy gets a stream of its own."""
+        """Starts each policy on its own random stream."""
         super().start(world, seed)
         for policy, own in zip(self._players, seeding.world_seeds(seed, len(self._players)), strict=True):
             of_player(policy, policy.start, world, int(own))

@@ -1,7 +1,7 @@
-"""Server merges: the populations of two homes are put into one world, learn nothing more, and their lifetimes are compared.
+"""Server merges: the trained populations of two homes share a world, and their lifetimes are compared.
 
-The protocol of Suarez et al. 2019, "Neural MMO", section "Server Merge Tournaments", with what it leaves open decided: fixed
-caps, maps that nobody trained on, lives counted from a window of births and followed to their ends.
+The protocol of Suarez et al. 2019, "Neural MMO", section "Server Merge Tournaments". Decided here: fixed caps, held-out maps, and
+lives that begin in a window of time and are followed to their ends.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class MergeSettings(Settings):
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
-        """World and homes, where they are programs of somebody's own."""
+        """World and homes that name user-defined programs."""
         if ":" in self.world:
             yield "world", self.world
             yield "options", self.options
@@ -84,17 +84,17 @@ class MergeSettings(Settings):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What tables call the homes."""
+        """Names of the homes in tables."""
         return tuple(home.partition("=")[0] for home in self.homes)
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Every pair of homes, each with itself included."""
+        """Every pair of homes, including each with itself."""
         count = len(self.homes)
         return tuple((i, j) for i in range(count) for j in range(i, count))
 
     def quotas(self, cap: int, i: int, j: int) -> tuple[int, ...]:
-        """Places of every population where homes i and j meet."""
+        """Places of every population when homes i and j meet."""
         counts = (self.populations[i], self.populations[j])
         return shares(cap, counts, self.quota, (self.names[i], self.names[j]))
 
@@ -103,9 +103,9 @@ class Merge(NamedTuple):
     """One pair of homes at one cap, by one pair of their training runs.
 
     Attributes:
-        homes: numbers of the two.
+        homes: indices of the two.
         cap: places of the world.
-        runs: number of each home's training run.
+        runs: index of each home's training run.
     """
 
     homes: tuple[int, int]
@@ -113,7 +113,7 @@ class Merge(NamedTuple):
     runs: tuple[int, int]
 
     def key(self, number: int) -> str:
-        """Names its play on one map, e.g. ``"0-1/16/0-0/3"``: homes, cap, runs, map."""
+        """Key of its result on one map, e.g. ``"0-1/16/0-0/3"``: homes, cap, runs, map."""
         return f"{self.homes[0]}-{self.homes[1]}/{self.cap}/{self.runs[0]}-{self.runs[1]}/{number}"
 
 
@@ -122,7 +122,7 @@ class Home(NamedTuple):
 
     Attributes:
         policies: one per training run.
-        populations: how many each has.
+        populations: number in each run.
     """
 
     policies: tuple[Policy, ...]
@@ -153,11 +153,10 @@ def merge_homes(
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> MergeResults:
-    """Merges every pair of homes, each with a copy of itself too, at every cap.
+    """Merges every pair of homes, and each home with a copy of itself, at every cap.
 
     Args:
-        homes: name -> home.
-        world: registry id of a world with populations; it takes the options npop, quotas, cap, slots, cap_draw and maps.
+        world: registry id; its world needs the options npop, quotas, cap, slots, cap_draw and maps.
         caps: places of the merged worlds.
         maps: held-out maps per pair, cap and pair of training runs.
         seed: of the maps and of the players' draws.
@@ -167,7 +166,7 @@ def merge_homes(
         out, resume, on_progress: as in `interplay.evaluate.round_robin`.
 
     Returns:
-        Mean lives by home and cap with intervals, and who is stronger.
+        Mean lives by home and cap with intervals, and ratings of the homes.
 
     Raises:
         UserError: for homes or places that do not fit, or a folder of another tournament.
@@ -196,8 +195,8 @@ def run_merge(
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> MergeResults:
-    """Plays what is still missing of a tournament of merges; see `merge_homes`."""
-    for i, j in settings.pairs:  # refuses wrong options before there is a folder
+    """Plays the missing matches of a tournament of merges; see `merge_homes`."""
+    for i, j in settings.pairs:  # refuses wrong options before the folder is created
         for cap in settings.caps:
             _make(settings, Merge((i, j), cap, (0, 0)), 1).close()
     with TournamentFolder(out, settings, resume) as folder:
@@ -215,7 +214,7 @@ def play_missing(
     log: ResultsLog,
     on_progress: OnProgress | None = None,
 ) -> None:
-    """Plays every block of maps that lacks a result, and writes what it lacks."""
+    """Plays every block of maps with a missing result."""
     report = on_progress or (lambda done, total: None)
     total = sum(settings.maps for _ in all_merges(settings))
     report(len(log.results), total)
@@ -233,7 +232,7 @@ def play_missing(
 def play_merge(
     settings: MergeSettings, merge: Merge, players: Sequence[Policy], maps: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Plays one merge on several maps side by side; returns `LifeWatch.results`, one per map."""
+    """Plays one merge on several maps in parallel; returns `LifeWatch.results`, one per map."""
     ours, theirs = players
     if theirs is ours:
         theirs = copy.copy(ours)
@@ -254,7 +253,7 @@ def play_merge(
 
 
 def all_merges(settings: MergeSettings) -> Iterator[Merge]:
-    """Every merge of the tournament; runs of two homes are paired in turn until each was used."""
+    """Every merge of the tournament; the runs of two homes are paired cyclically until each was used."""
     for cap in settings.caps:
         for i, j in settings.pairs:
             for n in range(max(settings.runs[i], settings.runs[j])):
@@ -262,7 +261,7 @@ def all_merges(settings: MergeSettings) -> Iterator[Merge]:
 
 
 def _make(settings: MergeSettings, merge: Merge, num_worlds: int) -> World:
-    """A batch of the merged world: both homes' populations, quotas and the cap; every reset has a new map."""
+    """A batch of the merged world with both homes' populations, quotas and the cap; each reset has a new map."""
     quotas = settings.quotas(merge.cap, *merge.homes)
     options = {
         **settings.options,
@@ -276,16 +275,8 @@ def _make(settings: MergeSettings, merge: Merge, num_worlds: int) -> World:
     try:
         world = make_world(settings.world, num_worlds, **options)
     except UserError as error:
-        unknown = next(
-            (key for key in options if f"unknown key {key}" in str(error) or f"option {key!r}" in str(error)),
-            "",
-        )
-        if unknown in settings.options or not unknown:
-            raise
-        raise UserError(
-            f"{settings.world}: knows no option {unknown}, so homes cannot be merged there; use a world with populations, "
-            "for example mmo/forage"
-        ) from None
+        hint = "; homes need a world with populations, such as mmo/forage" if "npop" in str(error) else ""
+        raise UserError(f"{error}{hint}") from None
     if world.num_populations != len(quotas):
         raise UserError(
             f"{settings.world}: has {world.num_populations} populations when asked for {len(quotas)}; use a world with populations"
@@ -296,11 +287,7 @@ def _make(settings: MergeSettings, merge: Merge, num_worlds: int) -> World:
 def _cells(
     settings: MergeSettings, log: ResultsLog
 ) -> Mapping[tuple[int, int, int], list[tuple[int, dict[str, Any]]]]:
-    """(home, home, cap) -> of each map the number of its pair of runs, and its result.
-
-    Raises:
-        UserError: if a result is missing, or is none.
-    """
+    """(home, home, cap) -> for each map the index of its pair of runs, and its result; refuses invalid results."""
     cells: dict[tuple[int, int, int], list[tuple[int, dict[str, Any]]]] = {}
     like: dict[str, Any] | None = None
     for merge in all_merges(settings):

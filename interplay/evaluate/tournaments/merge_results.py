@@ -1,4 +1,4 @@
-"""Results of merges: how long the agents of each home live beside each other home, with intervals, and which home is stronger."""
+"""Results of merges: mean lives of each home beside each other home, with intervals and ratings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.evaluate.tournaments.ratings.standings import LEVEL, Standings, r
 RESAMPLES = 400
 _BOOTSTRAP = 0x70004  # stream of a tournament's seed
 
-Cell = Sequence[tuple[int, Mapping[str, Any]]]  # of each map: its pair of runs, its result
+Cell = Sequence[tuple[int, Mapping[str, Any]]]  # for each map: index of its pair of runs, result
 
 
 class _Settings(Protocol):
@@ -28,19 +28,19 @@ class _Settings(Protocol):
 
 @dataclass(frozen=True)
 class LifeCell:
-    """One home in the company of another, at one cap.
+    """One home beside another, at one cap.
 
     Attributes:
-        home, other: their names.
+        home, other: names.
         cap: places of the world.
         life: mean life, restricted at the horizon, ticks.
-        interval: 95 % of it when maps (and, with several, training runs) are drawn again; NaN for one map, which tells none.
-        lives: that ended; `cut` were not followed to their end.
-        cut: see `lives`.
-        share: of the agents alive during the window that were the home's.
-        standing: mean number of agents alive of each of its populations.
+        interval: 95 % bootstrap interval over maps (and training runs, if several); NaN for one map.
+        lives: that ended.
+        cut: lives not followed to their end.
+        share: the home's share of the agents alive during the window.
+        standing: mean number of living agents of each of its populations.
         causes: cause of death -> share of the ended lives.
-        per_life: what the world tells of ended lives -> mean.
+        per_life: metric of ended lives -> mean.
     """
 
     home: str
@@ -69,13 +69,13 @@ class LifeCell:
 
 @dataclass(frozen=True)
 class MergeResults:
-    """All of a tournament of merges.
+    """Results of a tournament of merges.
 
     Attributes:
         names: of the homes.
         caps: places of the worlds.
         cells: every home beside every other one and beside a copy of itself, at every cap.
-        standings: homes as players; a match is one map at one cap, its score the home's mean life there.
+        standings: of homes as players; a match is one map at one cap, scored by mean life.
     """
 
     names: tuple[str, ...]
@@ -107,14 +107,10 @@ def merge_results(
     cells: Mapping[tuple[int, int, int], Cell],
     settings: _Settings,
 ) -> MergeResults:
-    """Reads the tables from what was played.
+    """Computes the tables from the results.
 
     Args:
-        names: of the homes.
-        pairs: of homes that met.
-        caps: of the worlds.
-        cells: (home, home, cap) -> what came of each map.
-        settings: seed of the bootstrap, horizon of lives.
+        cells: (home, home, cap) -> results of each map.
     """
     found, matches = [], []
     for (i, j), (c, cap) in ((pair, at) for pair in pairs for at in enumerate(caps)):
@@ -133,7 +129,7 @@ def merge_results(
 
 
 def _cluster(cells: Mapping[tuple[int, int, int], Cell], caps: int) -> int:
-    """Matches that the bootstrap draws together: all caps of a map, or all maps of a pair of runs where there are several."""
+    """Matches that the bootstrap draws together: all caps of a map, or all maps of one of several pairs of runs."""
     cell = max(cells.values(), key=len)
     runs = len({run for run, _ in cell})
     return caps if runs == 1 else caps * len(cell) // runs
@@ -150,7 +146,9 @@ def _life_cell(
     rows = [result for _, result in cell]
     drawn = bootstrap_groups([run for run, _ in cell], settings.seed, RESAMPLES)
     ended, cut = _counts(rows, sides, settings.horizon)
-    times = np.array([np.bincount(picked, minlength=len(rows)) for picked in drawn])  # each map was drawn
+    times = np.array(
+        [np.bincount(picked, minlength=len(rows)) for picked in drawn]
+    )  # per map, number of times drawn
     again = restricted_means(times @ ended, times @ cut)
     known = again[np.isfinite(again)] if len(rows) > 1 else again[:0]
     ends = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if known.size else (np.nan, np.nan)
@@ -176,7 +174,7 @@ def _life_cell(
 def _counts(
     rows: Sequence[Mapping[str, Any]], sides: tuple[int, ...], horizon: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of each map, how many lives ended and how many were cut at each age: two (M, H + 1)."""
+    """Two (M, H + 1): per map, lives that ended and lives that were cut at each age."""
     ended, cut = (
         np.array([sum(count_ages(row["homes"][side][how], horizon) for side in sides) for row in rows])
         for how in ("ended", "cut")
@@ -185,7 +183,7 @@ def _counts(
 
 
 def _own_populations(row: Mapping[str, Any], standing: np.ndarray, sides: tuple[int, ...]) -> np.ndarray:
-    """The standing of the populations of one home, or of both copies of it."""
+    """Standing populations of one home, or of both copies of it."""
     if len(sides) == 2:
         return standing
     first = row["populations"][0]
@@ -211,15 +209,13 @@ def _per_life(parts: Sequence[Mapping[str, Any]], lives: int) -> dict[str, Any]:
 
 
 def bootstrap_groups(groups: Sequence[int], seed: int, resamples: int) -> list[np.ndarray]:
-    """Indices drawn with replacement in two stages: whole groups, then members of each drawn group.
+    """Two-stage bootstrap: draws groups with replacement, then members of each drawn group.
 
     Args:
-        groups: of each member, e.g. the training run that a map was played with. One group: only members are drawn.
-        seed: of the draws.
-        resamples: how many.
+        groups: group of each member, e.g. the training run of a map.
 
     Returns:
-        Per resample the indices of members.
+        Indices of members per resample.
     """
     rng = seeding.generator(seed, _BOOTSTRAP)
     labels = np.asarray(groups)

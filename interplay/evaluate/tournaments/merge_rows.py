@@ -1,61 +1,51 @@
-"""The record of one merge on one map, checked when it is read again: a file of results may come from anywhere."""
+"""Checks the result of one merge on one map when it is read: files may come from anywhere."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-MOST = 2**31  # ticks of a life, and lives of a cause
-LISTS = ("ended", "cut")
+Count = Annotated[int, Field(ge=0, lt=2**31)]  # ticks of a life, or lives of a cause
+
+
+class _Home(BaseModel):
+    model_config = ConfigDict(strict=True)
+    ended: list[Count]
+    cut: list[Count]
+    causes: dict[str, Count]
+    per_life: dict[str, Any]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(strict=True)
+    homes: list[_Home] = Field(min_length=2, max_length=2)
+    populations: list[int]
+    standing: list[FiniteFloat]
 
 
 def wrong_row(
     row: Mapping[str, Any], populations: Sequence[int], like: Mapping[str, Any] | None
 ) -> str | None:
-    """What is wrong with a row, in a few words; None if it is what `lives.LifeWatch` gives.
+    """Why a row is no result of `lives.LifeWatch`, in a few words; None if it is.
 
     Args:
-        row: as it was read.
-        populations: of the two homes.
-        like: another sound row of the tournament, whose lives report the same; None: this is the first.
+        like: a valid row of the tournament with the same `per_life` metrics; None for the first.
     """
-    homes, standing = row.get("homes"), row.get("standing")
-    if row.get("populations") != list(populations):
-        return "populations are others"
-    if (
-        not isinstance(standing, list)
-        or len(standing) != sum(populations)
-        or not all(map(_is_number, standing))
-    ):
-        return "standing is not a number for each population"
-    if not isinstance(homes, list) or len(homes) != 2 or not all(isinstance(home, Mapping) for home in homes):
-        return "homes are not two"
-    for home in homes:
-        for name in LISTS:
-            ages = home.get(name)
-            if not isinstance(ages, list) or not all(map(_is_count, ages)):
-                return f"{name} is no list of ages"
-        causes = home.get("causes")
-        if not isinstance(causes, Mapping) or not all(map(_is_count, causes.values())):
-            return "causes are no counts"
-        if not isinstance(home.get("per_life"), Mapping):
-            return "per_life tells nothing"
-    reporting = [home for home in (*homes, *(like or {}).get("homes", ())) if home["ended"]]
+    try:
+        found = _Row.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    if found.populations != list(populations) or len(found.standing) != sum(populations):
+        return f"populations are not {list(populations)}"
+    reporting = [home for home in (*row["homes"], *(like or {}).get("homes", ())) if home["ended"]]
     forms = [{name: _form(value) for name, value in home["per_life"].items()} for home in reporting]
     if any(None in form.values() or form != forms[0] for form in forms):
         return "per_life is not the same numbers for every home"
     return None
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < MOST
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value) and abs(value) < 1e300
 
 
 def _form(value: Any) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""Who did how well against whom: sums of outcomes and numbers of matches, in the order of seats (specification interfaces 11.3)."""
+"""Sums of outcomes and numbers of matches between players, by seat (specification interfaces 11.3)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 
 class Payoff(NamedTuple):
-    """The results between N players; the row had the first seat, or began the match.
+    """Results between N players; the row had the first seat, or began the match.
 
     Attributes:
         total: (N, N) float64, sums of the row's outcomes, each in [-1, 1].
-        matches: (N, N) float64, finished matches; whole numbers but for a decay.
+        matches: (N, N) float64, finished matches; fractional after a decay.
     """
 
     total: np.ndarray
@@ -20,17 +20,16 @@ class Payoff(NamedTuple):
 
     @classmethod
     def empty(cls, players: int) -> Payoff:
-        """Of players who never met."""
+        """Without matches."""
         return cls(np.zeros((players, players)), np.zeros((players, players)))
 
     def add(self, row: np.ndarray, column: np.ndarray, outcome: np.ndarray) -> None:
-        """Counts matches.
+        """Adds matches.
 
         Args:
-            row: (n,) who had the first seat.
-            column: (n,) against whom.
-            outcome: (n,) the row's, in [-1, 1]; NaN for a match that was aborted, which does not count. Nor does one of
-                a player against itself.
+            row: (n,) players in the first seat.
+            column: (n,) their opponents.
+            outcome: (n,) of the row, in [-1, 1]; NaN (aborted) is skipped, as are matches of a player against itself.
         """
         counts = np.isfinite(outcome) & (row != column)
         np.add.at(self.total, (row[counts], column[counts]), outcome[counts])
@@ -38,11 +37,11 @@ class Payoff(NamedTuple):
 
     @property
     def met(self) -> np.ndarray:
-        """(N, N) matches between two players, whoever sat where."""
+        """(N, N) matches between two players in either seat."""
         return self.matches + self.matches.T
 
     def merged(self) -> np.ndarray:
-        """(N, N) mean outcome of the row against the column over both seats: antisymmetric, 0 between players who never met.
+        """(N, N) mean outcome of the row over both seats: antisymmetric, 0 between players that never met.
 
         Example:
             >>> payoff = Payoff(np.array([[0.0, 3.0], [1.0, 0.0]]), np.array([[0.0, 4.0], [4.0, 0.0]]))
@@ -54,20 +53,15 @@ class Payoff(NamedTuple):
         )
 
     def win_rates(self, least: int = 0) -> np.ndarray:
-        """(N, N) share that the row won of its matches against the column, draws counted half; 0.5 below `least` matches."""
-        rates: np.ndarray = np.where(self.met >= max(least, 1), (1.0 + self.merged()) / 2.0, 0.5)
-        return rates
+        """(N, N) win rate of the row, draws half; 0.5 with less than `least` matches."""
+        return np.where(self.met >= max(least, 1), (1.0 + self.merged()) / 2.0, 0.5)
 
     def seat_advantage(self) -> float:
-        """Mean outcome of whoever had the first seat; NaN where nothing was played."""
+        """Mean outcome of the first seat; NaN without matches."""
         return float(self.total.sum() / self.matches.sum()) if self.matches.any() else float("nan")
 
     def least_played(self, among: np.ndarray) -> tuple[int, int] | None:
-        """The pair of two different players that met least; of several the first; None where nobody could meet.
-
-        Args:
-            among: (n,) numbers of the players.
-        """
+        """The first pair with the fewest matches among the players `among` (n,); None for less than two."""
         if len(among) < 2:
             return None
         met = self.met[np.ix_(among, among)]
@@ -75,14 +69,14 @@ class Payoff(NamedTuple):
         at = int(np.argmin(met[upper]))
         return int(among[upper[0][at]]), int(among[upper[1][at]])
 
-    def hand_over(self, source: int, target: int) -> None:
-        """Gives a player's results to another number, whose own are forgotten; the first one begins with none."""
+    def move(self, source: int, target: int) -> None:
+        """Moves the results of player `source` to index `target`, overwriting its own; clears `source`."""
         for array in (self.total, self.matches):
             array[target], array[:, target] = array[source], array[:, source]
             array[target, target] = array[target, source] = array[source, target] = 0.0
         self.forget(source)
 
     def forget(self, player: int) -> None:
-        """A player begins with no results."""
+        """Clears the results of a player."""
         for array in (self.total, self.matches):
             array[player] = array[:, player] = 0.0

@@ -11,22 +11,13 @@ Rule = Literal["per_home", "per_population"]
 
 
 def shares(cap: int, populations: Sequence[int], rule: Rule, names: Sequence[str]) -> tuple[int, ...]:
-    """The quota of every stacked population.
+    """The quota of every population.
 
     ``per_home``: every home gets the same number of places, divided over its populations as evenly as whole numbers allow.
     ``per_population``: every population gets ceil(cap / all populations), so a home of 8 gets more than one of 1.
 
-    Args:
-        cap: places of the world.
-        populations: of each home.
-        rule: which of the two.
-        names: of the homes, for errors.
-
     Returns:
         One quota per population, home after home.
-
-    Raises:
-        UserError: if the places cannot be divided so; nothing is rounded in silence.
 
     Example:
         >>> shares(16, [1, 8], "per_home", ["one", "eight"])

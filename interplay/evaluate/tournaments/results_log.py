@@ -1,10 +1,10 @@
-"""An append-only file of results, one JSON object a line, that a kill at any moment cannot spoil.
+"""An append-only file of results, one JSON object a line, safe against a kill at any moment.
 
-Every append is one write, fsynced before it counts. A kill in the middle of it leaves a last line without its end;
-it is cut off when the file is opened again, so a result is there whole or not at all, and its work is done anew.
+Every append is one write, followed by an fsync. A kill in the middle leaves an incomplete last line, which is cut off when the file is
+opened again, so a result is complete or absent.
 
-Every line ends with a checksum of the rest, so a number that changed on the disk is seen. Files of older versions have none; they
-get them with the first result that is added.
+Every line ends with a checksum of the rest, so a number that changed on the disk is noticed. Lines rather than SQLite: its write-ahead
+log fails on network file systems, and it does not notice a changed number either.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,20 +21,19 @@ from interplay.core.files import open_log, os_errors_as_user_errors, reached, re
 from interplay.core.reading import LINE, opened, parse_json
 
 CHECK = "check"  # key of a line's checksum
-_LOOKS_LIKE_ONE = re.compile(r"[0-9a-f]{16}")
 
 
 class ResultsLog:
     """Results by key, in memory and on disk.
 
     Args:
-        path: the file; made if it is not there. None keeps the results in memory only.
+        path: created if missing. None keeps the results in memory.
 
     Attributes:
         results: key -> result, in the file's order.
 
     Raises:
-        UserError: if the file cannot be read or written, is a link or no file, or a line other than the last is damaged.
+        UserError: if the file cannot be read or written, is not a regular file, or a line other than the last is damaged.
 
     Example:
         >>> import tempfile
@@ -53,7 +51,6 @@ class ResultsLog:
         self.path = path
         self.results: dict[str, dict[str, Any]] = {}
         self._handle: int | None = None
-        self._checked: bool | None = None  # whether lines have checksums; None: there are none yet
         if path is None:
             return
         with os_errors_as_user_errors("opening the results", path):
@@ -68,7 +65,7 @@ class ResultsLog:
                 raise
 
     def append(self, results: Mapping[str, Mapping[str, Any]]) -> None:
-        """Adds results that are not there yet; they count when this returns.
+        """Adds new results durably; keys that exist are skipped.
 
         Raises:
             UserError: if the file cannot be written (a full disk), or a number is not finite; earlier results are intact.
@@ -77,31 +74,26 @@ class ResultsLog:
         if self._handle is not None and self.path is not None:
             text = "".join(_line({"key": key, **result}) for key, result in new.items())
             with os_errors_as_user_errors("writing the results", self.path, "earlier results are intact"):
-                if self._checked is False:
-                    self._add_checks(self.path)
                 self._write(text.encode())
-                self._checked = True
         self.results.update(new)
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Forgets results, so that they can be added anew.
-
-        Raises:
-            UserError: if the file cannot be written.
-        """
+        """Deletes results, so that they can be added again."""
         gone = set(keys)
         self.results = {key: result for key, result in self.results.items() if key not in gone}
         if self._handle is not None and self.path is not None:
+            text = "".join(_line({"key": key, **result}) for key, result in self.results.items())
             with os_errors_as_user_errors("writing the results", self.path, "earlier results are intact"):
-                self._add_checks(self.path)
-            self._checked = True
+                replace_file(self.path, text, "results")
+                old, self._handle = self._handle, open_log(self.path)
+                os.close(old)
 
     def missing(self, keys: Iterable[str]) -> list[str]:
-        """Those of the keys that have no result."""
+        """The keys without a result."""
         return [key for key in keys if key not in self.results]
 
     def close(self) -> None:
-        """Closes the file; a second call does nothing."""
+        """Closes the file; idempotent."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
@@ -113,7 +105,7 @@ class ResultsLog:
         self.close()
 
     def _read(self, path: Path) -> None:
-        """Takes in the whole lines and cuts off what a kill left behind them."""
+        """Reads the complete lines and cuts off an incomplete last one."""
         assert self._handle is not None
         whole = 0
         with opened(path, 2**63, links=False) as file:
@@ -134,28 +126,13 @@ class ResultsLog:
             raise self._damaged(number, str(error)) from None
         if not isinstance(entry, dict) or not isinstance(entry.get("key"), str):
             raise self._damaged(number, "it is no result")
-        check = entry.pop(CHECK, None)
-        if check is None:  # a line of an older version, unless its checksum was damaged
-            sound = not any(isinstance(v, str) and _LOOKS_LIKE_ONE.fullmatch(v) for v in entry.values())
-        else:
-            sound = check == _check(entry)
+        if entry.pop(CHECK, None) != _check(entry):
+            raise self._damaged(number, "its checksum is missing or wrong")
         key = entry.pop("key")
-        if key in self.results and self.results[key] != entry:
+        if self.results.setdefault(key, entry) != entry:
             raise UserError(
-                f"{self.path}: line {number} says again, and otherwise, what came of {key}; delete one of the two lines"
+                f"{self.path}: line {number} contradicts an earlier result of {key}; delete one of the two lines"
             )
-        if not sound or self._checked not in (None, check is not None):
-            raise self._damaged(number, "its checksum does not match")
-        self._checked = check is not None
-        self.results[key] = entry
-
-    def _add_checks(self, path: Path) -> None:
-        """Gives the lines of an older version their checksums."""
-        assert self._handle is not None
-        text = "".join(_line({"key": key, **result}) for key, result in self.results.items())
-        replace_file(path, text, "results with checksums")
-        old, self._handle = self._handle, open_log(path)
-        os.close(old)
 
     def _damaged(self, number: int, reason: str) -> UserError:
         return UserError(
@@ -164,7 +141,7 @@ class ResultsLog:
 
     def _write(self, data: bytes) -> None:
         assert self._handle is not None
-        half = 5 * len(data) // 9  # mostly inside of a line
+        half = 5 * len(data) // 9  # usually within a line
         start = os.fstat(self._handle).st_size
         try:
             for part in (data[:half], data[half:]):
@@ -180,12 +157,12 @@ class ResultsLog:
 
 
 def _line(entry: Mapping[str, Any]) -> str:
-    """A result as it is written: one line with its checksum."""
+    """A result as one line with its checksum."""
     try:
         plain = json.loads(json.dumps(entry, allow_nan=False))
     except ValueError as error:
         raise UserError(
-            f"what came of {entry['key']} cannot be kept as JSON ({error}); choose a score that is always finite"
+            f"the result of {entry['key']} cannot be kept as JSON ({error}); choose a score that is always finite"
         ) from None
     return json.dumps({**plain, CHECK: _check(plain)}) + "\n"
 

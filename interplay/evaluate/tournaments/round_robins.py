@@ -1,4 +1,4 @@
-"""Round robins: every matchup of players plays the same held-out seeds, resumable match by match."""
+"""Round robins: every matchup plays the same held-out seeds, resumable match by match."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from interplay.core.loading import is_code
 from interplay.core.policy import Policy
 from interplay.core.settings import Settings
 from interplay.core.world import World
-from interplay.evaluate.results import OUTCOME
 from interplay.evaluate.tournaments.farm import Play, Result, Unit, play_units
 from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
-from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, tell_recorded
+from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, list_recorded
 from interplay.evaluate.tournaments.matches import Match, agent_scores, default_score, match_key, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
 from interplay.evaluate.tournaments.ratings.standings import RESAMPLES, Standings, rate_players, tally_seats
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.registry import make_world
 
-OnProgress = Callable[[int, int], None]  # units done, units in all
+OnProgress = Callable[[int, int], None]  # (done, total)
 
 
 class RoundRobinSettings(Settings):
@@ -48,7 +47,7 @@ class RoundRobinSettings(Settings):
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
-        """World and players, where they are programs of somebody's own."""
+        """World and players that name user-defined programs."""
         if ":" in self.world:
             yield "world", self.world
             yield "options", self.options
@@ -64,7 +63,7 @@ class RoundRobinSettings(Settings):
             raise ValueError(f"identities = {list(self.identities)}: give one per player")
         if len(set(self.players)) < len(self.players):
             twice = next(name for name in self.players if self.players.count(name) > 1)
-            raise ValueError(f"player {twice} is named twice; name everybody once")
+            raise ValueError(f"player {twice} is named twice; name each player once")
         if self.matches % self.per_match:
             up = self.matches + self.per_match - self.matches % self.per_match
             raise ValueError(
@@ -93,28 +92,28 @@ def round_robin(
     on_progress: OnProgress | None = None,
     record: int = 0,
 ) -> Standings:
-    """Lets every matchup of players play a number of matches and rates them.
+    """Plays a number of matches of every matchup and rates the players.
 
     Args:
         players: name -> policy.
-        world: registry id; its sides (teams, or single agents) are shared out equally.
-        matches: of each matchup, a multiple of `per_match`: seats go round in each seed.
-        seed: of the worlds and of the players' draws; training runs never see these worlds' seeds.
+        world: registry id; its sides (teams, or single agents) are shared equally.
+        matches: of each matchup, a multiple of `per_match`, because seats rotate within each seed.
+        seed: of the worlds and of the players' draws; training runs never see these seeds.
         per_match: K, players of a match.
         options: of the world.
         score: what decides a match: ``"outcome"``, ``"return"`` (mean over a player's agents), or another metric with one value per
-            agent; None: the outcome where the world has one, the return otherwise.
-        max_steps: cuts matches; needed where worlds may run for ever.
-        out: the folder to keep it in; None keeps nothing. A tournament that was killed goes on there with `resume`.
-        resume: go on with the tournament that stands in `out`.
-        on_progress: hears matches done and in all.
-        record: so many matches of every matchup and seat are recorded in `out`, see `interplay.evaluate.tournaments.match_recordings`.
+            agent; None: the outcome if the world has one, else the return.
+        max_steps: cuts matches; required for worlds without an end.
+        out: folder of results; None keeps nothing.
+        resume: continue the tournament in `out`.
+        on_progress: called with (matches done, total).
+        record: number of matches of every matchup and seat to record in `out`, see `interplay.evaluate.tournaments.match_recordings`.
 
     Returns:
-        Ratings and win matrix, the same whether the tournament was interrupted or not.
+        Ratings and win matrix; an interruption does not change them.
 
     Raises:
-        UserError: for players or worlds that do not fit, or a folder of another tournament.
+        UserError: for players that do not fit the world, or a folder of another tournament.
 
     Example:
         >>> from interplay.registry import make_policy
@@ -138,22 +137,14 @@ def round_robin(
 
 
 def score_of_world(world: str, options: Mapping[str, Any]) -> str:
-    """The score of a world's tournaments where none is chosen, `default_score`.
-
-    Raises:
-        UserError: for wrong options.
-    """
+    """`default_score` of a world by its id."""
     with closing(make_world(world, 1, **options)) as one:
         one.reset()
         return default_score(one)
 
 
 def make_settings(**values: Any) -> RoundRobinSettings:
-    """Checked settings.
-
-    Raises:
-        UserError: naming the key, the value and what is allowed.
-    """
+    """Builds validated settings; UserError for a wrong value."""
     from interplay.core.settings import build
 
     return build(RoundRobinSettings, values, "tournament")
@@ -168,9 +159,9 @@ def run_round_robin(
     farm: Farm | None = None,
     record: int = 0,
 ) -> Standings:
-    """Plays what is still missing of a round robin and rates everybody; see `round_robin`.
+    """Plays the missing matches of a round robin and rates its players; see `round_robin`.
 
-    With a `farm` other processes play; the results are the same, bit for bit.
+    A `farm` of processes gives bit-identical results.
     """
     check_world(settings)
     check_count(record, len(settings.matchups), settings.per_match, settings.matches, out is not None)
@@ -185,23 +176,19 @@ def run_round_robin(
         )
         actions = tuple(policy.actions for policy in policies)
         found = replace(found, seats=tally_seats(len(settings.players), matches), actions=actions)
-        recorded = tell_recorded(folder.path, [(one.matchup, one.match, one.scores) for one in matches])
-        told = {"world": settings.world, **found.to_dict(), **({"recorded": recorded} if recorded else {})}
-        folder.write(RATINGS, json.dumps(told, indent=1) + "\n")
+        recorded = list_recorded(folder.path, [(one.matchup, one.match, one.scores) for one in matches])
+        ratings = {"world": settings.world, **found.to_dict(), **({"recorded": recorded} if recorded else {})}
+        folder.write(RATINGS, json.dumps(ratings, indent=1) + "\n")
     return found
 
 
 def plan_recordings(settings: RoundRobinSettings, out: Path, each: int) -> RecordingPlan:
-    """So many recordings of every matchup and seat in a tournament's folder."""
+    """Plans `each` recordings per matchup and seat in a tournament's folder."""
     return RecordingPlan.beneath(out, each, settings.players, settings.options, settings.per_match)
 
 
 def check_world(settings: RoundRobinSettings) -> None:
-    """Refuses a world that the tournament cannot be played in, before there is a folder.
-
-    Raises:
-        UserError: for wrong options, sides that the players cannot share, or matches without an end.
-    """
+    """Refuses wrong options, sides that cannot be shared, and matches without an end, before the folder is created."""
     with closing(make_world(settings.world, 1, **settings.options)) as world:
         check_sides(world, settings.per_match)
         if settings.max_steps is None and world.persistent:
@@ -221,9 +208,7 @@ def play_missing(
     farm: Farm | None = None,
     plan: RecordingPlan | None = None,
 ) -> None:
-    """Plays every block that lacks a result or a recording, and writes what it lacks."""
-    if old := _of_older_version(settings, log):
-        log.drop(old)
+    """Plays every block with a missing result or recording."""
     report = on_progress or (lambda done, total: None)
     total = len(settings.matchups) * settings.matches
     report(len(log.results), total)
@@ -240,28 +225,13 @@ def play_missing(
         return
     with Blocks(settings, policies, plan) as blocks:
         for unit in units:
-            if unit.waits(log):
+            if unit.is_missing(log):
                 log.append(blocks.play(unit.what))
                 report(len(log.results), total)
 
 
-def _of_older_version(settings: RoundRobinSettings, log: ResultsLog) -> list[str]:
-    """Even matches rated by outcome whose lines do not tell a draw from a cut match; played again they come out the same."""
-    if settings.score != OUTCOME:
-        return []
-    return [
-        key
-        for key, result in log.results.items()
-        if "truncated" not in result and len(set(map(str, result.get("scores", ())))) <= 1
-    ]
-
-
 def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
-    """The matches of the settings as the log has them.
-
-    Raises:
-        UserError: if one is missing.
-    """
+    """Reads all matches from the log; UserError if one is missing."""
     keys = {
         match_key(matchup.players, match): (matchup, match)
         for matchup, block in _blocks(settings)
@@ -277,18 +247,14 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
             matchup.players,
             match,
             _scores(log, key, len(matchup.players)),
-            {"truncated": bool(log.results[key].get("truncated", False))},
+            {"truncated": log.results[key].get("truncated", False)},
         )
         for key, (matchup, match) in keys.items()
     ]
 
 
 def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:
-    """The scores of one match as they were kept.
-
-    Raises:
-        UserError: if they are not one number for each player.
-    """
+    """The logged scores of one match; UserError unless they are one number per player."""
     scores: Any = log.results[key].get("scores", ())
     fits = isinstance(scores, list | tuple) and len(scores) == players
     if not fits or not all(type(score) in (int, float) and abs(score) < 1e300 for score in scores):
@@ -299,7 +265,7 @@ def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:
 
 
 def _blocks(settings: RoundRobinSettings) -> Iterator[tuple[Matchup, range]]:
-    """The units of work: every matchup's first matches come first, so that an early look is fair to all."""
+    """Units of work in an order in which all matchups advance together."""
     for first in range(0, settings.matches, settings.block):
         for matchup in settings.matchups:
             yield matchup, range(first, min(first + settings.block, settings.matches))
@@ -309,9 +275,9 @@ class Farm(NamedTuple):
     """Processes that play a round robin.
 
     Attributes:
-        workers: how many.
-        begin: importable; ``begin(*arguments)`` gives the `Blocks.play` of a process.
-        arguments: they travel to the processes.
+        workers: number of processes.
+        begin: importable; ``begin(*arguments)`` returns the `Blocks.play` of a process.
+        arguments: picklable.
     """
 
     workers: int
@@ -320,13 +286,7 @@ class Farm(NamedTuple):
 
 
 class Blocks:
-    """Plays blocks of a round robin; its batches are made when first asked for, at most two sizes are needed.
-
-    Args:
-        settings: of the round robin.
-        policies: its players.
-        plan: which matches are recorded; None: none is.
-    """
+    """Plays blocks of a round robin; creates a batch of worlds per block size, at most two."""
 
     def __init__(
         self, settings: RoundRobinSettings, policies: Sequence[Policy], plan: RecordingPlan | None = None
@@ -335,7 +295,7 @@ class Blocks:
         self._made: dict[int, World] = {}
 
     def play(self, what: tuple[Matchup, range]) -> Result:
-        """What came of a matchup's matches of some numbers, by their keys."""
+        """Plays a block of a matchup's matches; returns key -> result."""
         matchup, block = what
         played = play_block(
             self._of(len(block)),

@@ -63,7 +63,7 @@ class Counter:
         if self.recorders:
             now = self._reader(world)
             for recorder in self.recorders.values():
-                recorder.note(now)
+                recorder.add(now)
 
 
 def fitting(world: World) -> tuple[Overlay, ...]:

@@ -148,7 +148,7 @@ def test_a_plane_is_counted_where_agents_are_drawn():
     world, recorder = WalkWorld(), PlaceRecorder()
     world.reset(seeds=1)
     for _ in range(3):
-        recorder.note(read_places(world))
+        recorder.add(read_places(world))
     assert recorder.counts is not None
     assert recorder.counts.shape == (2, 48, 48)
     for slot in range(2):
@@ -345,7 +345,7 @@ def test_counters_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch)
         def __init__(self, world):
             self.ticks = 0
 
-        def note(self, tick):
+        def add(self, tick):
             self.ticks += 1
             if self.ticks > 2:
                 raise ZeroDivisionError("somebody's own mistake")

@@ -43,7 +43,7 @@ def played(tmp_path_factory):
             if recorder is None:
                 recorder, read = visits(world), tick_reader(world)
             file.begin()
-            recorder.note(read(world))
+            recorder.add(read(world))
             counts[name].append(recorder.counts.copy())
             for _ in range(TICKS):
                 if world.timestep.over[0]:
@@ -54,7 +54,7 @@ def played(tmp_path_factory):
                     action = policy.act(world.timestep)
                     world.step(action)
                     file.step(action, last=bool(world.timestep.over[0]))
-                recorder.note(read(world))
+                recorder.add(read(world))
                 counts[name].append(recorder.counts.copy())
     return root, counts
 

@@ -1,1 +1,1 @@
-"""Instruments for talk in werewolf: they read its boards and record the beliefs of its players."""
+"""Instruments for talk in werewolf: its boards and the beliefs of its players."""

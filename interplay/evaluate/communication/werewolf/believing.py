@@ -1,4 +1,4 @@
-"""The beliefs of players who guess, beside those of an exact observer in their place, at every vote by day."""
+"""Beliefs of players and of an exact observer in their place, at every vote by day."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from interplay.worlds.werewolf.theory.belief import WAYS_OF_WOLVES, Belief, Ways
 from interplay.worlds.werewolf.world import WerewolfWorld
 
 
-class Believing(Protocol):
-    """A policy that can say what it believes."""
+class HasBeliefs(Protocol):
+    """A policy with beliefs."""
 
     def beliefs(self, observation: Mapping[str, Array], population: Array) -> Array:
-        """(N, n), how likely each seat is one of those who hide."""
+        """(N, n), probability that each seat belongs to the hiding team."""
 
 
 class BeliefRecorder(Policy):
-    """Plays as another policy does, and keeps beliefs of those who vote; `note` is an `on_step` of `evaluate.play`.
+    """Wraps a policy and records beliefs of voters; `add` is a hook of `evaluate.play`.
 
     Args:
-        policy: who plays.
-        believer: who is asked; it has been started by `policy`, or is it.
-        queried: the world's populations that are queried, by the world's numbers.
-        ways: how the exact observer takes players to play.
+        believer: source of beliefs; started by `policy`, or the same object.
+        queried: indices of the world's populations to query.
+        ways: assumptions of the exact observer about the players.
     """
 
     def __init__(
-        self, policy: Policy, believer: Believing, queried: tuple[int, ...], ways: Ways | None = None
+        self, policy: Policy, believer: HasBeliefs, queried: tuple[int, ...], ways: Ways | None = None
     ) -> None:
         self.name = policy.name
         self._policy, self._believer, self._ways = policy, believer, ways
@@ -44,11 +43,7 @@ class BeliefRecorder(Policy):
         self._fresh: tuple[Array, ...] | None = None
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing `world`.
-
-        Raises:
-            UserError: for worlds other than werewolf's, or with too many sets of players that may be the pack.
-        """
+        """Prepares for playing `world`."""
         self.world = world
         if not isinstance(world, WerewolfWorld):
             raise UserError(
@@ -65,11 +60,11 @@ class BeliefRecorder(Policy):
 
     def act(self, timestep: TimeStep) -> Any:
         self._exact.look(timestep)
-        self._fresh = self._ask(timestep)
+        self._fresh = self._query(timestep)
         return self._policy.act(timestep)
 
-    def note(self, world: World, episode: Array) -> None:
-        """Keeps what was believed before the step, of the games that count."""
+    def add(self, world: World, episode: Array) -> None:
+        """Keeps the beliefs before the step, for counted games."""
         if self._fresh is None:
             return
         rows, self._fresh = self._fresh, None
@@ -79,13 +74,9 @@ class BeliefRecorder(Policy):
             self._rows.append((game[kept], *(column[kept] for column in rows[1:])))
 
     def scores(self) -> Beliefs:
-        """How good the beliefs were, about living others.
-
-        Raises:
-            UserError: if nobody was asked.
-        """
+        """Scores of beliefs about other living players; UserError without votes."""
         if not self._rows:
-            raise UserError("beliefs: nobody who guesses has voted; play more games")
+            raise UserError("beliefs: no votes of players with beliefs; play more games")
         game, own, exact, truth, counted = (
             np.concatenate(columns) for columns in zip(*self._rows, strict=True)
         )
@@ -104,8 +95,8 @@ class BeliefRecorder(Policy):
             calibrate(spread["own"], wolf, counts, spread["exact"]), calibrate(spread["exact"], wolf, counts)
         )
 
-    def _ask(self, timestep: TimeStep) -> tuple[Array, ...] | None:
-        """World, both beliefs, who is a wolf and who counts: a row for each voter that is asked."""
+    def _query(self, timestep: TimeStep) -> tuple[Array, ...] | None:
+        """World, both beliefs, wolves and counted seats: a row for each queried voter."""
         seen, population = timestep.observation, np.asarray(self.world.population)
         voting = timestep.acting & (self._kinds[seen["phase"]] == EXECUTION)
         wolf = population == self._hiding
@@ -124,5 +115,5 @@ _SPREAD = {"own": np.float64, "exact": np.float64, "counted": bool}
 
 
 def ways_of(foe: str) -> Ways:
-    """How an exact observer takes wolves to play: as they do, where they are scripted in a way that it knows."""
+    """The exact observer's model of wolves: the scripted policy `foe` if known, else the default."""
     return Ways(wolves=(foe,)) if foe in WAYS_OF_WOLVES else Ways()

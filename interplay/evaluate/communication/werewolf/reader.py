@@ -1,4 +1,4 @@
-"""The boards of werewolf as `interplay.evaluate.communication` reads them."""
+"""Reader of werewolf's boards for `interplay.evaluate.communication`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SILENT = -1  # a phase without a board, e.g. a witch's potions
 
 
 class WerewolfReader:
-    """Reads `WerewolfWorld`s: words and names as they were shown, after what an arm did to them."""
+    """Reads `WerewolfWorld`s: words and names as observed, after an arm's ablation."""
 
     def about(self, world: Any) -> About:
         settings = world.settings
@@ -79,7 +79,7 @@ class WerewolfReader:
         )
 
     def _kinds(self, world: Any) -> tuple[Array, Array]:
-        """By number of the phase: what its names do (or `_SILENT`), and whether everybody sees its board."""
+        """By phase: the effect of its names (or `_SILENT`), and whether its board is public."""
         names = phase_names(world.settings.table)
         counted = np.full(len(names), _SILENT)
         public = np.zeros(len(names), bool)
@@ -90,7 +90,7 @@ class WerewolfReader:
 
 
 def hiding_populations(world: World) -> set[int]:
-    """Numbers of the populations that belong to the team that hides; empty for other worlds."""
+    """Indices of the populations of the hiding team; empty for other worlds."""
     names = world.population_names or ()
     return {
         number for number, name in enumerate(names) if name in NAMES and _TEAM[NAMES.index(name)] == WOLVES

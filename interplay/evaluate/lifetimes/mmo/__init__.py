@@ -1,1 +1,1 @@
-"""Instruments that know the persistent world `mmo`: its tiles, its attacks, its observations."""
+"""Instruments for the persistent world `mmo`: its tiles, attacks and observations."""

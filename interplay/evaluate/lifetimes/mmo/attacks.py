@@ -1,4 +1,4 @@
-"""Attack profiles: which style is used at which distance (specification 12)."""
+"""Attack profiles: styles by distance (specification 12)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.evaluate.lifetimes.tick import NOBODY, STYLES, Array, Tick
-from interplay.evaluate.lifetimes.tracks import Tracks
 
 RADIUS = 3  # of the 7 x 7 window: the longest reach
 
@@ -16,9 +15,9 @@ class AttackProfile(NamedTuple):
     """Landed attacks of each population.
 
     Attributes:
-        counts: (K, 3, 7, 7) int64, by style and by the target's place seen from the attacker (rows down).
-        edge_share: (K, 3) share of a style's attacks that were struck at the full length of its reach; NaN without attacks.
-        kills_per_attack: (K, 3) share of a style's attacks whose target died of that style in that tick; NaN without attacks.
+        counts: (K, 3, 7, 7) int64, by style and by the target's place relative to the attacker (rows down).
+        edge_share: (K, 3) share of a style's attacks at its full reach; NaN without attacks.
+        kills_per_attack: (K, 3) share of a style's attacks that killed the target; NaN without attacks.
     """
 
     counts: Array
@@ -27,14 +26,14 @@ class AttackProfile(NamedTuple):
 
 
 class AttackRecorder:
-    """Counts landed attacks by population, style and offset, and those whose target died of them.
+    """Counts landed attacks by population, style and offset, and the deadly ones.
 
-    An attack is counted for the population that the attacker had: that of the slot in the tick before, because a slot
-    whose agent struck and then died may have a newcomer already.
+    The population is that of the attacker's slot in the tick before, because a slot whose agent attacked and then died may already
+    have a newcomer.
 
     Args:
         populations: K.
-        causes: the world's numbers for death by melee, range and mage; None = any death in that tick is the attack's.
+        causes: the world's indices of death by melee, range and mage; None = any death of the target in that tick counts.
     """
 
     def __init__(self, populations: int, causes: tuple[int, int, int] | None = None) -> None:
@@ -44,8 +43,8 @@ class AttackRecorder:
         self._causes = None if causes is None else np.array(causes)
         self._population: Array | None = None
 
-    def note(self, tick: Tick) -> None:
-        """Takes in one tick."""
+    def add(self, tick: Tick) -> None:
+        """Adds one tick."""
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:
             return
@@ -61,27 +60,13 @@ class AttackRecorder:
         np.add.at(self.kills, (population[deadly], style[deadly]), 1)
 
     def profile(self, reach: tuple[int, ...]) -> AttackProfile:
-        """What was counted so far.
-
-        Args:
-            reach: of each style in tiles, Chebyshev.
-        """
+        """The profile so far; `reach` is that of each style in tiles (Chebyshev)."""
         attacks = self.counts.sum(axis=(2, 3))
         at_edge = np.stack(
             [self.counts[:, s][:, ring(reach[s])].sum(axis=1) for s in range(len(STYLES))], axis=1
         )
         with np.errstate(invalid="ignore"):
             return AttackProfile(self.counts.copy(), at_edge / attacks, self.kills / attacks)
-
-
-def life_profile(tracks: Tracks, life: int) -> Array:
-    """(3, 7, 7) int64, the landed attacks of one life by style and by the target's place seen from the attacker."""
-    own = tracks.attack_life == life
-    side = 2 * RADIUS + 1
-    counts = np.zeros((len(STYLES), side, side), np.int64)
-    row, col = np.clip(tracks.attack_offset[own].T, -RADIUS, RADIUS) + RADIUS
-    np.add.at(counts, (tracks.attack_style[own], row, col), 1)
-    return counts
 
 
 def ring(distance: int) -> Array:
@@ -92,5 +77,4 @@ def ring(distance: int) -> Array:
         [1, 8, 16, 24]
     """
     away = np.abs(np.arange(-RADIUS, RADIUS + 1))
-    found: Array = np.maximum(away[:, None], away) == distance
-    return found
+    return np.maximum(away[:, None], away) == distance

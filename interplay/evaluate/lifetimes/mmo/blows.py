@@ -1,4 +1,4 @@
-"""Blows on the map: where the targets of landed attacks stood (the paper's figure 8)."""
+"""Landed attacks on the map, by the target's cell (the paper's figure 8)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from interplay.worlds.mmo.tiles import FOREST, SCRUB, WATER
 
 
 class BlowRecorder:
-    """Counts landed attacks by the attacker's population, style, and the cell that was struck, all worlds together.
+    """Counts landed attacks by the attacker's population, style and the target's cell, over all worlds.
 
-    Who struck is who lived in the slot in the tick before.
+    The attacker is the slot's occupant in the tick before.
 
     Args:
         populations: K.
@@ -27,8 +27,8 @@ class BlowRecorder:
         self.counts = np.zeros((populations, len(STYLES), side, side), np.int32)
         self._population: Array | None = None
 
-    def note(self, tick: Tick) -> None:
-        """Takes in one tick."""
+    def add(self, tick: Tick) -> None:
+        """Adds one tick."""
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:
             return
@@ -39,18 +39,18 @@ class BlowRecorder:
 
 
 class Share(NamedTuple):
-    """How much of something lies at the places where agents feed; NaN of nothing."""
+    """Shares of counts at places of food and water; NaN without counts."""
 
     drinking: float  # on cells with water on one of the four sides
     eating: float  # on forest, eaten or not
 
 
 def share_of(counts: Array, tiles: Array) -> Share:
-    """Which shares of counts lie beside water and on forest.
+    """Shares of counts beside water and on forest.
 
     Args:
         counts: (T, T).
-        tiles: (T, T) ids; what is forest and what scrub changes from tick to tick, both together do not.
+        tiles: (T, T) ids; forest and scrub change from tick to tick, their union does not.
     """
     total = float(counts.sum())
     if not total:

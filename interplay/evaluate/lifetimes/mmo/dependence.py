@@ -1,4 +1,4 @@
-"""How an agent's value depends on where another one stands (specification 12)."""
+"""An agent's value as a function of another agent's place (specification 12)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from interplay.worlds.mmo.config import MmoSettings
 def dependence(settings: MmoSettings, value: Value, population: int, same: bool) -> Array:
     """D_p(dr, dc) = V_p(one fresh agent of population q at offset (dr, dc)) - V_p(alone).
 
-    The observer stands at the centre of an all-grass crop. It sees of q only whether q is its own population p, so all
-    q other than p give one map: two maps per p say all there is.
+    The observer stands at the centre of an all-grass crop. It only observes whether q is its own population p, so all q other than p
+    give the same map: two maps per p are complete.
 
     Args:
-        settings: of the world.
-        value: of a checkpoint.
-        population: p, of the observer.
         same: q = p, else any other.
 
     Returns:
@@ -29,5 +26,4 @@ def dependence(settings: MmoSettings, value: Value, population: int, same: bool)
     down, right = (grid.ravel() for grid in np.meshgrid(reach, reach, indexing="ij"))
     beside = value(meadow(settings, np.stack([down, right], axis=1), same), population)
     alone = value(meadow(settings, None, same), population)
-    found: Array = (np.asarray(beside, np.float64) - float(alone[0])).reshape(settings.view, settings.view)
-    return found
+    return (np.asarray(beside, np.float64) - float(alone[0])).reshape(settings.view, settings.view)

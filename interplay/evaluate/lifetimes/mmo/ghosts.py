@@ -1,4 +1,4 @@
-"""Value ghosting: what a network expects of every place, asked of agents that are not there (specification 14)."""
+"""Value ghosting: a network's values at every place, for agents that are not there (specification 14)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from interplay.evaluate.lifetimes.tick import Array
 
 Value = Callable[[Mapping[str, Array], int], Array]  # observation name -> (N, ...), population: values (N,)
 
-# Shares of full food and water that a ghost has.
+# A ghost's shares of full food and water.
 VARIANTS = {
     "full": (1.0, 1.0),
     "no food": (0.0, 1.0),
@@ -33,24 +33,17 @@ def value_map(
     w: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Array:
-    """V_p of one fresh ghost on each interior cell of the world as it stands, one after another.
+    """V_p of a single fresh ghost on each interior cell of the current world.
 
-    A ghost has full health, the variant's food and water, and belongs to population p; it sees the living through the
-    world's own observation, and nobody sees it. Cells that nobody can stand on are evaluated too, for a map without holes.
+    A ghost has full health, the variant's food and water, and belongs to population p. It observes the living agents, which do not
+    observe it. Impassable cells are evaluated too, for a map without holes.
 
     Args:
         world: offers ``observe_ghosts(w, rows, cols, population, health, food, water)``.
-        value: of a checkpoint.
-        population: p.
-        variant: one of `VARIANTS`.
-        w: which world of the batch.
-        progress: hears the number of ghosts evaluated, after each batch.
+        w: index of the world in the batch.
 
     Returns:
-        (T, T) float64, NaN in the border of lava.
-
-    Raises:
-        UserError: for a world without ghosts, an unknown variant or population.
+        (T, T) float64, NaN on the border of lava.
     """
     if not hasattr(world, "observe_ghosts"):
         raise UserError(
@@ -80,14 +73,14 @@ def value_map(
 
 
 def standardise(values: Array, tiles: Array) -> Array:
-    """z = clip((V - mean) / std, -4, 4) / 4, with mean and std over the cells where an agent can live.
+    """z = clip((V - mean) / std, -4, 4) / 4, with mean and std over livable cells.
 
     Args:
         values: (..., T, T) of `value_map`.
         tiles: (T, T) uint8.
 
     Returns:
-        (..., T, T) from -1 to 1, NaN where `values` is; 0 everywhere if all places are alike.
+        (..., T, T) from -1 to 1, NaN where `values` is; 0 if all values are equal.
     """
     mean, spread = moments(values, tiles)
     with np.errstate(invalid="ignore"):
@@ -96,13 +89,12 @@ def standardise(values: Array, tiles: Array) -> Array:
 
 
 def moments(values: Array, tiles: Array) -> tuple[float, float]:
-    """Mean and standard deviation of a map of values over the cells where an agent can live."""
+    """Mean and standard deviation of values over livable cells."""
     inside = values[..., livable(tiles)]
     inside = inside[np.isfinite(inside)]
     return (float(inside.mean()), float(inside.std())) if len(inside) else (0.0, 0.0)
 
 
 def livable(tiles: Array) -> Array:
-    """(T, T) bool, passable and no lava."""
-    found: Array = LIVABLE[tiles]
-    return found
+    """(T, T) bool, passable and not lava."""
+    return LIVABLE[tiles]

@@ -1,4 +1,4 @@
-"""How much ground one life sees: distinct tiles per step, by what grows there."""
+"""Distinct tiles per step of each life, by kind of ground."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class LifeCoverage(NamedTuple):
     """One row per life.
 
     Attributes:
-        share: (L,) distinct cells / steps, 1 = never twice on one cell; NaN for a life without a step.
-        by_ground: name -> (L,) distinct cells of that kind / steps; a cell that changed counts under each kind.
+        share: (L,) distinct cells / steps, 1 = no cell twice; NaN for a life without a step.
+        by_ground: name -> (L,) distinct cells of that kind / steps; a cell that changed counts for each kind.
     """
 
     share: Array
@@ -35,6 +35,6 @@ def life_coverage(tracks: Tracks) -> LifeCoverage:
 
 
 def _distinct(tracks: Tracks, chosen: Array) -> Array:
-    """(L,) number of different cells among the chosen steps of each life."""
+    """(L,) distinct cells among the chosen steps of each life."""
     keys = np.unique(tracks.life[chosen] * tracks.side**2 + tracks.cell[chosen])
     return np.bincount(keys // tracks.side**2, minlength=len(tracks.population))

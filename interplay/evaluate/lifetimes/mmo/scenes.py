@@ -16,12 +16,11 @@ def meadow(settings: MmoSettings, offsets: Array | None, same: bool) -> dict[str
     """Observations of a fresh agent in the middle of the map, in a crop of nothing but grass.
 
     Args:
-        settings: of the world, which say what an observation looks like.
-        offsets: (N, 2) rows down and columns right, where one other fresh agent stands; None = nobody else.
-        same: whether the other is of the observer's population.
+        offsets: (N, 2) rows down and columns right of one other fresh agent; None = no other agent.
+        same: whether the other agent has the observer's population.
 
     Returns:
-        Observation name -> (N, ...) as the world gives it; N = 1 without another agent.
+        Observation name -> (N, ...) as in the world; N = 1 without another agent.
     """
     count = 1 if offsets is None else len(offsets)
     view, middle = settings.view, settings.vision
@@ -48,10 +47,7 @@ def fresh_row(settings: MmoSettings, row: int, col: int, down: int, right: int, 
     """The entity row of an agent of age 0 with full health, food and water.
 
     Args:
-        settings: of the world.
-        row, col: where it stands.
-        down, right: the same, seen from the observer.
-        same: whether it is of the observer's population.
+        down, right: relative to the observer.
 
     Returns:
         (11,) float32, or integers as in the compact form.

@@ -1,4 +1,4 @@
-"""The record of one tick of the persistent world, read from its state; no other recorder reads that state."""
+"""Reads a tick from the state of the persistent world; recorders do not read that state themselves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIVABLE = np.array([passable and tile != LAVA for tile, passable in enumerate(PA
 
 
 def read_tick(world: Any) -> Tick:
-    """The tick that a batch of `MmoWorld`s has just made."""
+    """The current tick of a batch of `MmoWorld`s."""
     agent, step, blows = world.state.agent, world.timestep, world.blows
     return Tick(
         alive=step.acting,

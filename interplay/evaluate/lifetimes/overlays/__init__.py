@@ -1,7 +1,7 @@
-"""Named overlays: what is measured of a world and its agents, as arrays with their meaning and colour scale.
+"""Named overlays: measures of a world and its agents as arrays with meaning and colour scale.
 
-A viewer asks `compute_overlays` for data and draws it as it likes; `interplay.view.overlay` draws PNG files. A user's own
-overlay is an `Overlay` given to `register_overlay`, or named ``module:attribute`` on the command line.
+`compute_overlays` returns data; `interplay.view.overlay` draws PNG files. A user-defined overlay is an `Overlay` passed to
+`register_overlay`, or named ``module:attribute`` on the command line.
 """
 
 from interplay.evaluate.lifetimes.overlays.beside import side_by_side

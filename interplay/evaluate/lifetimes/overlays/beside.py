@@ -1,4 +1,4 @@
-"""One overlay of several homes as one picture: a row of panels for each, all on one scale of colours."""
+"""One overlay of several homes as one picture: a row of panels for each, on one colour scale."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 
 
 def side_by_side(found: Mapping[str, OverlayData]) -> OverlayData:
-    """Several findings of one overlay as one.
+    """Combines the data of one overlay for several homes.
 
     Args:
-        found: home -> what the overlay found there, in the order in which they stand.
+        found: home -> data, in display order.
 
     Returns:
-        All layers, named and titled with their homes; layers of one form and scale have common limits. Rows begin with the home. A home
-        is a row of panels where all have as many.
-
-    Raises:
-        UserError: if they are findings of different overlays.
+        All layers, named and titled with their homes; layers of one form and scale share their limits. Rows begin with the home. A home
+        is a row of panels if all homes have equally many.
     """
     names = list(dict.fromkeys(data.name for data in found.values()))
     if len(names) != 1:
@@ -52,7 +49,7 @@ def side_by_side(found: Mapping[str, OverlayData]) -> OverlayData:
 
 
 def _common_limits(layers: Sequence[Layer]) -> dict[tuple[str, str], tuple[float, float]]:
-    """Form and scale -> lowest and highest of all that have limits."""
+    """(form, scale) -> least and greatest limits."""
     found: dict[tuple[str, str], tuple[float, float]] = {}
     for layer in layers:
         if layer.limits is not None:

@@ -1,4 +1,4 @@
-"""The output of an overlay: layers of numbers with their meaning and colour scale."""
+"""The output of an overlay: layers of numbers with meaning and colour scale."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _AXES = {"map": (2, 3), "window": (2, 3), "curves": (2,), "bars": (2,)}
 
 @dataclass(frozen=True)
 class Layer:
-    """One panel's worth of numbers.
+    """The numbers of one panel.
 
     Attributes:
-        name: short, unique in its overlay; of files and keys.
-        title: what a person reads above the panel.
+        name: short, unique in its overlay; used in files and keys.
+        title: shown above the panel.
         values: by `form`: ``map`` (T, T) or (C, T, T) over the world's tiles; ``window`` (n, n) or (C, n, n) around an
             agent, rows down; ``curves`` (C, X); ``bars`` (C, X). NaN = nothing to show.
         form: see `values`.
@@ -35,12 +35,12 @@ class Layer:
         x: (X,) of curves, or the names of the bars.
         x_label: what `x` is.
         labels: of the C channels, curves or groups of bars.
-        dim: (T, T) bool, tiles to draw dimmed: nobody can stand there.
+        dim: (T, T) bool, impassable tiles, drawn dimmed.
         ground: (T, T) tile ids of a map in ``style``, drawn in greys below the colours.
-        log_x: curves want a logarithmic x.
-        drawn: curves as ``steps-post`` where a value holds until the next.
-        stacked: groups of bars stand on each other.
-        origin: x and y of the first cell's corner, of a map, in the world's units; rows go the way of y.
+        log_x: logarithmic x of curves.
+        drawn: ``steps-post`` for curves that are constant up to the next value.
+        stacked: groups of bars are stacked.
+        origin: x and y of the corner of a map's first cell, in the world's units; rows run along y.
         cell: side of a cell.
     """
 
@@ -75,16 +75,16 @@ class Layer:
 
 @dataclass(frozen=True)
 class OverlayData:
-    """What an overlay found.
+    """The data of an overlay.
 
     Attributes:
         name: of the overlay.
         title: above the picture.
-        layers: in the order in which panels stand.
-        arrays: further arrays for the file, which no panel shows.
+        layers: in the order of the panels.
+        arrays: further arrays for the file, without a panel.
         columns: titles of `rows`.
         rows: a short table for the terminal.
-        panels_across: how many panels stand side by side; 0 = as many as fit.
+        panels_across: panels side by side; 0 = as many as fit.
     """
 
     name: str
@@ -102,7 +102,7 @@ class OverlayData:
         return {**found, **{name: np.asarray(array) for name, array in self.arrays.items()}}
 
     def describe(self) -> dict[str, Any]:
-        """All but the arrays, ready for JSON: what a viewer needs beside `all_arrays`."""
+        """All but the arrays, as JSON values."""
         return {
             "name": self.name,
             "title": self.title,

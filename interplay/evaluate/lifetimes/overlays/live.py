@@ -1,4 +1,4 @@
-"""An overlay of a world that goes on: one panel at a time, computed anew while somebody looks."""
+"""An overlay of a running world: one panel, recomputed while it is shown."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ class Live:
     """How an overlay is shown while its world is played.
 
     Attributes:
-        panel: makes one layer, a map or a window, of a study and the options by their names, in a thread of its own. The study's world is
-            a copy that nobody steps, its recorders have seen every tick since somebody asked for the overlay first.
-        needs: the recorders that it reads, of the overlay's `needs`.
-        options: name -> what may be chosen; the first is taken where nothing is said.
-        together: whether all populations can be looked at at once.
-        by_agent: whether an option makes it one of the agent that is looked at.
-        of_one: whether it is of one agent in any case: of one that acts where nobody is looked at.
-        goes_on: whether its recorders go on from episode to episode; else they begin anew with each, which may be on another map.
-        copies: whether the panel reads the world's state, so that it needs a copy of the world; without, the study has the world itself,
-            which goes on.
+        panel: computes one layer, a map or a window, from a study and the options, in its own thread. The study's world is a copy that
+            is not stepped; its recorders have received every tick since the overlay was first requested.
+        needs: names of the recorders it reads, among the overlay's `needs`.
+        options: name -> choices; the first is the default.
+        together: whether all populations can be shown at once.
+        by_agent: whether an option restricts it to the selected agent.
+        of_one: whether it always shows one agent; without a selection, one that acts.
+        goes_on: whether its recorders continue across episodes; else they restart with each, which may be on another map.
+        copies: whether the panel reads the world's state and so needs a copy; if not, the study has the running world itself.
     """
 
     panel: Callable[..., Layer]
@@ -37,6 +36,6 @@ class Live:
     copies: bool = True
 
     def show(self, study: Study, given: Mapping[str, str]) -> Layer:
-        """The panel with what was chosen, the rest as it is by itself."""
+        """The panel with the given options, others at their defaults."""
         chosen: dict[str, Any] = {name: given.get(name, first) for name, (first, *_) in self.options.items()}
         return self.panel(study, **chosen)

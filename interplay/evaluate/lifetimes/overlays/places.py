@@ -1,4 +1,4 @@
-"""Overlay: what one agent's network expects of every place of a plane."""
+"""Overlay: the values of one agent's network at every place of a plane."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from interplay.evaluate.lifetimes.overlays.study import Study
 
 
 def place_values(study: Study) -> OverlayData:
-    """The values of every agent of the first world that acts, one map for each."""
+    """Value maps of every acting agent of the first world."""
     value, world = study.require_values(), study.world
     of = world.population[0]
     slots = [
@@ -34,7 +34,7 @@ def place_values(study: Study) -> OverlayData:
 
 
 def place_values_now(study: Study) -> Layer:
-    """The same of the agent that is looked at."""
+    """The value map of the selected agent."""
     return _layer(study, study.agent or 0, study.require_expects())
 
 

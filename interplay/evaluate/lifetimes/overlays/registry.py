@@ -21,19 +21,19 @@ from interplay.evaluate.progress import Progress, no_progress
 
 @dataclass(frozen=True)
 class Overlay:
-    """A named way of looking at a world and its agents.
+    """A named measure of a world and its agents.
 
     Attributes:
-        name: lower case; what users type.
+        name: lower case; typed by users.
         meaning: one line.
-        compute: makes the data from a study.
-        needs: name -> what makes a recorder for a world; overlays that need the same name share one recorder.
-        asks_values: it asks a network, so scripted policies are refused before anything is played.
-        compares: it compares populations, so a world of one is refused before anything is played.
-        one_map: it adds up the worlds of a batch cell by cell, so they must lie on one map.
-        plays: False if the scene is made up and no tick needs to be played.
-        reader: of a world makes what reads its ticks for the recorders, or refuses it.
-        live: how it is shown of a world that goes on; None: it is not.
+        compute: study -> data.
+        needs: name -> factory of a recorder for a world; overlays share recorders of the same name.
+        asks_values: needs a network; scripted policies are refused before play.
+        compares: compares populations; a world of one is refused before play.
+        one_map: sums the worlds of a batch cell by cell, so they must share one map.
+        plays: False if no tick needs to be played.
+        reader: world -> function that reads the recorders' input; refuses unsuitable worlds.
+        live: how it is shown of a running world; None: not at all.
 
     Example:
         >>> from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
@@ -76,11 +76,7 @@ _own: dict[str, Overlay] = {}
 
 
 def register_overlay(overlay: Overlay) -> None:
-    """Adds an overlay for this process.
-
-    Raises:
-        UserError: if the name is taken by another one.
-    """
+    """Adds an overlay in this process; UserError for a name in use."""
     known = _overlays().get(overlay.name)
     if known is not None and known != overlay:
         raise UserError(f"overlay {overlay.name!r} is taken ({known.meaning}); choose another name")
@@ -88,7 +84,7 @@ def register_overlay(overlay: Overlay) -> None:
 
 
 def list_overlays(world: World | None = None) -> tuple[Overlay, ...]:
-    """Every known overlay, those of this package first; with a world only those that can read it."""
+    """All overlays, built-in ones first; with a world, only those that can read it."""
     return tuple(overlay for overlay in _overlays().values() if world is None or _reads(overlay, world))
 
 
@@ -101,11 +97,7 @@ def _reads(overlay: Overlay, world: World) -> bool:
 
 
 def find_overlay(name: str) -> Overlay:
-    """The overlay of a name, or a user's own named ``module:attribute``.
-
-    Raises:
-        UserError: for an unknown name, naming the near miss.
-    """
+    """The overlay of a name, or a user-defined one as ``module:attribute``."""
     if ":" in name:
         own = load(name, users=True)
         if not isinstance(own, Overlay):
@@ -133,24 +125,21 @@ def compute_overlays(
     burn_in: int = 0,
     progress: Progress = no_progress,
 ) -> dict[str, OverlayData]:
-    """Plays a world once and computes overlays of it, as data: arrays, meaning and colour scale.
+    """Plays a world once and computes overlays: arrays, meaning and colour scale.
 
     Args:
-        overlays: names, or overlays themselves.
-        world: a batch whose worlds share one map; it is restarted.
-        policy: plays for every agent.
-        ticks: to be recorded.
+        overlays: names or objects.
+        world: a batch whose worlds share one map; it is reset.
+        policy: acts for every agent.
+        ticks: to record.
         value: of a checkpoint's networks, see `interplay.evaluate.lifetimes.mmo.ghosts.Value`; None for scripted policies.
-        population: look at this one only; None = at all.
-        seed: of the worlds' streams, the policy's, and what is drawn while measuring.
+        population: the only one to show; None = all.
+        seed: of the worlds, the policy and the measures.
         burn_in: ticks played before recording.
-        progress: hears what is being done, how much of it is done, and of how much.
+        progress: called with (task, done, total).
 
     Returns:
-        Name -> data, in the order asked for.
-
-    Raises:
-        UserError: for an unknown overlay or population, values of a scripted policy, or a comparison of one population.
+        Name -> data, in the order of `overlays`.
     """
     chosen = [find_overlay(one) if isinstance(one, str) else one for one in overlays]
     if population is not None and not 0 <= population < world.num_populations:
@@ -178,7 +167,7 @@ def compute_overlays(
 
 
 def _check(world: Any, chosen: Sequence[Overlay]) -> None:
-    """Refuses worlds of another sort, one population alone, and worlds on several maps where cells are added up."""
+    """Refuses unsuitable worlds, comparisons of one population, and sums over several maps."""
     for overlay in chosen:
         overlay.reader(world)
         if overlay.reader is not chosen[0].reader:

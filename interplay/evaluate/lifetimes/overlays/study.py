@@ -1,4 +1,4 @@
-"""The input of an overlay: the world's state, what recorders have seen, and a network's values."""
+"""The input of an overlay: a world's state, its recorders, and a network's values."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from interplay.evaluate.progress import Progress, no_progress
 
 @dataclass(frozen=True)
 class Study:
-    """One world played for some ticks with recorders looking on.
+    """A world played for some recorded ticks.
 
     Attributes:
         world: the batch, at the last tick; its worlds share one map.
-        population: the one that was asked for, or None for all.
-        seed: of what is drawn while measuring.
-        ticks: that were recorded.
-        recorders: name -> recorder, as the overlays needed them.
+        population: the selected one, or None for all.
+        seed: of the measures.
+        ticks: recorded.
+        recorders: name -> recorder.
         networks: values of a checkpoint, or None for a scripted policy.
-        progress: hears of progress.
-        agent: the slot that somebody looks at, or None.
-        expects: what the network of `agent` expects of observations of that agent, with what it remembers now; None as `networks`.
+        progress: called with (task, done, total).
+        agent: the selected slot, or None.
+        expects: values of observations of `agent` with its current memory; None as `networks`.
     """
 
     world: Any
@@ -40,24 +40,20 @@ class Study:
     expects: Expects | None = None
 
     def require_values(self) -> Value:
-        """Values of the checkpoint's networks.
-
-        Raises:
-            UserError: if a scripted policy plays, which expects nothing.
-        """
+        """Values of the checkpoint's networks; UserError for a scripted policy."""
         if self.networks is None:
             raise UserError("a scripted policy has no values to show; name the run folder of a trained one")
         return self.networks
 
     def require_expects(self) -> Expects:
-        """Values of the agent that is looked at; errors as of `require_values`."""
+        """Values of the selected agent; UserError for a scripted policy."""
         self.require_values()
         assert self.expects is not None
         return self.expects
 
     @property
     def populations(self) -> tuple[int, ...]:
-        """Those to look at, ascending."""
+        """The shown populations, ascending."""
         return tuple(range(self.world.num_populations)) if self.population is None else (self.population,)
 
     @property
@@ -66,5 +62,5 @@ class Study:
         return self.world.state.tiles[0]
 
     def seen(self, name: str) -> Any:
-        """What a recorder has recorded."""
+        """A recorder by name."""
         return self.recorders[name]

@@ -1,4 +1,4 @@
-"""Overlay: where agents have been, of every world that draws them."""
+"""Overlay: visited places, for every world that draws its agents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def visits(study: Study) -> OverlayData:
 
 
 def visits_now(study: Study, whose: str) -> Layer:
-    """The same of everybody, or of the agent that is looked at."""
+    """Visits of all agents, or of the selected one."""
     places = study.seen("places")
     if whose == EVERYBODY or study.agent is None:
         return _layer(study, places, "where agents have been")

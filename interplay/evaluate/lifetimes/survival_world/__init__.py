@@ -1,1 +1,1 @@
-"""Instruments for the survival world: what its agents do, step by step, and what is found in it."""
+"""Instruments for the survival world: actions and events of its agents, step by step."""

@@ -1,4 +1,4 @@
-"""What the agents of survival do, as a list of events: contacts, items taken up, used, given and dropped, and deaths."""
+"""Events of survival: contacts, items picked up, used, given and dropped, and deaths."""
 
 from __future__ import annotations
 
@@ -16,19 +16,11 @@ from interplay.worlds.survival.state import NOBODY as NO_SIDE
 
 KINDS = ("contact", "pick-up", "use", "gift", "drop", "death")
 CONTACT, PICK_UP, USE, GIFT, DROP, DEATH = range(len(KINDS))
-THINGS = (
-    "nothing",
-    "wall",
-    "opponent",
-    "mate",
-    "box",
-    "heal",
-    "box item",
-    "other item",
-)  # on the ray, or held
+# First on the melee ray, or held.
+THINGS = ("nothing", "wall", "opponent", "mate", "box", "heal", "box item", "other item")
 NOTHING_THERE, A_WALL, OPPONENT, MATE, BOX, HEAL, BOX_ITEM, OTHER_ITEM = range(len(THINGS))
-CAUSES = ("zone", "blow", "other")  # of death; other: a mechanic of one's own
-EARLY = 5  # first steps of a contact, which weigh peaceful and bloody ones alike
+CAUSES = ("zone", "blow", "other")  # of death; other: a user-defined mechanic
+EARLY = 5  # first steps of a contact, counted separately so that long contacts do not dominate
 
 EVENT = np.dtype(
     [
@@ -37,39 +29,32 @@ EVENT = np.dtype(
         ("agent", np.int16),
         ("kind", np.uint8),  # index into KINDS
         ("what", np.uint8),  # contact: OPPONENT; items: index into THINGS; death: index into CAUSES
-        (
-            "other",
-            np.int16,
-        ),  # contact: the opponent; gift: the taker, -1 nobody; death by a blow: the side that struck; else -1
-        (
-            "steps",
-            np.int32,
-        ),  # contact: how many it lasted; use, gift, drop: since the item was taken up, -1 unknown; else 0
-        ("early", np.int16),  # contact: how many of its first EARLY steps it has
+        # Contact: the opponent; gift: the taker, -1 none; death by a blow: the side of the attacker; else -1.
+        ("other", np.int16),
+        # Contact: its length; use, gift, drop: since the pick-up, -1 unknown; else 0.
+        ("steps", np.int32),
+        ("early", np.int16),  # contact: steps among its first EARLY
         ("strikes", np.int32),  # contact: steps in which the agent struck
         ("early_strikes", np.int16),  # contact: those among its first EARLY steps
-        ("health", np.int32),  # as the step began
-        ("x", np.float32),  # m, as the step ended
+        ("health", np.int32),  # at the start of the step
+        ("x", np.float32),  # m, at the end of the step
         ("y", np.float32),
-        ("radius", np.float32),  # m, of the zone that judged the step
+        ("radius", np.float32),  # m, of the zone in effect
         ("outside", np.bool_),  # of it
     ]
 )
 
 
 class EventRecorder:
-    """Lists what happens, and counts what is on the melee's ray and who stands inside the zone.
+    """Lists events, and counts objects on the melee ray and agents inside the zone.
 
-    A contact is an unbroken run of steps in which an agent's melee segment meets the same opponent first: in these the agent could
-    strike it. It counts when it ends, so `events` closes those that go on.
-
-    Args:
-        world: a batch of survival worlds.
+    A contact is an unbroken run of steps in which an agent's melee segment meets the same opponent first, so that the agent could strike
+    it. Contacts are listed when they end; `events` closes those that go on.
 
     Attributes:
-        on_ray: (A, len(THINGS), 2) int64, steps in which the ray met this first, and [..., 1] those with a strike.
-        inside: (A, 2) int64, steps that an agent lived through outside [0] and inside [1].
-        standing: lists by step of the episode: how many live, how many of them stand inside; grows as episodes do.
+        on_ray: (A, len(THINGS), 2) int64, [..., 0] steps in which the ray met this first, [..., 1] those with a strike.
+        inside: (A, 2) int64, steps survived outside [0] and inside [1].
+        standing: (steps, 2) int64 by step of the episode: living agents, and those of them inside.
 
     Example:
         >>> from interplay import make_world
@@ -91,36 +76,35 @@ class EventRecorder:
         self._sides = np.asarray(world.state.sides, np.int64)
         shape = world.num_worlds, agents
         self._facing = np.full(shape, NOTHING, np.int64)  # the opponent on the ray, or NOTHING
-        self._contact = np.zeros(shape, EVENT)  # what is known of the contact that goes on
-        self._taken = np.full(
-            (*shape, rules.num_bodies), -1, np.int64
-        )  # step in which a body was taken up by its holder
+        self._contact = np.zeros(shape, EVENT)  # the current contact
+        # Step in which a body was picked up by its holder.
+        self._taken = np.full((*shape, rules.num_bodies), -1, np.int64)
         self.on_ray = np.zeros((agents, len(THINGS), 2), np.int64)
         self.inside = np.zeros((agents, 2), np.int64)
         self.standing = np.zeros((0, 2), np.int64)
 
-    def note(self, moment: Moment) -> None:
-        """Takes in one step."""
+    def add(self, moment: Moment) -> None:
+        """Adds one step."""
         self._begin_anew(moment)
-        self._note_contacts(moment)
+        self._add_contacts(moment)
         for rows, kind in ((moment.used, USE), (moment.given, GIFT), (moment.dropped, DROP)):
-            self._note_parted(moment, rows, kind)
-        self._note_picked(moment)
-        self._note_deaths(moment)
+            self._add_parted(moment, rows, kind)
+        self._add_picked(moment)
+        self._add_deaths(moment)
         self._count(moment)
 
     def events(self) -> Array:
-        """(E,) `EVENT`, by world, step and agent; contacts that go on are in it as far as they went."""
+        """(E,) `EVENT`, sorted by world, step and agent; current contacts are included so far."""
         going_on = self._contact[self._facing != NOTHING]
         found = np.concatenate([*self._rows, going_on]) if self._rows else going_on
         return found[np.lexsort((found["kind"], found["agent"], found["step"], found["world"]))]
 
     def _begin_anew(self, moment: Moment) -> None:
-        """A world that did not go on stands between two episodes: contacts end there, and nobody holds anything."""
+        """Ends contacts and clears pick-ups in worlds between two episodes."""
         self._close(np.where(moment.going[:, None], False, self._facing != NOTHING))
         self._taken[moment.steps == 0] = -1
 
-    def _note_contacts(self, moment: Moment) -> None:
+    def _add_contacts(self, moment: Moment) -> None:
         facing = self._opponents(moment)
         same = (facing == self._facing) & (facing != NOTHING)
         self._close((self._facing != NOTHING) & ~same)
@@ -147,8 +131,8 @@ class EventRecorder:
             self._rows.append(self._contact[ended].copy())
             self._facing[ended] = NOTHING
 
-    def _note_parted(self, moment: Moment, rows: Array, kind: int) -> None:
-        """An item that was used, given or dropped."""
+    def _add_parted(self, moment: Moment, rows: Array, kind: int) -> None:
+        """Adds events of items used, given or dropped."""
         for w, a in np.argwhere((rows != EMPTY) & moment.acted):
             item = rows[w, a]
             taker = moment.taker[w, a] if kind == GIFT else -1
@@ -160,13 +144,13 @@ class EventRecorder:
                 self._taken[w, taker, item] = moment.steps[w]
             self._taken[w, a, item] = -1
 
-    def _note_picked(self, moment: Moment) -> None:
+    def _add_picked(self, moment: Moment) -> None:
         for w, a, k in np.argwhere(moment.picked != EMPTY):
             item = moment.picked[w, a, k]
             self._rows.append(self._row(moment, w, a, PICK_UP, self._things[item], -1).reshape(1))
             self._taken[w, a, item] = moment.steps[w]
 
-    def _note_deaths(self, moment: Moment) -> None:
+    def _add_deaths(self, moment: Moment) -> None:
         for w, a in np.argwhere(moment.died):
             cause = moment.cause[w, a]
             what = CAUSES.index("zone" if cause == ZONE else "other" if cause == NO_SIDE else "blow")
@@ -195,7 +179,7 @@ class EventRecorder:
         np.add.at(self.standing[:, 1], steps, ~moment.outside[lived])
 
     def _row(self, moment: Moment, w: int, a: int, kind: int, what: int, other: int) -> Array:
-        """() EVENT, with what holds for events of every kind."""
+        """() EVENT with the fields common to all kinds."""
         event = np.zeros((), EVENT)
         event["world"], event["step"], event["agent"] = w, moment.steps[w], a
         event["kind"], event["what"], event["other"] = kind, what, other
@@ -207,12 +191,11 @@ class EventRecorder:
 
 def named(events: Array, kinds: Iterable[int]) -> Array:
     """The events of some kinds."""
-    found: Array = events[np.isin(events["kind"], list(kinds))]
-    return found
+    return events[np.isin(events["kind"], list(kinds))]
 
 
 def _things(rules: Any) -> Array:
-    """(N,) what each body row is, as an opponent might see it: index into THINGS."""
+    """(N,) index into THINGS of each body row; agents are opponents."""
     row = np.arange(rules.num_bodies)
     ends = [rules.agents, rules.first_heal, rules.first_box_item, rules.first_other]
     return np.array([OPPONENT, BOX, HEAL, BOX_ITEM, OTHER_ITEM])[np.searchsorted(ends, row, side="right")]

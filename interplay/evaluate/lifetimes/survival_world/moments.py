@@ -1,7 +1,7 @@
-"""One step of the survival world as recorders read it; no other recorder reads that world's state.
+"""One step of the survival world, the input of its recorders.
 
-What agents see and strike lies in the middle of a step and is gone when it ends. So the first half of each step, up to the
-blows, is made again on a copy of the world as it was before, by the same compiled phases.
+Targets of strikes exist only in the middle of a step. So the first half of each step, up to the blows, is repeated on a copy of the
+previous state by the same compiled phases.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from interplay.worlds.survival.rules import step as phases
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, GIVE, melee_targets
 from interplay.worlds.survival.state import EMPTY
 
-LOST = -1  # of `Moment.taker`: nobody got the gift
-_COPIED = ("body", "agent", "room", "inventory")  # what the phases up to the blows write
+LOST = -1  # of `Moment.taker`: no taker
+_COPIED = ("body", "agent", "room", "inventory")  # written by the phases up to the blows
 
 
 class Moment(NamedTuple):
-    """What a step did; W worlds, A agents, S slots of an inventory. Metres, steps, hit points, body rows.
+    """A step of W worlds, A agents, S slots of an inventory. Units: metres, steps, hit points, body rows.
 
     Attributes:
-        going: (W,) bool, the world made a step; elsewhere it was over or has just been reset, and nothing below counts.
+        going: (W,) bool, the world made a step; if not (over or just reset), its other fields are invalid.
         steps: (W,) of the episode, this one included.
-        acted: (W, A) bool, alive as the step began.
-        alive: (W, A) bool, alive now.
-        position: (W, A, 2), now; of the dead, where they fell.
-        before: (W, A) health as the step began.
-        circle: (W, 3) x, y and radius of the zone that this step judged by, as it was before it moved.
-        outside: (W, A) bool, stands outside of that circle; nobody does where there is no zone.
-        ray: (W, A) what the melee segment met first as blows were struck: a body row, `sight.WALL` or `sight.NOBODY`.
-        struck: (W, A) bool, chose to attack and was ready to.
+        acted: (W, A) bool, alive at the start of the step.
+        alive: (W, A) bool, alive at its end.
+        position: (W, A, 2), at its end; for the dead, the place of death.
+        before: (W, A) health at the start of the step.
+        circle: (W, 3) x, y and radius of the zone in effect, before it moves.
+        outside: (W, A) bool, outside of that circle; False without a zone.
+        ray: (W, A) first hit of the melee segment at the time of the blows: a body row, `sight.WALL` or `sight.NOBODY`.
+        struck: (W, A) bool, chose to attack and was ready.
         used, given, dropped: (W, A) row of the item, or `EMPTY`.
-        taker: (W, A) the slot that got the gift, or `LOST`.
+        taker: (W, A) the slot that received the gift, or `LOST`.
         picked: (W, A, S) rows of the items picked up, in order, then `EMPTY`.
         died: (W, A) bool, in this step.
-        cause: (W, A) what last changed the health: a side, `state.NOBODY` or `state.ZONE`.
+        cause: (W, A) source of the last damage: a side, `state.NOBODY` or `state.ZONE`.
     """
 
     going: Array
@@ -64,9 +64,9 @@ class Moment(NamedTuple):
 
 
 class MomentReader:
-    """Reads the step that a batch of `SurvivalWorld`s has just made; to be called after every reset and every step.
+    """Reads the last step of a batch of `SurvivalWorld`s; must be called after every reset and step.
 
-    Phases in Python (modules of one's own) are not made again: what they move before the blows is not in `ray`.
+    User-defined phases in Python are not repeated: their movements before the blows are missing in `ray`.
 
     Args:
         world: the batch, before the first step that counts.
@@ -77,7 +77,7 @@ class MomentReader:
         self._before = _copy(world.state)
 
     def __call__(self, world: Any) -> Moment:
-        """The moment; its arrays are its own."""
+        """The moment; its arrays are copies."""
         state, rules, middle = world.state, world.rules, self._before
         self._before = _copy(state)
         agents = rules.agents
@@ -116,7 +116,7 @@ class MomentReader:
         )
 
     def _give(self, world: Any, middle: Any, going: Array) -> tuple[Array, Array]:
-        """Gifts one giver after the other, as the rules make them: only so it is told who gave to whom."""
+        """Repeats gifts giver by giver, in the order of the rules, to identify each taker."""
         wishes = middle.action[:, :, GIVE].copy()
         given, taker = np.full(wishes.shape, EMPTY), np.full(wishes.shape, LOST)
         if not world.rules.inventory:
@@ -136,8 +136,7 @@ class MomentReader:
             return np.full(middle.agent.shape, EMPTY)
         held, last = middle.agent["held"].copy(), _last(middle)
         self._run(world, middle, going, phases.DROP_ITEMS)
-        found: Array = np.where((middle.agent["held"] < held) & (middle.action[:, :, DROP] == 1), last, EMPTY)
-        return found
+        return np.where((middle.agent["held"] < held) & (middle.action[:, :, DROP] == 1), last, EMPTY)
 
     def _run(self, world: Any, state: Any, going: Array, *numbers: int) -> None:
         plan = np.array([[number, 0, 0] for number in numbers])
@@ -145,18 +144,13 @@ class MomentReader:
 
 
 def moment_reader(world: World) -> Callable[[World], Moment]:
-    """What reads the steps of a world from here on, as the world announces it in `World.instruments`.
-
-    Raises:
-        UserError: for any world but survival.
-    """
+    """The reader of a world's steps from now on, named in `World.instruments`."""
     if "moments" not in world.instruments:
         raise UserError(
             f"{world.id}: its agents neither strike nor use items as those of survival do; "
             "analyse a world such as survival/1v1-all-high"
         )
-    reader: Callable[[World], Moment] = load(world.instruments["moments"])(world)
-    return reader
+    return load(world.instruments["moments"])(world)
 
 
 def _copy(state: Any) -> Any:
@@ -166,8 +160,7 @@ def _copy(state: Any) -> Any:
 def _outside(position: Array, circle: Array) -> Array:
     away = position - circle[:, None, :2]
     radius = circle[:, 2:]
-    found: Array = (radius == 0.0) | ((away * away).sum(axis=2) > radius * radius)
-    return found
+    return (radius == 0.0) | ((away * away).sum(axis=2) > radius * radius)
 
 
 def _last(state: Any) -> Array:
@@ -178,7 +171,7 @@ def _last(state: Any) -> Array:
 
 
 def _picked(state: Any, middle: Any, alive: Array) -> Array:
-    """Pick-ups only append: what stands in slots that were free before."""
+    """Rows in slots that were free before; pick-ups only append."""
     slots = np.arange(state.inventory.shape[2])
     new = (slots >= middle.agent["held"][:, :, None]) & alive[:, :, None]
     picked = np.where(new, state.inventory, EMPTY)

@@ -1,6 +1,6 @@
-"""Overlays of the survival world: whom its agents strike, what they do with items, how they die, whether they keep to the zone.
+"""Overlays of the survival world: strikes, items, deaths and the zone.
 
-One episode of each world of the batch is played; worlds that are over stand still.
+Each world of the batch plays one episode.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ HEALTHS = {
     "> 175": (176, 2**31 - 1),
 }
 WINDOW = 100  # steps, of the bars of deaths
-MOST_AGENTS = 8  # that get a line of their own
+MOST_AGENTS = 8  # shown one by one
 
 
 def strikes(study: Study) -> OverlayData:
-    """How often agents strike by what the melee would meet first, and how long they face an opponent."""
+    """Strike rates by first object on the melee segment, and lengths of contacts."""
     recorder = study.seen("events")
     contacts = e.named(recorder.events(), [e.CONTACT])
     bars = Layer(
@@ -62,7 +62,7 @@ def strikes(study: Study) -> OverlayData:
 
 
 def _strike_rows(counts: Array, contacts: Array) -> tuple[tuple[object, ...], ...]:
-    """A row for each thing that was met, from (things, 2) steps and strikes; the first steps of contacts last."""
+    """A row per object met, from (things, 2) steps and strikes; last the first steps of contacts."""
     rows = [
         (thing, int(steps), int(struck), _share(struck, steps))
         for thing, (steps, struck) in zip(e.THINGS, counts, strict=True)
@@ -73,7 +73,7 @@ def _strike_rows(counts: Array, contacts: Array) -> tuple[tuple[object, ...], ..
 
 
 def items(study: Study) -> OverlayData:
-    """What is taken up, used, given and dropped, how soon, and at which health."""
+    """Items picked up, used, given and dropped, with delays and health."""
     events = e.named(study.seen("events").events(), [e.PICK_UP, e.USE, e.GIFT, e.DROP])
     used = events[events["kind"] == e.USE]
     heals = used[used["what"] == e.HEAL]
@@ -91,7 +91,7 @@ def items(study: Study) -> OverlayData:
         heals["health"],
         HEALTHS,
         "hit points",
-        "Health of those who used a heal, before it healed.",
+        "Health of agents at the use of a heal, before it healed.",
     )
     return OverlayData(
         "items",
@@ -104,7 +104,7 @@ def items(study: Study) -> OverlayData:
 
 
 def _item_rows(events: Array, worlds: int) -> tuple[tuple[object, ...], ...]:
-    """A row for each event with each item that there was."""
+    """A row for each kind of event and item that occurred."""
     rows = []
     for kind in (e.PICK_UP, e.USE, e.GIFT, e.DROP):
         for what in (e.HEAL, e.BOX_ITEM, e.OTHER_ITEM):
@@ -118,7 +118,7 @@ def _item_rows(events: Array, worlds: int) -> tuple[tuple[object, ...], ...]:
 
 
 def deaths(study: Study) -> OverlayData:
-    """When agents die and of what."""
+    """Times and causes of death."""
     recorder = study.seen("events")
     found = e.named(recorder.events(), [e.DEATH])
     length, ended = _lives(study, found)
@@ -134,7 +134,7 @@ def deaths(study: Study) -> OverlayData:
 
 
 def _median_words(middle: float) -> str:
-    """The median life, NaN where half of the lives have not ended: then only that is known."""
+    """The median life in words; NaN if more than half of the lives go on."""
     return (
         f"median life {middle:,.0f} steps"
         if np.isfinite(middle)
@@ -143,7 +143,7 @@ def _median_words(middle: float) -> str:
 
 
 def _death_rows(found: Array, alive: Array) -> tuple[tuple[object, ...], ...]:
-    """A row for each cause that there was, from deaths; last those alive, from the steps that they have lived."""
+    """A row per cause of death that occurred; last the living, with their steps so far."""
     rows: list[tuple[object, ...]] = []
     for number, cause in enumerate(e.CAUSES):
         own = found[found["what"] == number]
@@ -158,13 +158,13 @@ def _death_rows(found: Array, alive: Array) -> tuple[tuple[object, ...], ...]:
 
 
 def _living(recorder: Any, length: Array, ended: Array) -> Layer:
-    """Who still lives after each step, all agents together and one by one; `length` and `ended` as of `_lives`."""
+    """Survival curves of all agents together and one by one; `length` and `ended` from `_lives`."""
     times = np.arange(int(length.max()) + 1)
     lines = [length, *length.T[: _own_lines(recorder)]], [ended, *ended.T[: _own_lines(recorder)]]
     curves = [kaplan_meier(one.ravel(), over.ravel()).at(times) for one, over in zip(*lines, strict=True)]
     return Layer(
         "living",
-        "Who still lives",
+        "Survival",
         np.stack(curves),
         "curves",
         "plain",
@@ -179,9 +179,7 @@ def _living(recorder: Any, length: Array, ended: Array) -> Layer:
 
 def _by_cause(found: Array, longest: int) -> Layer:
     """Deaths in windows of steps, up to the longest life."""
-    windows = (
-        np.arange(longest // WINDOW + 2) * WINDOW
-    )  # the last one has the longest life inside, not at its end
+    windows = np.arange(longest // WINDOW + 2) * WINDOW  # the longest life lies inside the last window
     counts = [
         np.histogram(found["step"][found["what"] == number], windows)[0] for number in range(len(e.CAUSES))
     ]
@@ -201,7 +199,7 @@ def _by_cause(found: Array, longest: int) -> Layer:
 
 
 def zone(study: Study) -> OverlayData:
-    """Whether agents keep to the safe zone."""
+    """Shares of living agents inside the safe zone."""
     recorder = study.seen("events")
     share = _ratio(recorder.inside[:, 1], recorder.inside.sum(axis=1))
     standing = recorder.standing
@@ -234,7 +232,7 @@ def zone(study: Study) -> OverlayData:
 
 
 def _lives(study: Study, found: Array) -> tuple[Array, Array]:
-    """(W, A) how many steps each agent lived, and whether it died; others are cut where their episode stands."""
+    """(W, A) steps lived, and whether the agent died; others are censored at the current step."""
     agents = study.world.rules.agents
     length = np.repeat(np.asarray(study.world.state.room["steps"])[:, None], agents, axis=1)
     ended = np.zeros(length.shape, bool)
@@ -246,7 +244,7 @@ def _lives(study: Study, found: Array) -> tuple[Array, Array]:
 def _spread(
     name: str, title: str, values: Array, spans: dict[str, tuple[int, int]], what: str, meaning: str
 ) -> Layer:
-    """How many values lie in each span."""
+    """Counts of values in each span."""
     counts = [((values >= low) & (values <= high)).sum() for low, high in spans.values()]
     return Layer(
         name,
@@ -269,7 +267,7 @@ def _episodes(study: Study) -> str:
 
 
 def _own_lines(recorder: Any) -> int:
-    """How many agents are shown one by one."""
+    """Number of agents shown one by one."""
     return min(len(recorder.inside), MOST_AGENTS)
 
 
@@ -292,7 +290,7 @@ def _mean(values: Array) -> float:
 
 
 _NEEDS = {"events": e.EventRecorder}
-STRIKES = Overlay("strikes", "whom survival's agents strike", strikes, _NEEDS, reader=moment_reader)
+STRIKES = Overlay("strikes", "what survival's agents strike", strikes, _NEEDS, reader=moment_reader)
 ITEMS = Overlay("items", "what survival's agents do with items", items, _NEEDS, reader=moment_reader)
 DEATHS = Overlay("deaths", "when survival's agents die, and of what", deaths, _NEEDS, reader=moment_reader)
-ZONE = Overlay("zone", "who keeps to survival's safe zone", zone, _NEEDS, reader=moment_reader)
+ZONE = Overlay("zone", "time in survival's safe zone", zone, _NEEDS, reader=moment_reader)

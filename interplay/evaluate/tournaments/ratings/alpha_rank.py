@@ -1,4 +1,4 @@
-"""Alpha-rank: how often evolution would visit each strategy, also where the strategies beat each other in a circle.
+"""Alpha-rank: how often evolution would visit each strategy, also if strategies beat each other in a circle.
 
 Omidshafiei et al. 2019, "Alpha-Rank: Multi-Agent Evaluation by Evolution", Scientific Reports 9:9937. Populations of m
 individuals play one strategy each until a mutant takes one over; the chain of such take-overs, every mutant as frequent as the
@@ -7,7 +7,6 @@ others, has a stationary distribution pi, which is the ranking. Nothing is lost 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -16,18 +15,15 @@ from interplay.core.errors import UserError
 
 
 def alpha_rank(payoffs: np.ndarray, alpha: float = 10.0, m: int = 50) -> np.ndarray:
-    """The ranking in one population whose members meet each other.
+    """The ranking in one population that plays against itself.
 
     Args:
-        payoffs: (S, S), payoffs[r, s] = what r earns against s, e.g. shares of matches won.
-        alpha: intensity of selection, in units of 1 / payoff; large: the better one nearly always takes over.
+        payoffs: (S, S), payoffs[r, s] = payoff of r against s, e.g. its win rate.
+        alpha: intensity of selection, in units of 1 / payoff; if large, the better one nearly always takes over.
         m: individuals of the population, at least 2.
 
     Returns:
         (S,) pi, sums to 1.
-
-    Raises:
-        UserError: if the payoffs are not a finite square matrix.
 
     Example:
         >>> alpha_rank(np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])).round(3).tolist()
@@ -44,48 +40,14 @@ def alpha_rank(payoffs: np.ndarray, alpha: float = 10.0, m: int = 50) -> np.ndar
     return stationary(log_move)
 
 
-def alpha_rank_roles(payoffs: Sequence[np.ndarray], alpha: float = 10.0, m: int = 50) -> np.ndarray:
-    """The ranking of profiles where each of K roles is played by a population of its own.
-
-    Args:
-        payoffs: K tensors (S_1, ..., S_K), payoffs[k][s_1, ..., s_K] = what role k earns in that profile.
-        alpha: intensity of selection.
-        m: individuals of each population.
-
-    Returns:
-        (S_1, ..., S_K) pi, sums to 1.
-
-    Raises:
-        UserError: if the tensors do not fit each other.
-    """
-    tables = [np.asarray(table, np.float64) for table in payoffs]
-    shape = tables[0].shape
-    if any(table.shape != shape for table in tables) or len(shape) != len(tables):
-        raise UserError(
-            f"alpha-rank: {len(tables)} payoff tables of shapes {[t.shape for t in tables]}; give one per role, "
-            "each with one axis per role"
-        )
-    number = np.arange(int(np.prod(shape))).reshape(shape)
-    log_move = np.full((number.size, number.size), -np.inf)
-    for profile in np.ndindex(shape):
-        for k, size in enumerate(shape):
-            for strategy in range(size):
-                if strategy == profile[k]:
-                    continue
-                other = (*profile[:k], strategy, *profile[k + 1 :])
-                gain = alpha * (tables[k][other] - tables[k][profile])
-                log_move[number[profile], number[other]] = _fixation(np.full(m - 1, gain))
-    return stationary(log_move).reshape(shape)
-
-
 def stationary(log_move: np.ndarray) -> np.ndarray:
-    """The stationary distribution of a chain, by elimination without subtraction and in logarithms.
+    """The stationary distribution of a chain, by elimination without subtraction, in logarithms.
 
-    Differences of nearly equal numbers, or numbers too small to be written, would ruin chains with moves of e^-5000 among moves of
-    1. Source: Grassmann, Taksar, Heyman 1985, "Regenerative analysis and steady state distributions".
+    Cancellation or underflow would otherwise ruin chains with moves of e^-5000 among moves of 1. Source: Grassmann, Taksar, Heyman
+    1985, "Regenerative analysis and steady state distributions".
 
     Args:
-        log_move: (S, S), logarithm of the probability or rate from i to j; the diagonal is ignored. Every state is reached.
+        log_move: (S, S), logarithm of the probability or rate from i to j; the diagonal is ignored. The chain is irreducible.
 
     Returns:
         (S,).
@@ -106,8 +68,8 @@ def stationary(log_move: np.ndarray) -> np.ndarray:
 
 
 def _takes_over(payoffs: np.ndarray, r: int, s: int, alpha: float, m: int) -> float:
-    """log rho: of the chance that one r among m - 1 of s takes the population over."""
-    rs = np.arange(1, m)  # individuals that play r already
+    """log rho, the log-probability that one r takes over a population of m - 1 s."""
+    rs = np.arange(1, m)  # individuals that already play r
     ours = ((rs - 1) * payoffs[r, r] + (m - rs) * payoffs[r, s]) / (m - 1)
     theirs = ((m - rs - 1) * payoffs[s, s] + rs * payoffs[s, r]) / (m - 1)
     return _fixation(alpha * (ours - theirs))

@@ -7,24 +7,24 @@ import math
 import numpy as np
 
 ELO = 400.0 / math.log(10.0)  # points per unit of log odds: 400 points are odds of 10 to 1
-DRAWS = 1.0  # drawn matches that every pair is given beside those it played: half a win each
+DRAWS = 1.0  # drawn matches added to every pair that met: half a win each
 _STEPS, _CLOSE = 100, 1e-10
 
 
 def elo(wins: np.ndarray, draws: float = DRAWS) -> np.ndarray:
-    """The ratings that make the results likeliest.
+    """Maximum-likelihood ratings.
 
-    Player i beats j with probability 1 / (1 + 10^((r_j - r_i) / 400)); a draw counts as half a win for each. Every pair that
-    met is given `draws` drawn matches more, so that a player who never lost has a finite rating; with many matches they
-    weigh nothing. Source: Bradley and Terry 1952, "Rank analysis of incomplete block designs"; Elo 1978.
+    Player i beats j with probability 1 / (1 + 10^((r_j - r_i) / 400)); a draw counts as half a win for each. `draws` drawn
+    matches are added to every pair that met, so that a player without a loss has a finite rating; with many matches their effect
+    vanishes. Source: Bradley and Terry 1952, "Rank analysis of incomplete block designs"; Elo 1978.
 
     Args:
-        wins: (..., P, P), wins[i, j] = matches that i won against j, draws counted half for each; the diagonal is ignored.
-        draws: drawn matches that each pair is given, at least 0.
+        wins: (..., P, P), wins[i, j] = matches that i won against j, draws half for each; the diagonal is ignored.
+        draws: drawn matches added to each pair, at least 0.
 
     Returns:
-        (..., P) float64 Elo points, their mean 0. Players between whom no chain of matches leads are rated by their own
-        group alone, each group with mean 0.
+        (..., P) float64 Elo points with mean 0. Players without a chain of matches between them form separate groups, each with
+        mean 0.
 
     Example:
         >>> elo(np.array([[0.0, 30.0], [10.0, 0.0]]), draws=0.0).round(1).tolist()
@@ -42,7 +42,7 @@ def elo(wins: np.ndarray, draws: float = DRAWS) -> np.ndarray:
         expected = played * _logistic(gap)
         gradient = (wins - expected).sum(axis=-1)
         step = _newton_step(played * _logistic(gap) * _logistic(-gap), gradient)
-        # A step of more than one unit of log odds may overshoot: the likelihood is flat far from its top.
+        # Steps are limited to one unit of log odds: the likelihood is flat far from its maximum.
         step /= np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1.0)
         theta += step
         if np.abs(step).max(initial=0.0) < _CLOSE:
@@ -51,7 +51,7 @@ def elo(wins: np.ndarray, draws: float = DRAWS) -> np.ndarray:
 
 
 def win_probability(rating: float, other: float) -> float:
-    """Of a player against another, by their Elo points.
+    """Win probability of a player with Elo `rating` against one with `other`.
 
     Example:
         >>> round(win_probability(400.0, 0.0), 3)
@@ -66,20 +66,18 @@ def _logistic(x: np.ndarray) -> np.ndarray:
 
 
 def _newton_step(weight: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """H^-1 g with H the graph Laplacian of the weights; what H cannot tell (each group's mean) stays."""
+    """H^-1 g with H the graph Laplacian of the weights; its null space (each group's mean) is left unchanged."""
     players = weight.shape[-1]
     hessian = -weight
     diagonal = np.arange(players)
     hessian[..., diagonal, diagonal] = weight.sum(axis=-1)
-    step: np.ndarray = (np.linalg.pinv(hessian, rcond=1e-12, hermitian=True) @ gradient[..., None])[..., 0]
-    return step
+    return (np.linalg.pinv(hessian, rcond=1e-12, hermitian=True) @ gradient[..., None])[..., 0]
 
 
 def _group_means(theta: np.ndarray, met: np.ndarray) -> np.ndarray:
-    """(..., P), the mean over all that a chain of matches connects with each player."""
+    """(..., P), the mean over all players connected with each player by matches."""
     players = theta.shape[-1]
     reach = met | np.eye(players, dtype=bool)
     for _ in range(max(players.bit_length(), 1)):
         reach = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
-    means: np.ndarray = (reach * theta[..., None, :]).sum(axis=-1) / reach.sum(axis=-1)
-    return means
+    return (reach * theta[..., None, :]).sum(axis=-1) / reach.sum(axis=-1)

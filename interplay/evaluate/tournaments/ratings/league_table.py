@@ -1,4 +1,4 @@
-"""The table of a league: who its players are, how strong, who beat whom, and how its equilibrium mixes them."""
+"""The table of a league: players, Elo, results between them, and their mixture in equilibrium."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from interplay.evaluate.tournaments.ratings.nash import nash
 
 
 class LeagueTable(NamedTuple):
-    """N players who met somebody.
+    """N players with at least one match.
 
     Attributes:
-        world: its id.
-        agent_steps: of the run when this was so.
+        world: id.
+        agent_steps: of the run at this time.
         names: of the players.
         learner: the learner that each is or was; "" for fixed players.
-        since: (N,) int64, agent-steps at which each was frozen; those of now for learners, 0 for fixed players.
-        elo: (N,) float64, the anchor's points are 0.
-        anchor: its name.
-        payoff: results between them.
-        nash: (N,) float64, how an equilibrium of the mean outcomes mixes them; pairs that never met count as even.
+        since: (N,) int64, agent-steps at which each was frozen; current ones for learners, 0 for fixed players.
+        elo: (N,) float64; 0 for the anchor.
+        anchor: name.
+        payoff: results between the players.
+        nash: (N,) float64, an equilibrium mixture of the mean outcomes; pairs that never met count as even.
     """
 
     world: str
@@ -39,16 +39,16 @@ class LeagueTable(NamedTuple):
 
     @property
     def order(self) -> list[int]:
-        """Numbers of the players, the best by Elo first."""
+        """Indices of the players, the best by Elo first."""
         return sorted(range(len(self.names)), key=lambda i: (-self.elo[i], i))
 
     @property
     def shares(self) -> np.ndarray:
-        """(N, N) share of its matches against the column that the row won, draws counted half; NaN between players who never met."""
+        """(N, N) win rate of the row against the column, draws half; NaN without matches."""
         return np.where(self.payoff.met > 0, self.payoff.win_rates(), np.nan)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; the pay-offs by seats, rows had the first."""
+        """JSON values; in payoffs the row had the first seat."""
         return {
             "world": self.world,
             "agent_steps": self.agent_steps,
@@ -74,20 +74,12 @@ class LeagueTable(NamedTuple):
 
 
 def rate_league(payoff: Payoff, anchors: Sequence[int]) -> tuple[np.ndarray, int]:
-    """Elo points of players from their results, and the player whose points are 0.
-
-    Args:
-        payoff: between N players who each met somebody.
-        anchors: numbers of those who may be the one at 0, the first is taken.
-
-    Returns:
-        (N,) points, and the number of the one at 0.
-    """
+    """(N,) Elo points from results, and the index of the anchor, whose points are 0: the first of `anchors`."""
     points = elo(payoff.win_rates() * payoff.met)
     anchor = anchors[0] if len(anchors) else 0
     return points - points[anchor], anchor
 
 
 def mix_league(payoff: Payoff) -> np.ndarray:
-    """(N,) an equilibrium of the mean outcomes."""
+    """(N,) an equilibrium mixture of the mean outcomes."""
     return nash(payoff.merged())

@@ -1,4 +1,4 @@
-"""Equilibria of a zero-sum game between players: how to mix them so that no single one does better (specification interfaces 11.3)."""
+"""Equilibrium mixtures of players in a zero-sum game (specification interfaces 11.3)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ def nash(payoff: np.ndarray) -> np.ndarray:
     """A mixture of players that no player beats, by a linear programme.
 
     Args:
-        payoff: (N, N) antisymmetric, what the row earns from the column, see `Payoff.merged`.
+        payoff: (N, N) antisymmetric, of the row against the column, see `Payoff.merged`.
 
     Returns:
         (N,) float64, weights that sum to 1.
-
-    Raises:
-        UserError: if the payoffs are not antisymmetric finite numbers, or SciPy is missing.
 
     Example:
         >>> nash(np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])).round(6).tolist()
@@ -31,14 +28,10 @@ def nash(payoff: np.ndarray) -> np.ndarray:
         raise UserError(
             f"Nash: payoffs {payoff.shape} must be an antisymmetric square matrix of finite numbers, as Payoff.merged gives"
         )
-    try:
-        from scipy.optimize import linprog
-    except ImportError as error:
-        raise UserError(
-            'the Nash mixture of a league needs SciPy: run `pip install "interplay[train]"`'
-        ) from error
+    from scipy.optimize import linprog
+
     count = len(payoff)
-    # Greatest value v with x^T payoff >= v for every column; the value of an antisymmetric game is 0.
+    # Maximise v with x^T payoff >= v for every column; the value of an antisymmetric game is 0.
     above = np.hstack([-payoff.T, np.ones((count, 1))])
     sums = np.append(np.ones(count), 0.0)[None]
     found = linprog(
@@ -53,16 +46,15 @@ def nash(payoff: np.ndarray) -> np.ndarray:
     if found.status != 0:
         raise UserError(f"Nash: the linear programme of {count} players has no solution ({found.message})")
     weights = np.maximum(found.x[:count], 0.0)
-    mixture: np.ndarray = weights / weights.sum()
-    return mixture
+    return weights / weights.sum()
 
 
 def exploitability(mixture: np.ndarray, payoff: np.ndarray) -> float:
-    """What the best single player earns from a mixture: 0 at an equilibrium.
+    """Payoff of the best single player against a mixture; 0 at an equilibrium.
 
     Args:
         mixture: (N,) weights that sum to 1.
-        payoff: (N, N) what the row earns from the column.
+        payoff: (N, N) of the row against the column.
 
     Example:
         >>> exploitability(np.array([1.0, 0.0, 0.0]), np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]]))

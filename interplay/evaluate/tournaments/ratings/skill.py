@@ -1,4 +1,4 @@
-"""Ratings by openskill (Weng and Lin 2011), where that extra is installed; no other file knows it."""
+"""Ratings by openskill (Weng and Lin 2011), an optional extra that only this file imports."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from interplay.evaluate.tournaments.matches import Match
 
 
 class Skill(NamedTuple):
-    """What openskill believes of a player.
+    """openskill's posterior of a player.
 
     Attributes:
         mu: mean.
-        sigma: standard deviation of that belief.
+        sigma: standard deviation.
     """
 
     mu: float
@@ -24,8 +24,8 @@ class Skill(NamedTuple):
 def skills(players: int, matches: Iterable[Match]) -> list[Skill]:
     """Plackett-Luce ratings of all players, updated match by match in the order given.
 
-    Everybody begins with openskill's own mu = 25, sigma = 25 / 3. The order matters a little, as with every rating that is
-    updated as one goes: give the matches in an order of their own, not in that of a clock.
+    All players start at openskill's mu = 25, sigma = 25 / 3. As with every sequential rating the order has a small effect: give the
+    matches in a fixed order, not in the order of completion.
 
     Raises:
         MissingExtraError: if openskill is not installed.

@@ -24,38 +24,39 @@ from interplay.evaluate.tournaments.ratings.skill import Skill, skills
 
 RESAMPLES = 400  # of the bootstrap
 LEVEL = 0.95  # of its intervals
-FEW_ROUNDS = 20  # of a player; with fewer, whoever reads the intervals is warned
-LEAST_UNSEEN = 1e-4  # wins; fewer would make odds that no fit can resolve
+FEW_ROUNDS = 20  # of a player; with fewer, a warning is shown beside the intervals
+LEAST_UNSEEN = 1e-4  # wins; fewer give odds that the fit cannot resolve
 _BOOTSTRAP = 0x70003
 _NORMAL = 1.959964  # the normal quantile that belongs to LEVEL
 
 
 @dataclass(frozen=True)
 class Standings:
-    """Who is how strong.
+    """Ratings and results of the P players.
 
     Attributes:
-        names: of the P players.
-        matches: that were counted.
-        wins: (P, P) float64, wins[i, j] = matches that i won against j, half of the drawn and of the cut ones added.
+        names: of the players.
+        matches: number counted.
+        wins: (P, P) float64, wins[i, j] = matches that i won against j, plus half of the drawn and cut ones.
         draws: (P, P) int64, drawn matches.
         mean_score: (P,) float64, the mean score of each player over its matches.
         elo: (P,) float64, see `interplay.evaluate.tournaments.ratings.bradley_terry.elo`.
-        interval: (P, 2) float64, of `elo`: 95 % of what it is when the rounds weigh otherwise; see `rate_players`.
+        interval: (P, 2) float64, 95 % bootstrap interval of `elo` over rounds; see `rate_players`.
         rounds: (P,) int64, rounds in which each player took part; intervals of few are rough, see `FEW_ROUNDS`.
-        alpha_rank: (P,) float64, see `interplay.evaluate.tournaments.ratings.alpha_rank`; payoffs are the shares of matches won.
-        skill: openskill's ratings, or None where it is not installed.
-        seats: outcomes between two players by who of them sat before the other; None where nobody sits.
+        alpha_rank: (P,) float64, see `interplay.evaluate.tournaments.ratings.alpha_rank`; payoffs are win rates.
+        skill: openskill's ratings, or None if it is not installed.
+        seats: outcomes between two players by seat order; None without seats.
         score: what decided matches: ``outcome``, ``return`` or another metric; ``life`` in merges.
-        cuts: (P, P) int64, matches without a winner that a limit ended; told from draws where the score is the outcome. None: none.
-        actions: of each player its rule of play, "sampled" or "greedy"; empty for scripted ones.
-        circles: players a, b, c who beat each other in a circle (a beats b beats c beats a, each more often than not).
+        cut: (P, P) int64, matches without a winner that a limit ended, separated from draws if the score is the outcome.
+        actions: per player, "sampled" or "greedy"; empty for scripted ones.
+        circles: players a, b, c of which a beats b, b beats c and c beats a, each more often than not.
     """
 
     names: tuple[str, ...]
     matches: int
     wins: np.ndarray
     draws: np.ndarray
+    cut: np.ndarray
     mean_score: np.ndarray
     elo: np.ndarray
     interval: np.ndarray
@@ -65,7 +66,6 @@ class Standings:
     circles: tuple[tuple[str, str, str], ...]
     seats: Payoff | None = None
     score: str = "return"
-    cuts: np.ndarray | None = None
     actions: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
@@ -84,32 +84,26 @@ class Standings:
 
     @property
     def title(self) -> str:
-        """How many matches there are, and what decided them."""
+        """Number of matches, and what decided them."""
         return f"{self.matches:,} matches, by {self.score}"
 
     def label(self, player: int, name: str | None = None) -> str:
-        """The name of a player with its rule of play."""
+        """The name of a player with its action rule."""
         rule = self.actions[player] if self.actions else ""
         return (name or self.names[player]) + (f", {rule}" if rule else "")
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The names of the shares that sum to 1: without ``cut`` where the score is not the outcome."""
+        """Names of the shares that sum to 1; ``cut`` only if the score is the outcome."""
         return NAMES if self.score == OUTCOME else NAMES[:3]
 
     @property
-    def cut(self) -> np.ndarray:
-        """(P, P) int64, see `cuts`."""
-        return np.zeros_like(self.draws) if self.cuts is None else self.cuts
-
-    @property
     def won(self) -> np.ndarray:
-        """(P, P) float64, matches that i won against j, draws not counted."""
-        won: np.ndarray = self.wins - (self.draws + self.cut) / 2
-        return won
+        """(P, P) float64, matches that i won against j, without draws."""
+        return self.wins - (self.draws + self.cut) / 2
 
     def counts(self, player: int) -> dict[str, int]:
-        """Matches that a player won, lost, drew, and that a limit cut; one of K players counts against each of the others."""
+        """Matches that a player won, lost, drew, and that were cut; a match of K players counts once per opponent."""
         each = (self.won[player], self.won[:, player], self.draws[player], self.cut[player])
         return dict(zip(self.results, (round(float(one.sum())) for one in each), strict=False))
 
@@ -121,12 +115,12 @@ class Standings:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Numbers of the players, the best by Elo first."""
+        """Indices of the players, the best by Elo first."""
         return tuple(sorted(range(len(self.names)), key=lambda i: (-self.elo[i], i)))
 
     @property
     def win_share(self) -> np.ndarray:
-        """(P, P) points of i against j per match, drawn and cut ones counted half; NaN where they did not meet."""
+        """(P, P) points of i against j per match, drawn and cut ones half; NaN without matches."""
         played = self.wins + self.wins.T
         return np.where(played > 0, self.wins / np.where(played > 0, played, 1.0), np.nan)
 
@@ -180,24 +174,20 @@ def rate_players(
     """Rates the players of a tournament.
 
     A match of more than two players counts as one between each two of them. Intervals are those of the Bayesian bootstrap
-    (Rubin 1981): every round, that is the K matches of one matchup that share a seed and are not independent, gets a
-    weight drawn from Gamma(1), and every player of a pair Gamma(1/2) wins that nobody saw (Jeffreys' prior), so that who won all of
-    20 matches is not taken to win always. A bootstrap of few rounds is too sure of itself, because it takes their spread for the
-    true one: its intervals are widened about their middle, for a player of R rounds by Student's quantile with R - 1 degrees of
-    freedom over the normal one, and by sqrt(R / (R - 1)). Three rounds alone never tell two players apart.
+    (Rubin 1981). Every round, i.e. the K matches of one matchup that share a seed and are not independent, gets a weight drawn from
+    Gamma(1). Both players of a pair get Gamma(1/2) extra wins (Jeffreys' prior), so that 20 wins of 20 do not mean certainty.
+    A bootstrap of few rounds underestimates the spread. So intervals are widened about their median: for a player of R rounds by
+    Student's quantile with R - 1 degrees of freedom over the normal one, and by sqrt(R / (R - 1)). Three rounds alone never
+    separate two players.
 
     Args:
-        names: of the P players.
-        matches: all that were played; their order does not matter.
         together: K, players of a match.
-        seed: of the bootstrap.
-        resamples: of the bootstrap.
-        score: what decided the matches; where it is the outcome, even matches that a limit ended are cut, not drawn.
+        score: what decided the matches; if it is the outcome, even matches ended by a limit are cut, not drawn.
     """
     ordered = sorted(matches, key=lambda m: (m.match, m.matchup))
     wins, even = _tally(len(names), ordered, together)
     limited = [m for m in ordered if score == OUTCOME and m.more.get("truncated")]
-    cuts = _tally(len(names), limited, together)[1]
+    cut = _tally(len(names), limited, together)[1]
     rng = seeding.generator(seed, _BOOTSTRAP)
     total = wins.sum(axis=0)
     weighed = np.tensordot(rng.gamma(1.0, size=(resamples, len(wins))), wins, 1)
@@ -216,7 +206,8 @@ def rate_players(
         tuple(names),
         len(ordered),
         total,
-        even - cuts,
+        even - cut,
+        cut,
         _mean_scores(len(names), ordered),
         elo(total),
         interval,
@@ -225,16 +216,13 @@ def rate_players(
         skill,
         _circles(names, payoffs),
         score=score,
-        cuts=cuts,
     )
 
 
 def tally_seats(players: int, matches: Sequence[Match]) -> Payoff:
-    """Who did how well against whom by seats: the row sat before the column. A match of K players counts for every two of them.
+    """Results by seat: the row sat before the column. A match of K players counts for every two of them.
 
-    Args:
-        players: how many there are.
-        matches: seated by `interplay.evaluate.tournaments.matchups.seat`.
+    Seats are those of `interplay.evaluate.tournaments.matchups.seat`.
     """
     met = [
         (match.matchup[i], match.matchup[j], np.sign(match.scores[i] - match.scores[j]))
@@ -249,13 +237,13 @@ def tally_seats(players: int, matches: Sequence[Match]) -> Payoff:
 
 
 def _plain(seats: Payoff) -> dict[str, list[list[float]]]:
-    """Of which matches the row, which sat before the column, had which share: draws count half."""
+    """Wins of the row, seated before the column, draws half; and matches."""
     won = (seats.total + seats.matches) / 2
     return {"wins": won.tolist(), "matches": seats.matches.tolist()}
 
 
 def _tally(players: int, matches: Sequence[Match], together: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of every round its wins (R, P, P), even matches counted half, and all even matches (P, P)."""
+    """Wins of every round (R, P, P), even matches half; and the number of even matches (P, P)."""
     rounds: dict[tuple[tuple[int, ...], int], int] = {}
     for match in matches:
         rounds.setdefault((match.matchup, match.match // together), len(rounds))
@@ -270,13 +258,12 @@ def _tally(players: int, matches: Sequence[Match], together: int) -> tuple[np.nd
 
 
 def _rounds(wins: np.ndarray) -> np.ndarray:
-    """(P,) int64, rounds of (R, P, P) in which each player won or was beaten."""
-    counts: np.ndarray = ((wins + np.swapaxes(wins, 1, 2)).sum(axis=2) > 0).sum(axis=0)
-    return counts
+    """(P,) int64, rounds of (R, P, P) in which each player took part."""
+    return ((wins + np.swapaxes(wins, 1, 2)).sum(axis=2) > 0).sum(axis=0)
 
 
 def _widening(rounds: int) -> float:
-    """How much wider an interval of a bootstrap of so many rounds ought to be; a single one counts as two.
+    """Factor that widens the bootstrap interval of few rounds; one round counts as two.
 
     Example:
         >>> [round(_widening(n), 2) for n in (2, 3, 10, 1000)]

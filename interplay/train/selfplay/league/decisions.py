@@ -98,7 +98,7 @@ def _freeze(league: League, q: int, agent_steps: int) -> str:
     league.copies[q] += 1
     league.serial[player] += 1
     league.owner[place], league.number[place], league.since[place] = q, league.copies[q], agent_steps
-    league.payoff.hand_over(q, player)
+    league.payoff.move(q, player)
     for stack in league.stacks.values():
         stack[league.learners + place] = stack[q]
     return league.name(player)

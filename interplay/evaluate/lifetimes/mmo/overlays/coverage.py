@@ -1,4 +1,4 @@
-"""Overlay: how much of the ground has been seen, against random walkers."""
+"""Overlay: coverage of the ground, against random walkers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overlays of the ground: what a place is worth, who has been there, and where attacks land."""
+"""Overlays of the ground: values, visits and landed attacks by cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interplay.evaluate.lifetimes.tick import STYLES, Array
 
 
 def values(study: Study) -> OverlayData:
-    """V_p of a ghost on every cell: all populations with full stats, or all variants of the population asked for."""
+    """V_p of a ghost on every cell: all populations with full stats, or all variants of the chosen population."""
     value = study.require_values()
     if study.population is None:
         asked = [(p, "full") for p in study.populations]
@@ -64,14 +64,14 @@ def _value_layer(
 
 
 def values_now(study: Study, ghost: str) -> Layer:
-    """V_p of a ghost of one variant on every cell; of the first population where none was asked for."""
+    """V_p of a ghost of one variant on every cell; of the first population by default."""
     population = study.populations[0]
     found = value_map(study.world, study.require_values(), population, ghost)
     return _value_layer(study, found, population, ghost)[0]
 
 
 def exploration(study: Study) -> OverlayData:
-    """Visit counters v_k(cell) of the agents and of their random walkers, on one scale of brightness."""
+    """Visit counts v_k(cell) of the agents and of their random walkers, on one scale of brightness."""
     chosen = list(study.populations)
     ours, control = study.seen("visits").counts[chosen], study.seen("walkers_visits").recorder.counts[chosen]
     top = float(max(ours.sum(axis=0).max(), control.sum(axis=0).max()))
@@ -111,13 +111,13 @@ def _visit_layer(
 
 
 def explored_now(study: Study) -> Layer:
-    """Visit counters of the agents, without their random walkers."""
+    """Visit counts of the agents, without random walkers."""
     counts = study.seen("visits").counts[list(study.populations)]
     return _visit_layer(study, "agents", "where agents have been", counts, float(counts.sum(axis=0).max()))
 
 
 def blows(study: Study) -> OverlayData:
-    """Landed attacks of each population by the cell that was struck, upon the terrain; the table beside the ticks lived."""
+    """Landed attacks of each population by the target's cell, over the terrain; the table adds the ticks lived."""
     chosen = list(study.populations)
     struck, lived = study.seen("blows").counts[chosen], study.seen("visits").counts[chosen]
     layers = tuple(
@@ -156,7 +156,7 @@ VALUES = Overlay(
 )
 EXPLORATION = Overlay(
     "exploration",
-    "who has been where",
+    "where agents have been, by population",
     exploration,
     {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits},
     one_map=True,

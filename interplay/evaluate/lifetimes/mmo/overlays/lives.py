@@ -1,4 +1,4 @@
-"""Overlay: how long lives last, what ends them, and how many there are."""
+"""Overlay: lengths of lives, causes of death and standing populations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def lives(study: Study) -> OverlayData:
 
 
 def _groups(study: Study, table: LifeTable) -> dict[str, tuple[Array, Array]]:
-    """Name -> (length, ended); populations without a life are left out."""
+    """Name -> (length, ended), without populations that have no life."""
     groups = {f"population {k}": table.of(k) for k in study.populations}
     if study.population is None:
         groups = {"everybody": (table.length, table.ended), **groups}
@@ -57,7 +57,7 @@ def _row(name: str, length: Array, ended: Array, limit: int) -> tuple[object, ..
 def _curves(groups: dict[str, tuple[Array, Array]]) -> Layer:
     longest = max(int(length.max()) for length, _ in groups.values())
     times = np.unique(np.linspace(0, max(longest, 1), 400).round())
-    # A curve ends with its longest life: beyond that nothing is known.
+    # A curve ends with its longest life.
     values = [
         np.where(times <= length.max(), kaplan_meier(length, ended).at(times), np.nan)
         for length, ended in groups.values()
@@ -95,7 +95,7 @@ def _cause_layer(study: Study, causes: Array, names: tuple[str, ...]) -> Layer:
 
 
 def _lengths(table: LifeTable) -> Layer:
-    width = int(table.length.max()) // BINS + 1  # whole ticks, so that every bar holds as many lengths
+    width = int(table.length.max()) // BINS + 1  # whole ticks, so that all bars are equally wide
     edges = np.arange(0, int(table.length.max()) + width + 1, width)
     counts = [np.histogram(table.length[chosen], edges)[0] for chosen in (table.ended, ~table.ended)]
     return Layer(

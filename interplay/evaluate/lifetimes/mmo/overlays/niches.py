@@ -1,4 +1,4 @@
-"""Overlay: do the populations live differently?"""
+"""Overlay: differences between populations in places and behaviour."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THIRDS = ("first", "middle", "last")
 
 
 def niches(study: Study) -> OverlayData:
-    """I(k;x) / H(k) and Jensen-Shannon distances against labels dealt out anew among lives, for several x."""
+    """I(k;x) / H(k) and Jensen-Shannon distances against labels permuted among lives, for several x."""
     tracks: Tracks = study.seen("tracks").tracks()
     found: dict[str, Niche] = {}
     for name, (life, x) in _variables(tracks).items():
@@ -65,7 +65,7 @@ def _map_layer(study: Study, tracks: Tracks) -> Layer:
     counts = counts.reshape(-1, tracks.side, tracks.side)
     return Layer(
         "visits",
-        "who lives where",
+        "visits by population",
         counts,
         "map",
         "population",
@@ -81,7 +81,7 @@ def _score_layer(found: dict[str, Niche]) -> Layer:
     scores = [[one.information.z for one in found.values()], [one.distance.z for one in found.values()]]
     return Layer(
         "z",
-        "against labels dealt out anew among lives",
+        "against labels permuted among lives",
         np.array(scores).reshape(2, -1),
         "bars",
         "plain",

@@ -1,4 +1,4 @@
-"""Overlays of one agent and those around it: how its value depends on them, and how it attacks them."""
+"""Overlays of one agent and its neighbours: its value by their place, and its attacks on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVERY_STYLE = "all"
 
 
 def dependence(study: Study) -> OverlayData:
-    """D_p(dr, dc) for another agent of the own and of any other population, panels side by side."""
+    """D_p(dr, dc) for another agent of the own and of another population, side by side."""
     value = study.require_values()
     maps = []
     for i, population in enumerate(study.populations):
@@ -59,7 +59,7 @@ def _dependence_layer(population: int, same: bool, found: Array, most: float) ->
 
 
 def dependence_now(study: Study, sees: str) -> Layer:
-    """D_p for one sort of other agent; of the first population where none was asked for."""
+    """D_p for one kind of other agent; of the first population by default."""
     population, same = study.populations[0], sees == "own"
     found = dependence_map(study.world.settings, study.require_values(), population, same)
     return _dependence_layer(population, same, found, max(float(np.abs(found).max()), 1e-12))

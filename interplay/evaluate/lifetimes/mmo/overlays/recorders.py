@@ -10,7 +10,7 @@ from interplay.evaluate.lifetimes.mmo.blows import BlowRecorder
 from interplay.evaluate.lifetimes.tick import STYLES, Recorder
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
 from interplay.evaluate.lifetimes.visits import VisitRecorder
-from interplay.evaluate.lifetimes.walks import Followed
+from interplay.evaluate.lifetimes.walks import WalkerRecorder
 
 
 def visits(world: Any) -> VisitRecorder:
@@ -20,7 +20,7 @@ def visits(world: Any) -> VisitRecorder:
 
 def walkers_visits(world: Any) -> Recorder:
     """Of random walkers with the same births, places and lengths of life."""
-    return Followed(visits(world))
+    return WalkerRecorder(visits(world))
 
 
 def lives(world: Any) -> LifeRecorder:
