@@ -227,9 +227,9 @@ REFUSED = [
     ({"network": {"probability_floor": 0.1}}, "network.probability_floor = 0.1 is not read by qmix"),
     ({"ppo": {"clip": 0.1}}, "ppo.clip = 0.1 is not read by algorithm = qmix"),
     ({"vdn": {"gamma": 0.5}}, "vdn.gamma = 0.5 is not read by algorithm = qmix"),
-    ({"league": {"learners": {"main": {}}}}, "which replays what it played"),
-    ({"belief": {"about": "wolf"}}, "which replays what it played"),
-    ({"network": {"kind": "tiles"}, "qmix": {"agent_id": True}}, "which reads the leaves that it knows"),
+    ({"league": {"learners": {"main": {}}}}, "league.learners = "),
+    ({"belief": {"about": "wolf"}}, 'belief.about = "wolf"'),
+    ({"network": {"kind": "tiles"}, "qmix": {"agent_id": True}}, 'agent_id = true with network.kind = "tiles"'),
     ({"qmix": {"replay": 10}}, "qmix.replay = 10 holds no minibatch of 80"),
     ({"qmix": {"epsilon": 0.1}}, "unknown key qmix.epsilon"),
 ]
