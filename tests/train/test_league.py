@@ -540,9 +540,9 @@ def test_leagues_that_cannot_be_are_one_line(league: dict[str, Any], says: str) 
 
 
 def test_what_a_league_does_not_read_is_refused() -> None:
-    with pytest.raises(UserError, match="league.learners and "):
+    with pytest.raises(UserError, match=r"league\.learners and "):
         settings_of(opponents={"any": "random"})
-    with pytest.raises(UserError, match="league.learners and population.by"):
+    with pytest.raises(UserError, match=r"league\.learners and population\.by"):
         settings_of(population={"by": "kind"})
     with pytest.raises(UserError, match=r"league.pbt.spread = 4.0 is not read without rates"):
         check_read(settings_of(league={"pbt": {"spread": 4.0}}))

@@ -1,4 +1,4 @@
-"""The parameters of teams, their target copies, and how summed gradients change them."""
+"""Parameters of utilities and mixers, their target copies, and the gradient step."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class TeamLearner(Learner):
         populations: of the run.
 
     Attributes:
-        troops: teams that share a network.
-        state: what mixers see; None where they see nothing.
-        targets: kind name -> (Q, P) float32, the parameters that value what is to come.
+        troops: groups of teams that share a network.
+        state: input of the mixers; None where they have none.
+        targets: kind name -> (Q, P) float32, parameters of the target networks.
         epsilon: share of random choices in play.
 
     Raises:
@@ -79,7 +79,7 @@ class TeamLearner(Learner):
         return MonotonicMixer(members, self.state.size, group.mixing, group.hyper, key=key)
 
     def inference_parameters(self) -> dict[str, Any]:
-        """Kind name -> the parameters of its networks as they are fast to call, and the share of random choices of each: none for past selves, and for who does not learn."""
+        """Kind name -> inference parameters and epsilon of each network; 0 for past selves and non-learners."""
         none = np.zeros(len(self.populations.names) + self.pool.places, np.float32)
         share = none.copy()
         share[: len(self.populations.names)][self.learns] = self.epsilon
@@ -89,12 +89,12 @@ class TeamLearner(Learner):
         }
 
     def set_epsilon(self, agent_steps: int) -> None:
-        """Sets the share of random choices, after so many agent-steps."""
+        """Sets epsilon for the number of agent-steps so far."""
         assert isinstance(self.algorithm, ValueFactorisation)
         self.epsilon = self.algorithm.epsilon(agent_steps)
 
     def sums(self, number: int, frames: Frames) -> np.ndarray:
-        """(P + 5,) float32, gradient and `Differences` over some stretches of a troop; nothing moves."""
+        """(P + 5,) float32, summed gradient and `Differences` over some stretches of a team group."""
         troop = self.troops[number]
         vector, target = (
             self.vectors[troop.kind][troop.population],
@@ -103,7 +103,7 @@ class TeamLearner(Learner):
         return np.asarray(self.networks[troop.kind].sums(vector, target, frames))
 
     def step(self, number: int, total: np.ndarray, update: int) -> float:
-        """Takes one step of a troop's population along the mean of a sum over all shards; gives the gradient's norm before it is scaled down.
+        """Takes a gradient step of a team group's population, given sums over all shards; returns the gradient's norm before scaling.
 
         Raises:
             UserError: if the sum is not finite.
@@ -151,16 +151,16 @@ class TeamLearner(Learner):
         raise UserError(f"update {update}: {of} is not finite; lower the learning rate or scale the rewards")
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
-        """As of every learner; the targets begin with the same."""
+        """Sets the initial parameters, also of the targets."""
         super().begin_with(vectors)
         self.targets = {name: np.asarray(own) for name, own in self.vectors.items()}
 
     def save(self) -> dict[str, dict[str, np.ndarray]]:
-        """Arrays for a checkpoint; the targets and the count of gradient steps have a file of their own."""
+        """Arrays for a checkpoint, with targets and counts of gradient steps in a file of their own."""
         return super().save() | {"targets": {"steps": self.steps, **self.targets}}
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Restores what `save` gave.
+        """Restores the arrays of `save`.
 
         Raises:
             UserError: if the checkpoint belongs to other networks, populations or teams.

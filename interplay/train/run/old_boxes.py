@@ -1,4 +1,4 @@
-"""Checkpoints from before policies lived in [-1, 1] (`interplay.train.box_units`): their numbers were the Box's own."""
+"""Refuses checkpoints from before Box actions were scaled to [-1, 1] (`interplay.train.box_units`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from interplay.core.errors import UserError
 from interplay.train.box_units import ENDLESS
 
-KEY, UNIT = "box_actions", "unit"  # in the record of a checkpoint with policies in [-1, 1]
+KEY, UNIT = "box_actions", "unit"  # in the record of a checkpoint with scaled actions
 _BOX = re.compile(r"Box ([^()]*)\.\.([^()]*) \([^()]*\) (\w+)")
 _NUMBER = re.compile(r"[^\[\], ]+")
 
@@ -19,7 +19,7 @@ def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
     """Refuses an old checkpoint with actions in the units of its Box.
 
     Raises:
-        UserError: if it has an action Box of whole numbers, which were cut, or with two bounds that are not -1 and 1.
+        UserError: for an action Box of whole numbers, or with two bounds other than -1 and 1.
     """
     if record.get(KEY) == UNIT:
         return
@@ -27,13 +27,13 @@ def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
         for low, high, dtype in _BOX.findall(own["action"]):
             if "int" in dtype or not _reads_alike(low, high):
                 raise UserError(
-                    f"{checkpoint}: actions of {kind} were counted in the units of Box {low}..{high}, now in [-1, 1]; "
+                    f"{checkpoint}: actions of {kind} were in the units of Box {low}..{high}, now in [-1, 1]; "
                     "train anew, or play it with the version that wrote it"
                 )
 
 
 def _reads_alike(low: str, high: str) -> bool:
-    """Whether every element is of [-1, 1] or lacks a bound; bounds that are a checksum are unknown."""
+    """Whether every element has the bounds [-1, 1] or lacks one; False for bounds kept as a checksum."""
     if "#" in low + high:
         return False
     ends = [[float(number) for number in _NUMBER.findall(text)] for text in (low, high)]

@@ -1,4 +1,4 @@
-"""What a checkpoint's record says, checked before a run goes on from it: a record with right checksums may still be made by hand."""
+"""Checks a checkpoint's record before a run resumes from it: right checksums do not exclude forged values."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def check_record(checkpoint: Checkpoint) -> None:
 
 
 def spaces_of(checkpoint: Checkpoint) -> dict[str, dict[str, str]] | None:
-    """Kind name -> its spaces as text; None if the record does not tell them.
+    """Kind name -> its spaces as text; None if the record has none.
 
     Raises:
-        UserError: if they are told in another form.
+        UserError: if they have another form.
     """
     spaces: dict[str, dict[str, str]] | None = checkpoint.record.get("spaces")
     if spaces is not None and not _are_spaces(spaces):
-        raise _wrong(checkpoint, f"spaces is {_short(spaces)}, not what kinds of agents see and do")
+        raise _wrong(checkpoint, f"spaces is {_short(spaces)}, not {_RULES['spaces'][1]}")
     return spaces
 
 
 def is_count(value: Any) -> bool:
-    """Whether it is a whole number from 0 that 64 bits hold."""
+    """Whether it is an int from 0 to 2**63 - 1."""
     return type(value) is int and 0 <= value < 2**63
 
 
@@ -64,7 +64,7 @@ def _is_alternation(value: Any) -> bool:
 
 
 def _is_best(value: Any) -> bool:
-    """Before the first window is full there is neither a value nor a place; older records have no window."""
+    """Value and agent_steps are None until the first window is full; older records have no window."""
     if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
         return False
     number, steps = value.get("value"), value.get("agent_steps")
@@ -127,15 +127,15 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "updates": (lambda value: is_count(value) and value < MOST_UPDATES, "a count of updates"),
     "episodes": (is_count, "a count"),
     "seconds": (lambda value: is_number(value) and value >= 0, "a number of seconds"),
-    "spaces": (_are_spaces, "what kinds of agents see and do"),
+    "spaces": (_are_spaces, "observation and action spaces by kind"),
     "world": (lambda value: isinstance(value, Mapping), "the agents and spaces of a world"),
     "populations": (_are_names, "a list of names"),
     "best": (_is_best, "a metric and its value"),
-    "alternate": (_is_alternation, "whose turn it is"),
+    "alternate": (_is_alternation, "a turn"),
     "curriculum": (_is_curriculum, "a stage and its options"),
     "return_deviation": (_are_moments, "mean, deviation and number of returns"),
     "later_metrics": (_are_names, "names of metrics"),
-    "balance": (_is_balance, "names of metrics that moved, and of those whose sums were not zero"),
+    "balance": (_is_balance, "names of metrics that moved, and of metrics with non-zero sums"),
 }
 
 

@@ -229,7 +229,10 @@ REFUSED = [
     ({"vdn": {"gamma": 0.5}}, "vdn.gamma = 0.5 is not read by algorithm = qmix"),
     ({"league": {"learners": {"main": {}}}}, "league.learners = "),
     ({"belief": {"about": "wolf"}}, 'belief.about = "wolf"'),
-    ({"network": {"kind": "tiles"}, "qmix": {"agent_id": True}}, 'agent_id = true with network.kind = "tiles"'),
+    (
+        {"network": {"kind": "tiles"}, "qmix": {"agent_id": True}},
+        'agent_id = true with network.kind = "tiles"',
+    ),
     ({"qmix": {"replay": 10}}, "qmix.replay = 10 holds no minibatch of 80"),
     ({"qmix": {"epsilon": 0.1}}, "unknown key qmix.epsilon"),
 ]
