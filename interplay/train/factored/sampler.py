@@ -50,11 +50,11 @@ class Sampler:
             "gradient_steps": 0,
         }
         found: dict[str, list[np.ndarray]] = {}
-        for number, troop in enumerate(learner.troops):
+        for number, team_group in enumerate(learner.team_groups):
             if not self._is_ready(number, there[number]):
                 continue
             sums, norms = zip(*self._steps(number), strict=True)
-            name = learner.populations.names[troop.population]
+            name = learner.populations.names[team_group.population]
             found.setdefault(name, []).append(np.append(np.sum(sums, axis=0), np.mean(norms)))
             numbers["gradient_steps"] += len(norms)
         if found:
@@ -66,10 +66,13 @@ class Sampler:
 
     def _is_ready(self, number: int, stretches: float) -> bool:
         """Whether a team group learns: its replay holds a minibatch, or is full."""
-        troop, own = self.learner.troops[number], self._group
-        if not self._worker.learns[troop.population] or troop.kind not in self.learner.kinds_that_learn:
+        team_group, own = self.learner.team_groups[number], self._group
+        if (
+            not self._worker.learns[team_group.population]
+            or team_group.kind not in self.learner.kinds_that_learn
+        ):
             return False
-        full = self._shards * self._worker.shards[0].replays[troop.name].capacity
+        full = self._shards * self._worker.shards[0].replays[team_group.name].capacity
         return stretches >= min(max(own.minibatch // own.sequence, 1), full)
 
     def _steps(self, number: int) -> list[tuple[np.ndarray, float]]:
@@ -84,7 +87,7 @@ class Sampler:
 
     def _draw(self, shard: Shard, number: int, step: int) -> Frames:
         """A shard's part of a minibatch."""
-        replay = shard.replays[self.learner.troops[number].name]
+        replay = shard.replays[self.learner.team_groups[number].name]
         seed, update = self._worker.settings.seed, self._worker.updates
         rng = seeding.generator(seed, _DRAWS, shard.index, update, step, number)
         return replay.take(replay.draw(rng, self._each), self._each)

@@ -15,7 +15,7 @@ from interplay.train.settings import QmixGroup, TrainSettings
 from interplay.train.views import TeamView, View, WorldView
 
 
-class Troop(NamedTuple):
+class TeamGroup(NamedTuple):
     """Teams whose members share a network and a mixer.
 
     Attributes:
@@ -34,7 +34,9 @@ class Troop(NamedTuple):
         return f"{self.kind}-{self.population}"
 
 
-def find_troops(settings: TrainSettings, world: World, populations: Populations) -> tuple[Troop, ...]:
+def find_team_groups(
+    settings: TrainSettings, world: World, populations: Populations
+) -> tuple[TeamGroup, ...]:
     """The team groups of the populations that the run's networks play.
 
     Raises:
@@ -50,7 +52,7 @@ def find_troops(settings: TrainSettings, world: World, populations: Populations)
         fixed = np.zeros(len(world.agents), np.uint8)
     else:
         fixed = populations.fixed
-    troops = []
+    team_groups = []
     for kind in world.kinds:
         if Distribution(kind.action_space).deviations:
             raise UserError(
@@ -75,23 +77,23 @@ def find_troops(settings: TrainSettings, world: World, populations: Populations)
         slots = np.full((len(own), most), len(world.agents))
         for row, team in zip(slots, own, strict=True):
             row[: len(team)] = team
-        troops.append(Troop(name, population, slots))
-    return tuple(troops)
+        team_groups.append(TeamGroup(name, population, slots))
+    return tuple(team_groups)
 
 
 def find_marks(settings: TrainSettings, world: World, populations: Populations) -> dict[str, np.ndarray]:
     """One-hots of the members' indices in their teams, for ``agent_id``: kind name -> (A_kind, M) float32.
 
     Raises:
-        UserError: as `find_troops`.
+        UserError: as `find_team_groups`.
     """
     marks: dict[str, np.ndarray] = {}
     if settings.factored is None or not settings.factored.agent_id:
         return marks
     # Teams of opponents too: a policy that is loaded later has no opponents.
-    troops = find_troops(settings, world, populations._replace(opponents=()))
+    team_groups = find_team_groups(settings, world, populations._replace(opponents=()))
     for kind in world.kinds:
-        teams = [troop.teams for troop in troops if troop.kind == kind.name]
+        teams = [team_group.teams for team_group in team_groups if team_group.kind == kind.name]
         marks[kind.name] = np.zeros((len(world.agents) + 1, teams[0].shape[1]), np.float32)
         for slots in teams:
             marks[kind.name][slots] = np.eye(slots.shape[1])
@@ -99,7 +101,7 @@ def find_marks(settings: TrainSettings, world: World, populations: Populations) 
     return marks
 
 
-def find_state(settings: TrainSettings, world: World, troops: Sequence[Troop]) -> View | None:
+def find_state(settings: TrainSettings, world: World, team_groups: Sequence[TeamGroup]) -> View | None:
     """The mixers' input; None for sums.
 
     Raises:
@@ -113,7 +115,7 @@ def find_state(settings: TrainSettings, world: World, troops: Sequence[Troop]) -
     if group.state != "team" and world.state_space is not None:
         return WorldView(world)
     slots = len(world.agents)
-    teams = [[int(s) for s in team if s < slots] for troop in troops for team in troop.teams]
+    teams = [[int(s) for s in team if s < slots] for team_group in team_groups for team in team_group.teams]
     named = {slot for team in teams for slot in team}
     return TeamView(world.kinds, [*teams, *([slot] for slot in range(slots) if slot not in named)])
 
