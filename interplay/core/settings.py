@@ -49,11 +49,9 @@ class Settings(pydantic.BaseModel):
         interplay.core.errors.UserError: clock: unknown key second; did you mean seconds?
 
     Attributes:
-        renamed: paths of keys in earlier versions -> paths of today, for the answer to who writes an old one.
-        also_called: what other packages call a key -> its name here, in whatever group, for the answer to who writes that.
+        also_called: name of a key in other packages -> its name here, in any group, for suggestions.
     """
 
-    renamed: ClassVar[Mapping[str, str]] = {}
     also_called: ClassVar[Mapping[str, str]] = {}
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -235,9 +233,7 @@ def _choices(model: type[Settings], parts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:
-    """What an unknown key may have been meant to be: its name of today, or a key spelt alike, here or in another group."""
-    if today := model.renamed.get(".".join(parts)):
-        return f"did you mean {today}?"
+    """A suggestion for an unknown key: one spelt alike, here or in another group, or ours for another package's name."""
     keys = [key for key, _ in _keys(model)]
     group = "".join(f"{part}." for part in parts[:-1])
     here = [key.removeprefix(group) for key in keys if key.startswith(group)]

@@ -81,7 +81,6 @@ def test_an_edit_is_named_and_can_be_meant(run: Path, key: str) -> None:
             UserError, match=rf"settings\.toml was changed: [\w. ]*{key.strip()} is .*, was "
         ) as caught:
             act()
-        assert "by `interplay resume" in str(caught.value)
         assert "--accept-settings`" in str(caught.value)
     meant = go_on(run, accept=True)
     assert meant != ASKED
@@ -148,9 +147,7 @@ def test_a_run_without_a_checkpoint_notices_an_edit_too(tmp_path: Path) -> None:
     edit(tmp_path / "run", 'size = 3, late = "off"', 'late = "off", size = 3')
     assert go_on(tmp_path / "run") == BACK
     edit(tmp_path / "run", "seed = 5", "seed = 6")
-    with pytest.raises(
-        UserError, match=r"settings\.toml was changed since it was written; restore it, or go on"
-    ):
+    with pytest.raises(UserError, match=r"settings\.toml was changed since it was written"):
         go_on(tmp_path / "run")
     assert go_on(tmp_path / "run", accept=True).seed == 6
     assert go_on(tmp_path / "run").seed == 6

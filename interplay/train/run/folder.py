@@ -17,7 +17,6 @@ from typing import Any, Generic, TypeVar
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
-from interplay.core.settings import build
 from interplay.core.trust import admit, remove_settings, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
@@ -31,10 +30,9 @@ from interplay.train.run.metrics_log import (
     last_step,
 )
 from interplay.train.run.recording import remove_windows
-from interplay.train.run.settings_file import departures, refuse_edits
+from interplay.train.run.settings_file import departures, refuse_edits, settings_in
 from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_files
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.renamed import renew
 
 S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
@@ -113,7 +111,7 @@ class RunFolder(Generic[S]):
         lock = _lock(path)
         try:
             sealed = read_sealed(path / "settings.toml")
-            settings = build(model, renew(sealed.values), str(path / "settings.toml"))
+            settings = settings_in(sealed, path / "settings.toml", model)
             run = cls(path, settings, lock, sealed)
             with told_plainly("mending", run.metrics_path):
                 cut_torn_line(run.metrics_path)

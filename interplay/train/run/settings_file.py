@@ -17,7 +17,6 @@ from interplay.core.settings_text import show
 from interplay.core.trust import admit
 from interplay.train.run.manifest import read_manifest
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.renamed import renew
 
 S = TypeVar("S", bound=Settings)
 
@@ -71,11 +70,25 @@ def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) 
     file = (folder if plain else folder.resolve()).parent.parent / NAME
     manifest = read_manifest(folder)
     sealed = read_sealed(file)
-    settings = build(TrainSettings, renew(sealed.values), str(file))
+    settings = settings_in(sealed, file, TrainSettings)
     refuse_edits(file, sealed, settings, manifest, folder.name)
     if acts:
         admit(settings, file, trust)
     return settings
+
+
+def settings_in(sealed: Sealed, file: Path, model: type[S]) -> S:
+    """The settings of a run's ``settings.toml``, checked.
+
+    Raises:
+        UserError: as `build`, and for a file of an earlier version, whose networks encode observations otherwise.
+    """
+    network = sealed.values.get("network")
+    if isinstance(network, Mapping) and "kind" in network and "scale_pictures" not in network:
+        raise UserError(
+            f"{file} is of an earlier version: network.scale_pictures is missing; train anew, or install that version"
+        )
+    return build(model, sealed.values, str(file))
 
 
 def refuse_edits(
@@ -104,7 +117,7 @@ def refuse_edits(
         return ""
     if sealed.seal == "whole" and saved["sha256"] in sealed.departs:
         return ""
-    changes = _changes(settings, renew(saved["values"]))
+    changes = _changes(settings, saved["values"])
     refused = {key: pair for key, pair in changes.items() if key not in PACE}
     if refused:
         raise UserError(f"{file} was changed: {_listed(refused)} in checkpoint {name}; {cure}")

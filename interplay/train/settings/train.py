@@ -35,7 +35,7 @@ from interplay.train.settings.populations import (
     shares_of,
 )
 from interplay.train.settings.record import RecordGroup
-from interplay.train.settings.renamed import ALSO_CALLED, RENAMED
+from interplay.train.settings.synonyms import ALSO_CALLED
 
 _READ_KNOWN_LEAVES = ("seats", "tiles", "tiles_attention")  # networks that ignore an additional leaf
 
@@ -213,7 +213,6 @@ class TrainSettings(Settings):
         0.2
     """
 
-    renamed: ClassVar[Mapping[str, str]] = RENAMED
     also_called: ClassVar[Mapping[str, str]] = ALSO_CALLED
 
     seed: int = Field(0, ge=0, lt=2**63, description="Names every random stream of the run.")

@@ -114,10 +114,9 @@ def _train(job: Job) -> str:
 def _check_same(file: Path, asked: TrainSettings) -> None:
     """Refuses an existing run with other settings than the sweep's."""
     from interplay.core.seals import canonical, differing, read_sealed
-    from interplay.core.settings import build
-    from interplay.train.settings.renamed import renew
+    from interplay.train.run.settings_file import settings_in
 
-    there = build(type(asked), renew(read_sealed(file).values), str(file))
+    there = settings_in(read_sealed(file), file, type(asked))
     for key, (was, now) in differing(canonical(there), canonical(asked)).items():
         # Paths of other runs were replaced by their newest checkpoints when the run began.
         pinned = now not in (None, "off", []) and key.startswith(_PINNED)

@@ -138,7 +138,7 @@ def test_a_replay_of_other_settings_is_refused():
         Replay(FrameLayout(ObservationRows(SPACE), MEMBERS, 3, 1, 3, 2, 1), TEAMS, 5).load(
             arrays, "checkpoint"
         )
-    with pytest.raises(UserError, match=r"within 0\.\.4"):
+    with pytest.raises(UserError, match=r"outside 0\.\.4"):
         make().load(arrays | {"at": np.full(TEAMS, 9)}, "checkpoint")
 
 
