@@ -220,10 +220,7 @@ def read_populations(
 
 
 def _stems(checkpoint: Path) -> dict[str, str]:
-    """Population -> stem of the file with its weights; format 1 may have one file without a name."""
-    prefix, ending, alone = policy_stem(""), ".safetensors", "policy"
-    files = [
-        name.removesuffix(ending) for name in read_manifest(checkpoint)["files"] if name.endswith(ending)
-    ]
-    named = {stem.removeprefix(prefix): stem for stem in files if stem.startswith(prefix)}
-    return named or ({_ONLY: alone} if alone in files else {})
+    """Population -> stem of the file with its weights."""
+    stems = [name.removesuffix(".safetensors") for name in read_manifest(checkpoint)["files"]]
+    prefix = policy_stem("")
+    return {stem.removeprefix(prefix): stem for stem in stems if stem.startswith(prefix)}

@@ -50,12 +50,11 @@ class Best:
         self._sum = self._weight = 0.0
         self._held = self._measurements = 0  # in the window, and so far
         saved = checkpoint.record.get("best") if checkpoint else None
-        if not saved or saved["metric"] != metric or "window" not in saved:
-            return  # of another metric, or from before there were windows
+        if not saved or saved["metric"] != metric:
+            return
         assert checkpoint is not None
-        if "measurements" in saved:  # earlier versions counted updates: their window begins anew
-            self._sum, self._weight = (float(number) for number in saved["window"])
-            self._held, self._measurements = (int(number) for number in saved["measurements"])
+        self._sum, self._weight = (float(number) for number in saved["window"])
+        self._held, self._measurements = (int(number) for number in saved["measurements"])
         there = checkpoint.path.with_name(BEST).exists() or checkpoint.agent_steps == saved["agent_steps"]
         if saved["value"] is not None and there:
             self.value, self.agent_steps = float(saved["value"]), saved["agent_steps"]

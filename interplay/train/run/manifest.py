@@ -20,7 +20,6 @@ NAME = "manifest.json"
 RECORD = "record.json"
 FORMAT = "interplay-checkpoint"
 FORMAT_VERSION = 2
-READ = (1, 2)  # formats whose weights can be read; only the newest can be resumed
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.(safetensors|json)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NUMBERED = re.compile(r"(?:aside-)?([0-9]+)(?:-[0-9]+)?")
@@ -70,11 +69,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = parse_json(read_bytes(file, LINE, links=False))
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise UserError(f"{folder} is no checkpoint of interplay; choose a folder below RUN/checkpoints")
-    if manifest.get("format_version") not in READ:
+    if manifest.get("format_version") != FORMAT_VERSION:
         raise UserError(
             f"{folder} is in checkpoint format {_short(manifest.get('format_version'))} of interplay "
-            f"{_short(manifest.get('interplay_version'))}, this interplay {interplay.__version__} reads formats "
-            f"{READ[0]} to {READ[-1]}; install the version that wrote it"
+            f"{_short(manifest.get('interplay_version'))}, this interplay {interplay.__version__} reads format "
+            f"{FORMAT_VERSION}; install the version that wrote it"
         )
     if manifest.get("checksum") != _checksum(manifest):
         raise damaged(file, "its checksum does not match")
@@ -84,20 +83,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if number and int(number[1]) != manifest["agent_steps"]:
         raise damaged(file, f"it is of {manifest['agent_steps']:,} agent-steps, unlike the folder's name")
     return manifest
-
-
-def check_resumable(folder: Path) -> None:
-    """Refuses to resume from an older format, whose worlds and samples have another order.
-
-    Raises:
-        UserError: naming the alternative: its weights can be played, and start a new run.
-    """
-    version = read_manifest(folder)["format_version"]
-    if version != FORMAT_VERSION:
-        raise UserError(
-            f"{folder} is in checkpoint format {version}, this interplay {interplay.__version__} resumes format {FORMAT_VERSION}; "
-            f"begin a new run with its weights (--start-from {folder})"
-        )
 
 
 def read_files(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:

@@ -74,7 +74,7 @@ def weights_of(
     found = {
         stem.removeprefix("policy-"): tensors
         for stem, tensors in checkpoint.arrays.items()
-        if stem == "policy" or stem.startswith("policy-")
+        if stem.startswith("policy-")
     }
     if len(found) == 1:
         return next(iter(found.values()))

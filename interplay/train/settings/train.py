@@ -205,6 +205,43 @@ class TrainGroup(Settings):
         return self
 
 
+def code_names(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """As `Settings.code_names`, for the nested values of a run, which need not be valid."""
+    world, network, train, curriculum, league, opponents = (
+        found if isinstance(found := values.get(name), Mapping) else {}
+        for name in ("world", "network", "train", "curriculum", "league", "opponents")
+    )
+    if _is_program(world.get("id")):
+        yield "world.id", world["id"]
+        yield "world.options", world.get("options", {})
+        stages = curriculum.get("stages", ())
+        for stage in stages if isinstance(stages, list | tuple) else ():
+            yield "curriculum.stages", stage.get("options", {}) if isinstance(stage, Mapping) else stage
+    if _is_program(network.get("kind")):
+        yield "network.kind", network["kind"]
+    if _is_program(values.get("algorithm")):
+        yield "algorithm", values["algorithm"]
+        yield "algorithm_options", values.get("algorithm_options", {})
+    players = {f"opponents.{side}": who for side, who in opponents.items()}
+    players["league.learners"] = league.get("learners")
+    players["train.evaluate_against"] = train.get("evaluate_against")
+    for key, who in players.items():
+        yield from ((key, name) for name in dict.fromkeys(_strings(who)) if is_code(name))
+
+
+def _is_program(value: Any) -> bool:
+    return isinstance(value, str) and ":" in value
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All strings inside groups and lists."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(part)
+
+
 class TrainSettings(Settings):
     """Settings of a training run; with the package, thread count and jax version they fix its result bit by bit.
 
@@ -258,25 +295,7 @@ class TrainSettings(Settings):
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
         """World, network, algorithm and opponents that are user-defined programs."""
-        if ":" in self.world.id:
-            yield "world.id", self.world.id
-            yield "world.options", self.world.options
-            yield from (("curriculum.stages", stage.options) for stage in self.curriculum.stages)
-        if ":" in self.network.kind:
-            yield "network.kind", self.network.kind
-        if ":" in self.algorithm:
-            yield "algorithm", self.algorithm
-            yield "algorithm_options", self.algorithm_options
-        for side, who in self.opponents.items():
-            for play, _ in shares_of(who):
-                if is_code(play):
-                    yield f"opponents.{side}", play
-        for who in self.league.fixed:
-            if is_code(who):
-                yield "league.learners", who
-        for who in self.train.evaluate_against:
-            if is_code(who):
-                yield "train.evaluate_against", who
+        yield from code_names(self.model_dump())
 
     @property
     def factored(self) -> VdnGroup | None:

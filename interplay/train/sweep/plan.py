@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from pydantic import Field, field_validator
 
 from interplay.core.errors import UserError
-from interplay.core.loading import is_code
 from interplay.core.seals import canonical, digest
 from interplay.core.settings import Settings, build, merge
 from interplay.registry import training_settings
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.train import code_names
 from interplay.train.settings.unread import check_read, fitting
 from interplay.train.sweep.axes import MOST, Drawn, Point, combinations, name_runs, nested, points
 
@@ -45,7 +45,7 @@ class SweepSettings(Settings):
         """Programs of all runs, each once; imports nothing, since they are not trusted yet."""
         seen: list[tuple[str, Any]] = []
         for point in points(self.grid, self.random, self.draws, self.draw_seed, self.points):
-            for entry in _code_names(merge(self.settings, nested(point))):
+            for entry in code_names(merge(self.settings, nested(point))):
                 if entry not in seen:
                     seen.append(entry)
                     yield entry
@@ -114,42 +114,6 @@ def settings_of(values: Mapping[str, Any], owner: str) -> TrainSettings:
         )
     check_read(settings)
     return settings
-
-
-def _code_names(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """As `TrainSettings.code_names`, for unvalidated values."""
-    world, network, train = (_group(values, name) for name in ("world", "network", "train"))
-    if _is_named(world.get("id")):
-        yield "world.id", world["id"]
-        yield "world.options", world.get("options", {})
-    if _is_named(network.get("kind")):
-        yield "network.kind", network["kind"]
-    if _is_named(values.get("algorithm")):
-        yield "algorithm", values["algorithm"]
-        yield "algorithm_options", values.get("algorithm_options", {})
-    players = {f"opponents.{side}": who for side, who in _group(values, "opponents").items()}
-    players["league.learners"] = _group(values, "league").get("learners")
-    players["train.evaluate_against"] = train.get("evaluate_against")
-    for key, who in players.items():
-        yield from ((key, name) for name in _words(who) if is_code(name))
-
-
-def _group(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = values.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _is_named(value: Any) -> bool:
-    return isinstance(value, str) and ":" in value
-
-
-def _words(value: Any) -> Iterator[str]:
-    """All strings inside groups and lists."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _words(part)
 
 
 def _with_seeds(asked: SweepSettings) -> list[Point]:
