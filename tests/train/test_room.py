@@ -55,9 +55,11 @@ def test_what_memory_cannot_hold_is_one_line(
 def test_each_part_is_compared_with_what_is_free(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     world, asked = Corridor(1), settings_of()
     populations = with_opponents(asked, world)
-    size = {"_worlds": room._worlds(asked, world), "_networks": room._networks(asked, world, populations)}[
-        part
-    ].size
+    needs = {
+        "_worlds": room._worlds(world, "num_worlds", asked.num_worlds),
+        "_networks": room._networks(asked, world, populations),
+    }
+    size = needs[part].size
     other = "_networks" if part == "_worlds" else "_worlds"
     monkeypatch.setattr(room, other, lambda *_: room.Need("", 0))
     for free in (None, size):

@@ -442,7 +442,7 @@ def test_folders_and_logs_that_do_not_fit_are_one_line(tmp_path):
     shutil.rmtree(out / "seed-0")
     found = resume_sweep(out, workers=1, stream=stream)
     assert found.complete
-    assert f"{out / 'seed-0'}: done, but not there any more; trained again" in stream.getvalue()
+    assert f"{out / 'seed-0'}: done, but its folder is missing" in stream.getvalue()
     assert lines(out / "seed-0")
     (out / "sweep.jsonl").write_text('{"key": "begun seed-0"}\n')
     with pytest.raises(UserError, match="was begun with other settings"):

@@ -51,7 +51,10 @@ def check_room(settings: TrainSettings, world: World, populations: Populations) 
         UserError: naming the setting and the bytes.
     """
     free = free_bytes()
-    for need in (_worlds(settings, world), _networks(settings, world, populations)):
+    needs = [_worlds(world, "num_worlds", settings.num_worlds), _networks(settings, world, populations)]
+    if settings.train.evaluate_against:
+        needs.append(_worlds(world, "train.evaluate_episodes", settings.train.evaluate_episodes))
+    for need in needs:
         if free is not None and need.size > free:
             raise UserError(
                 f"{need.setting} needs at least {in_words(need.size)} of memory, {in_words(free)} are free; lower it"
@@ -89,11 +92,11 @@ def in_words(size: int) -> str:
     return f"{float(size):.0e} bytes" if size < 10**300 else "more than 1e300 bytes"
 
 
-def _worlds(settings: TrainSettings, world: World) -> Need:
+def _worlds(world: World, key: str, count: int) -> Need:
     state = getattr(world, "state", ())
     arrays = [array for array in state if isinstance(array, np.ndarray)] if isinstance(state, tuple) else []
     each = sum(array.nbytes for array in arrays)
-    return Need(f"num_worlds = {settings.num_worlds}", each * settings.num_worlds)
+    return Need(f"{key} = {count}", each * count)
 
 
 def _networks(settings: TrainSettings, world: World, populations: Populations) -> Need:
