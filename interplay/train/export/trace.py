@@ -34,7 +34,6 @@ def trace(
     """Traces a function of arrays with any number of rows.
 
     Args:
-        owner: for errors.
         function: an array per input -> {name: array}.
         inputs: their shapes begin with -1.
         about: of the program.

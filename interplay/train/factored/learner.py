@@ -28,8 +28,6 @@ class TeamLearner(Learner):
 
     Args:
         world: of the run, reset.
-        settings: of the run.
-        populations: of the run.
 
     Attributes:
         team_groups: groups of teams that share a network.

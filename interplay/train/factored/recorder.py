@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 class TeamRecorder:
     """Writes the frames of one shard's teams into replays, instead of its collector's samples.
 
-    Args:
-        collector: plays the worlds.
-        learner: of the run.
-        settings: of the run.
-
     Attributes:
         team_groups: of the run.
         replays: one per team group.

@@ -24,7 +24,6 @@ def lambda_returns(
         discount_tp1: (B, F) float32, of the next frame; 0 where the episode terminated.
         decides_t: (B, F) bool, the team decided at frame t and its outcome is known.
         value_t: (B, F) float32, V of frame t.
-        td_lambda: lambda.
 
     Returns:
         (B, F) float32.

@@ -22,9 +22,6 @@ _DRAWS = 0x4E91  # seed key of the samples
 class Sampler:
     """Replaces estimates and epochs over the rollout in a worker's update.
 
-    Args:
-        worker: of the run.
-
     Attributes:
         learner: the worker's.
     """

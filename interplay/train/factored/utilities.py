@@ -45,9 +45,7 @@ class UtilityNetwork(PolicyNetwork):
 
     Args:
         kind: name and spaces.
-        settings: of the run.
         key: jax random key of the first population's weights.
-        populations: of the run.
         group: settings of the algorithm.
         make_mixer: key -> mixer.
         marks: as of `PolicyNetwork`.

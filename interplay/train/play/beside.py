@@ -57,7 +57,6 @@ class ValuesBeside:
 
         Args:
             world: as for a call.
-            slot: of the agent.
             memory: (size,) its current memory; None: its network has none.
 
         Raises:

@@ -33,7 +33,6 @@ def policies_at(
     """Loads the weights of one checkpoint after another into a run's policy, compiled once.
 
     Args:
-        policy: of the run.
         run: its folder; of a league RUN@PLAYER.
         checkpoints: of that run.
 

@@ -20,8 +20,6 @@ class InputRows:
     """Input rows of agents of one kind, as in a batch of one world.
 
     Args:
-        kind: of agent.
-        rows: number of rows.
         masked: parts of the action that need a mask from every acting agent.
 
     Attributes:
@@ -74,8 +72,6 @@ def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int
     Args:
         given: nested mappings and tuples, or the leaf itself.
         key: the world's name of the leaf, with dots where spaces are nested.
-        part: its space.
-        owner: for errors.
         lead: number of axes before the leaf's own.
 
     Raises:
@@ -123,9 +119,7 @@ def legal_of(
     """A mask as bools, the choices of all heads concatenated.
 
     Args:
-        space: of the action.
         mask: of one agent in any supported form; or (rows, choices), or one such array per head.
-        owner: for errors.
         rows: number of observations; None: a single one.
         needs: parts of a Dict that the mask must contain.
 

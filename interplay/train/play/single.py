@@ -27,7 +27,6 @@ class SingleActor:
 
     Args:
         checkpoint: its folder, inside the run's.
-        kinds: of the training.
         seed: of sampled actions.
         trust: the run's settings may name user-defined programs; needed once, for a run from elsewhere.
 

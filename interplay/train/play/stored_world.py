@@ -48,7 +48,6 @@ class StoredWorld(World):
 
     Args:
         values: of `describe_world`.
-        owner: the checkpoint, for errors.
 
     Raises:
         UserError: for malformed values.

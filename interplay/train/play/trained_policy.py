@@ -37,7 +37,6 @@ class TrainedPolicy(Policy):
     network ``p mod Q``, so that several policies can share a world, each with its own range of Q numbers.
 
     Args:
-        settings: of the run.
         names: of the Q populations.
         tensors: of each, ``kind/tensor`` -> array.
         greedy: take the likeliest action instead of sampling.
@@ -263,7 +262,6 @@ class TrainedPolicy(Policy):
         """Actions of one kind's agents, as for `World.step`; arbitrary outside `index`.
 
         Args:
-            name: of the kind.
             observation: key -> (W, A, ...).
             masks: as `TimeStep.action_mask`, or None.
             index: (n,) positions among the W A agents.
@@ -363,7 +361,6 @@ class TrainedPolicy(Policy):
         """Number of the network that plays a slot.
 
         Args:
-            slot: of the agent.
             population: current one in the slot; None: the slot's fixed one.
 
         Raises:
@@ -395,7 +392,6 @@ class TrainedPolicy(Policy):
         Args:
             observation: key -> (N, ...).
             population: (N,) of the world's populations.
-            kind: of agent.
 
         Returns:
             (N,) float32.
@@ -430,7 +426,6 @@ class TrainedPolicy(Policy):
         Args:
             observation: key -> (N, ...).
             population: (N,) of the world's populations.
-            kind: of agent.
 
         Returns:
             (N, n) float32.
@@ -462,7 +457,6 @@ class TrainedPolicy(Policy):
             observation: key -> (N, ...).
             mask: (N, choices) bool, legal ones; None: all.
             population: (N,) of the world's populations; None: the first.
-            kind: of agent.
 
         Returns:
             (N, choices) float32.

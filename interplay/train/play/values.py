@@ -16,8 +16,6 @@ def values_of(
     """A function that returns V of a batch of observations by the network of one population.
 
     Args:
-        policy: of a checkpoint.
-        world: any batch of the observations' world.
         kind: number of the kind of agents.
 
     Returns:

@@ -65,7 +65,6 @@ class Best:
         """Counts one update.
 
         Args:
-            numbers: metrics of the update.
             known: metrics that later updates may have.
             of_lives: metrics that are means over lives, also as ``name[population]``.
 
@@ -127,7 +126,6 @@ class Best:
         """Copies a checkpoint to ``best`` if it is the best and the copy is missing.
 
         Args:
-            path: of the checkpoint.
             better: what `close` returned.
             ends: the run is complete; without a best window its last checkpoint is copied.
         """

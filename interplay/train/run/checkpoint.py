@@ -72,7 +72,6 @@ class CheckpointWriter:
     context manager it abandons an uncommitted checkpoint.
 
     Args:
-        run: the run folder.
         agent_steps: the checkpoint's name; leftovers of an earlier attempt are removed.
 
     Raises:
@@ -121,8 +120,6 @@ class CheckpointWriter:
 
         Args:
             record: JSON values and NumPy scalars.
-            world_id: of the run.
-            world_version: of that world.
             settings: of the run, kept to detect later edits of ``settings.toml``.
 
         Returns:
@@ -243,7 +240,6 @@ def read_part(path: Path | str, stems: Sequence[str]) -> tuple[dict[str, Any], l
     """Reads and verifies some files of a checkpoint, whatever the state of the others.
 
     Args:
-        path: the checkpoint's folder.
         stems: of the files of arrays, without ``.safetensors``.
 
     Returns:
@@ -297,7 +293,6 @@ def latest_checkpoint(run: Path | str, say: Callable[[str], None] | None = None)
     """The folder of a run's newest sound checkpoint; None if the run has no checkpoint yet.
 
     Args:
-        run: the run folder.
         say: called with one line per skipped checkpoint; None: standard error.
 
     Raises:
@@ -341,7 +336,6 @@ def prune_checkpoints(
     """Removes all but the newest `keep` checkpoints, each by a rename first, so that none is ever incomplete.
 
     Args:
-        run: the run folder.
         keep: at least 1.
         keeps: ``keeps(before, now)``: whether the checkpoint at `now` agent-steps is permanent; `before`: of the previous one, -1: none.
     """

@@ -90,7 +90,6 @@ class EpisodeStatistics:
         """Counts the episodes that ended in a step; call it before their worlds are reset.
 
         Args:
-            timestep: of the step.
             further: (W, further) additional numbers, read where episodes are over.
             members: (1 + sides, W, A) bool, slots of the learner and of each side, read where episodes are over; None: all the learner's.
         """

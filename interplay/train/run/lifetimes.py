@@ -24,7 +24,6 @@ class LifeStatistics:
 
     Args:
         world: a batch, reset.
-        populations: of the run.
         others: other players take part: the learner's lives get an additional row behind those of the populations.
 
     Attributes:

@@ -35,10 +35,6 @@ def make_manifest(
     """The manifest of a folder's files, with a checksum of the manifest itself.
 
     Args:
-        folder: of the unfinished checkpoint.
-        agent_steps: of the run.
-        world_id: of the run.
-        world_version: of that world.
         settings: of the run, see `settings_file.describe_settings`; None: unknown.
     """
     manifest: dict[str, Any] = {

@@ -51,9 +51,7 @@ class WindowRecorder:
     Its cost is wall-clock time, so waiting for the disk counts too.
 
     Args:
-        run: the run's folder.
         world: the batch, whose first world is recorded.
-        settings: of the run.
         say: called with one line if recording fails.
         clock: seconds.
     """

@@ -17,7 +17,6 @@ def check_weights(owner: Path | str, tensors: Arrays) -> dict[str, np.ndarray]:
     """Returns the weights if they are finite float32 arrays.
 
     Args:
-        owner: their source, for errors.
         tensors: ``kind/tensor`` -> array.
 
     Raises:
@@ -39,9 +38,7 @@ def restore(mine: Mapping[str, np.ndarray], saved: Arrays, owner: str, bounds: B
     """Copies arrays of a checkpoint into those of a run.
 
     Args:
-        mine: name -> array to fill.
         saved: name -> array of the checkpoint; further ones are ignored.
-        owner: for errors.
         bounds: name -> least and most value, for counts and indices.
 
     Raises:

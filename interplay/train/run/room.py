@@ -42,11 +42,6 @@ class Need(NamedTuple):
 def check_room(settings: TrainSettings, world: World, populations: Populations) -> None:
     """Refuses a run that memory cannot hold.
 
-    Args:
-        settings: of the run.
-        world: a batch of one of its worlds.
-        populations: of the run.
-
     Raises:
         UserError: naming the setting and the bytes.
     """

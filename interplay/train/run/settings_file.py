@@ -58,7 +58,6 @@ def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) 
     """The settings of a checkpoint's run.
 
     Args:
-        checkpoint: its folder.
         trust: they may name programs, see `interplay.core.trust`.
         acts: False: they are only read, so programs in them need no trust.
 
@@ -98,10 +97,7 @@ def refuse_edits(
 
     Args:
         file: ``settings.toml``.
-        sealed: its contents.
-        settings: the same, checked.
         manifest: of the checkpoint; None where a run has none yet.
-        name: of the checkpoint.
 
     Returns:
         Changed keys of `PACE` in one line; empty if there are none.

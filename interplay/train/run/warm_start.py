@@ -33,10 +33,7 @@ def warm_vectors(
     """Initial weights of a new run: of the kinds with the same name, or of the only kind.
 
     Args:
-        checkpoint: of the other run.
-        networks: kind name -> networks of the new run.
         populations: of the new run; each takes the weights of the same name, of the only population, or of a league's first learner.
-        network: settings of the new run's networks.
         say: called with one line per kind that the other run lacks.
 
     Returns:
@@ -64,7 +61,6 @@ def weights_of(
     """The weights of a population in a checkpoint.
 
     Args:
-        checkpoint: of a run.
         population: its name; None: the only one, or the first learner of a league.
         learners: of the run's league, if it has one.
 

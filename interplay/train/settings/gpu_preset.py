@@ -22,7 +22,6 @@ def with_gpu_preset(values: Mapping[str, Any], asked: Mapping[str, Any], agents:
 
     Args:
         values: nested, of the world and the user together.
-        asked: nested, of the user.
         agents: slots of one world.
 
     Raises:

@@ -172,7 +172,6 @@ def under(name: str, asked: dict[str, Any]) -> dict[str, Any]:
     """Puts the user's settings over those of a preset.
 
     Args:
-        name: of the preset.
         asked: nested, of the user. Without a world it gets the preset's, with its options.
 
     Raises:

@@ -33,7 +33,6 @@ def in_updates_so_far(settings: TrainSettings, most: int, updates: int, agent_st
     Empty where nearly all slots acted, or the run is complete.
 
     Args:
-        settings: of the run.
         most: upper bound of an update's agent-steps.
         updates, agent_steps: done so far.
         last: agent-steps of the last update.

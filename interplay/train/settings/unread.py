@@ -72,10 +72,6 @@ def check_populations_read(settings: TrainSettings, populations: Populations) ->
 def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     """A world's training defaults without those that the user's network or algorithm does not use.
 
-    Args:
-        defaults: nested, of the world.
-        asked: nested, by the user.
-
     Example:
         >>> fitting({"network": {"kind": "tiles", "width": 8}}, {"network": {"kind": "mlp"}})
         {'network': {'kind': 'tiles'}}

@@ -31,11 +31,7 @@ class _Process:
 
 
 class Pool:
-    """A pool of processes, started on demand.
-
-    Args:
-        most: number of processes.
-    """
+    """A pool of processes, started on demand."""
 
     def __init__(self, most: int) -> None:
         self._most = most

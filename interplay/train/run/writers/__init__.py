@@ -68,8 +68,6 @@ class Writers:
     """The writers of a run, each until it fails.
 
     Args:
-        run: the run's folder.
-        settings: of the run.
         first_step: see `Context`.
     """
 

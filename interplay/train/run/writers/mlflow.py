@@ -22,9 +22,6 @@ class MlflowWriter:
     """Writes into the experiment named after the world; a resumed run is found by its folder.
 
     Rows already written are skipped.
-
-    Args:
-        context: of the run.
     """
 
     def __init__(self, context: Context) -> None:

@@ -21,9 +21,6 @@ class CsvWriter:
     """Appends rows; for a new column and for a resumed run it rewrites the file from the log.
 
     So it never holds a row twice. Constant rates, which the log leaves out, keep the values of their rows.
-
-    Args:
-        context: of the run.
     """
 
     def __init__(self, context: Context) -> None:

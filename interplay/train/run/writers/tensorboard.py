@@ -26,11 +26,7 @@ _NUMBER = itertools.count()  # of event files of this process
 
 
 class TensorBoardWriter:
-    """Writes scalars, and the settings as hyper-parameters; rewritten rows hide the earlier ones.
-
-    Args:
-        context: of the run.
-    """
+    """Writes scalars, and the settings as hyper-parameters; rewritten rows hide the earlier ones."""
 
     def __init__(self, context: Context) -> None:
         self._file = _EventFile(context.run / FOLDER)

@@ -16,9 +16,6 @@ class WandbWriter:
     """Writes into ``wandb/`` of the run's folder; the group is the parent folder, such as a sweep's.
 
     A resumed run keeps its id and skips rows already written.
-
-    Args:
-        context: of the run.
     """
 
     def __init__(self, context: Context) -> None:
