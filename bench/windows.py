@@ -26,11 +26,11 @@ from interplay.core.settings import build, merge
 from interplay.registry import training_settings
 from interplay.train import trainer
 from interplay.train.run import recording
-from interplay.train.run.recording import Tap, windows
+from interplay.train.run.recording import WindowRecorder, windows
 from interplay.train.settings import TrainSettings
 
 
-class Measured(Tap):
+class Measured(WindowRecorder):
     """Remembers the share that the latest one took, and when its updates began with what was spent until then."""
 
     last = 0.0
@@ -143,11 +143,11 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if asked.turns < 1:
         parser.error(f"--turns {asked.turns}: give 1 or more")
-    trainer.Tap = Measured  # type: ignore[misc]
+    trainer.WindowRecorder = Measured  # type: ignore[misc]
     if asked.always or asked.within:
         recording.SHARE, recording.FIRST_SECONDS = 1.0, 0.0
     if asked.within:
-        trainer.Tap = Alternating  # type: ignore[misc]
+        trainer.WindowRecorder = Alternating  # type: ignore[misc]
         for world in asked.worlds:
             within(world, asked.seconds)
         return 0

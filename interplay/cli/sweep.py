@@ -157,12 +157,12 @@ def _check_worlds(asked: Any) -> None:
 
 def _list(asked: Any) -> None:
     from interplay.train.sweep import plan
-    from interplay.train.sweep.plan import tell_equal
+    from interplay.train.sweep.plan import duplicates_note
 
     runs = plan(asked)
     for run in runs:
         typer.echo(run.name)
-    if equal := tell_equal(asked):
+    if equal := duplicates_note(asked):
         typer.echo(equal)
     typer.echo(f"{len(runs):,} runs, {sum(run.settings.steps for run in runs):,} agent-steps")
 

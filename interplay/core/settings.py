@@ -49,11 +49,9 @@ class Settings(pydantic.BaseModel):
         interplay.core.errors.UserError: clock: unknown key second; did you mean seconds?
 
     Attributes:
-        renamed: paths of keys in earlier versions -> their paths today, for the error of an old key.
-        also_called: a key's name in other packages -> its name here, in any group, for the error of such a name.
+        also_called: name of a key in other packages -> its name here, in any group, for suggestions.
     """
 
-    renamed: ClassVar[Mapping[str, str]] = {}
     also_called: ClassVar[Mapping[str, str]] = {}
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -224,9 +222,7 @@ def _choices(model: type[Settings], parts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:
-    """The likely meaning of an unknown key: its name of today, or a similar key here or in another group."""
-    if today := model.renamed.get(".".join(parts)):
-        return f"did you mean {today}?"
+    """A suggestion for an unknown key: one spelt alike, here or in another group, or ours for another package's name."""
     keys = [key for key, _ in _keys(model)]
     group = "".join(f"{part}." for part in parts[:-1])
     here = [key.removeprefix(group) for key in keys if key.startswith(group)]

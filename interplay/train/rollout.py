@@ -30,7 +30,7 @@ from interplay.train.populations import Blocks, Populations, cut_alone
 from interplay.train.row_copying import RowCopier
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.lifetimes import LifeStatistics
-from interplay.train.run.recording import Tap
+from interplay.train.run.recording import WindowRecorder
 from interplay.train.samples import PendingSamples, SampleLayout, Seen
 from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.membership import Membership
@@ -134,7 +134,7 @@ class Collector:
         room: shards of the run, for which the arrays that networks are asked with have room.
     """
 
-    tap: Tap | None = None
+    tap: WindowRecorder | None = None
     recorder: TeamRecorder | None = None
     room = 1
 

@@ -65,7 +65,7 @@ class Shard:
         ready: kind name -> what `estimate` found.
         returns: of every slot so far; only where `Algorithm.normalise_reward` asks for them.
         units: kind name -> (U, L) places in `ready` that are learnt from together; -1 for nothing.
-        replays: name of a troop -> what it played; none of algorithms that learn from their rollouts.
+        replays: name of a team_group -> what it played; none of algorithms that learn from their rollouts.
     """
 
     collector_class: type[Collector] = Collector
@@ -105,7 +105,9 @@ class Shard:
         self.replays: dict[str, Replay] = {}
         if isinstance(learner, TeamLearner):
             self.collector.recorder = own = TeamRecorder(self.collector, learner, settings)
-            self.replays = {troop.name: kept for troop, kept in zip(own.troops, own.replays, strict=True)}
+            self.replays = {
+                team_group.name: kept for team_group, kept in zip(own.team_groups, own.replays, strict=True)
+            }
 
     def set_learning(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
@@ -315,8 +317,8 @@ class Shard:
             arrays |= {f"pending/{kind}/{name}": array for name, array in pending.save().items()}
         arrays |= {f"opponent/{name}": array for name, array in collector.opponents.save().items()}
         arrays |= {f"windows/{name}": array for name, array in collector.episodes.windows.save().items()}
-        for troop, replay in self.replays.items():
-            arrays |= {f"replay/{troop}/{name}": array for name, array in replay.save().items()}
+        for team_group, replay in self.replays.items():
+            arrays |= {f"replay/{team_group}/{name}": array for name, array in replay.save().items()}
         return arrays | self._counters()
 
     def load(self, arrays: Mapping[str, np.ndarray], update: int) -> str | None:
@@ -334,8 +336,8 @@ class Shard:
         """
         world = _below(arrays, "world/")
         owner = f"checkpoint: shard {self.index}"
-        for troop, replay in self.replays.items():
-            replay.load(_below(arrays, f"replay/{troop}/"), f"{owner}, replay of {troop}")
+        for team_group, replay in self.replays.items():
+            replay.load(_below(arrays, f"replay/{team_group}/"), f"{owner}, replay of {team_group}")
         try:
             if world:
                 load_world(self.world, world, owner)

@@ -13,12 +13,11 @@ from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.workers import worker_pool
 from interplay.train.run.checkpoint import Checkpoint, latest_checkpoint, read_checkpoint
 from interplay.train.run.folder import RunFolder
-from interplay.train.run.manifest import check_resumable
 from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.progress import tell
 from interplay.train.run.records import check_record
 from interplay.train.run.recovery import Faults
-from interplay.train.run.room import told_as_lack_of_room
+from interplay.train.run.room import memory_errors_as_user_errors
 from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld
@@ -31,7 +30,6 @@ def newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
     path = latest_checkpoint(folder.path)
     if path is None:
         return None
-    check_resumable(path)
     checkpoint = read_checkpoint(path)
     check_record(checkpoint)
     refuse_old_boxes(path, checkpoint.record)
@@ -52,7 +50,7 @@ def supervise(
         try:
             device = folder.settings.train.device
             algorithm = folder.settings.algorithm
-            with told_as_lack_of_room(), told_as_lost_card(device, folder.path, algorithm):
+            with memory_errors_as_user_errors(), told_as_lost_card(device, folder.path, algorithm):
                 _train(folder, make, learner, checkpoint, stop, faults, on_update)
             return
         except LostWorker as error:

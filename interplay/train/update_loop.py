@@ -38,7 +38,7 @@ from interplay.train.run.checkpoint import (
 from interplay.train.run.ending import play_out
 from interplay.train.run.folder import RunFolder
 from interplay.train.run.progress import Progress, tell
-from interplay.train.run.recording import Tap
+from interplay.train.run.recording import WindowRecorder
 from interplay.train.run.recovery import Faults
 from interplay.train.run.warm_start import describe_spaces
 from interplay.train.selfplay.evaluation import Evaluation
@@ -263,10 +263,12 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
     return Progress(total, done, stream=stream, clock=_working_seconds, before="compiling", unmeasured=True)
 
 
-def _tap(worker: Worker, folder: RunFolder[TrainSettings], progress: Progress) -> contextlib.closing[Tap]:
+def _tap(
+    worker: Worker, folder: RunFolder[TrainSettings], progress: Progress
+) -> contextlib.closing[WindowRecorder]:
     """What records the run's first world, which is the first worker's."""
     shard = worker.shards[0]
-    shard.collector.tap = Tap(folder.path, shard.world, worker.settings, progress.say)
+    shard.collector.tap = WindowRecorder(folder.path, shard.world, worker.settings, progress.say)
     shard.collector.tap.move(shard.world, worker.curriculum.played[1])
     return contextlib.closing(shard.collector.tap)
 

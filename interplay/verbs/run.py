@@ -98,10 +98,9 @@ class Run:
         from interplay.core.reading import read_toml
         from interplay.core.settings import build
         from interplay.train.settings import TrainSettings
-        from interplay.train.settings.renamed import renew
 
         file = self.folder / "settings.toml"
-        return build(TrainSettings, renew(read_toml(file, links=False)), str(file))
+        return build(TrainSettings, read_toml(file, links=False), str(file))
 
     @property
     def metrics(self) -> Metrics:

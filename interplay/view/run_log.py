@@ -296,9 +296,7 @@ def _settings(file: Path) -> _Said:
     """What ``settings.toml`` holds; nothing where there is none."""
     if not os.path.lexists(file):
         return _Said()
-    from interplay.train.settings.renamed import renew
-
-    values = renew(read_toml(file, links=False))
+    values = read_toml(file, links=False)
     asked, world = _whole(values.get("steps")), values.get("world", {})
     ends = any(isinstance(_inside(values, "train", end), int | float) for end in ENDS)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})

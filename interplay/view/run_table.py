@@ -21,7 +21,6 @@ from interplay.core.settings import build
 from interplay.evaluate.last import OF_LIVES, best_of
 from interplay.train.run.settings_file import PACE
 from interplay.train.settings import TrainSettings, WorldChoice
-from interplay.train.settings.renamed import renew
 from interplay.train.settings.unread import keys_unread
 from interplay.view.run_log import RunLog, one_line, read_run, usual
 
@@ -100,7 +99,7 @@ def read_row(path: Path) -> Run:
     file = path / "settings.toml"
     if not os.path.lexists(file):
         return Run(path, {}, read_run(path))
-    asked = build(TrainSettings, renew(read_toml(file, links=False)), str(file))
+    asked = build(TrainSettings, read_toml(file, links=False), str(file))
     run = Run(path, {}, None, keys_unread(asked))
     settings = {key: value for key, value in _flat(canonical(asked)).items() if run.reads(key)}
     log = None

@@ -105,13 +105,3 @@ def test_a_run_that_goes_on_counts_its_windows_as_without_the_stop(tmp_path: Pat
         kept = SimpleNamespace(record=stopped.describe(), path=tmp_path / "0001", agent_steps=1)
         stopped = Best("life", 3, kept)
         assert stopped.describe() == straight.describe()
-
-
-def test_a_record_of_an_earlier_version_keeps_its_best_value(tmp_path: Path) -> None:
-    (tmp_path / best.BEST).mkdir()
-    record = {"best": {"metric": "life", "value": 7.0, "agent_steps": 50, "window": [30.0, 2.0]}}
-    found = Best("life", 2, SimpleNamespace(record=record, path=tmp_path / "0001", agent_steps=1))
-    assert (found.value, found.agent_steps) == (7.0, 50)
-    for life in (8.0, 10.0):
-        found.add({"life": life, "lives": 1})
-    assert (found.close(60), found.value) == (True, 9.0)

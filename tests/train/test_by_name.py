@@ -328,7 +328,7 @@ def test_a_missing_mask_is_no_permission():
     policy, _ = made("given/tictactoe_v3", {"kind": "mlp"}, world=world)
     board = np.zeros((3, 3, 2), np.int8)
     taken = np.array([0, 0, 1, 0, 1, 0, 0, 0, 0], np.int8)
-    with pytest.raises(UserError, match="no mask says which"):
+    with pytest.raises(UserError, match="illegal actions but no mask"):
         policy.act({"player_1": {"observation": board}})
     for _ in range(5):
         beside = policy.act({"player_1": {"observation": board, "action_mask": taken}})

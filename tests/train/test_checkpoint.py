@@ -184,7 +184,8 @@ def test_foreign_folders_are_refused_in_one_line(tmp_path: Path) -> None:
             '{"format": "interplay-checkpoint", "format_version": 99, "interplay_version": "9.1"}',
             "interplay 9.1",
         ),
-        ('{"format": "interplay-checkpoint", "format_version": 1}', "checksum"),
+        ('{"format": "interplay-checkpoint", "format_version": 1}', "format 1 "),
+        ('{"format": "interplay-checkpoint", "format_version": 2}', "checksum"),
         ("\x00", "it is not JSON"),
     ]:
         (foreign / "manifest.json").write_text(text)

@@ -22,7 +22,7 @@ from interplay.core.trust import read_settings
 from interplay.train import device_hints, devices, update_loop
 from interplay.train.device_hints import DeviceHints
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.run.room import told_as_lack_of_room
+from interplay.train.run.room import memory_errors_as_user_errors
 from interplay.train.settings import (
     NetworkGroup,
     PpoGroup,
@@ -270,7 +270,7 @@ def test_memory_that_ends_names_what_to_lower(name: str) -> None:
     )
     with (
         pytest.raises(UserError) as raised,
-        told_as_lack_of_room(),  # around the other one, as in the trainer
+        memory_errors_as_user_errors(),  # around the other one, as in the trainer
         devices.told_as_lost_card(name, "runs/first", "vtrace"),
     ):
         raise error

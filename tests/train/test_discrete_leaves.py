@@ -11,9 +11,11 @@ import pytest
 from gymnasium import spaces
 
 import interplay
+from interplay.core.errors import UserError
+from interplay.core.seals import Sealed
 from interplay.train.discrete_leaves import as_seen, encode_all, find_names
-from interplay.train.settings import NetworkGroup
-from interplay.train.settings.renamed import renew
+from interplay.train.run.settings_file import settings_in
+from interplay.train.settings import NetworkGroup, TrainSettings
 from tests.train.named import SPACE, Named, Table
 from tests.train.test_exporting import made
 
@@ -80,12 +82,10 @@ def test_boxes_alone_leave_a_network_as_it_was() -> None:
     assert not find_names(SPACE, NetworkGroup(kind="tests.train.crafted:Net"))
 
 
-def test_runs_of_earlier_versions_read_numbers() -> None:
-    assert renew({"network": {"kind": "mlp"}}) == {
-        "network": {"kind": "mlp", "discrete": "number", "scale_pictures": False}
-    }
-    assert renew({"network.kind": "mlp"})["network.discrete"] == "number"
-    assert renew({"network.kind": "mlp", "network.discrete": "auto"})["network.discrete"] == "auto"
+def test_runs_of_earlier_versions_are_refused() -> None:
+    written = Sealed({"world": {"id": "x"}, "network": {"kind": "mlp"}}, "none", ())
+    with pytest.raises(UserError, match=r"network\.scale_pictures"):
+        settings_in(written, Path("settings.toml"), TrainSettings)
 
 
 @pytest.mark.parametrize("discrete", ["auto", "embedding"])

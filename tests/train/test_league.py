@@ -521,15 +521,15 @@ def test_a_player_of_a_league_is_opened_by_its_name(tmp_path: Path) -> None:
         ({"learners": rules(by="fixed")}, "without play"),
         ({"learners": rules(by="self", last=3)}, 'last = 3 is not read by "self"'),
         ({"learners": rules(by="self"), "pbt": {"rates": ["learning_rat"]}}, "did you mean 'learning_rate'"),
-        ({"learners": {"main": {"meets": [{"by": "self"}]}}, "pbt": PBT}, "needs another one, add learners"),
+        ({"learners": {"main": {"meets": [{"by": "self"}]}}, "pbt": PBT}, r"pbt\.rates = .* with 1 learner"),
         ({"learners": rules(by="near", matches=9)}, 'matches = 9 is not read by "near"'),
         ({"learners": rules(by="current", among=["other", "other"])}, "names a learner twice"),
-        ({"learners": rules(by="self") | {"main-0001": {}}}, "'main-0001' is what a copy of main is called"),
+        ({"learners": rules(by="self") | {"main-0001": {}}}, "'main-0001' is the name of a copy of main"),
         ({"learners": rules(by="fixed", play="other")}, "'other' is a fixed player, too"),
         ({"learners": {"main": {"meets": [{"by": "pfsp"}], "freeze": False}}}, "no copy of main is kept"),
         (
             {"learners": rules(by="latest", among=["other"]) | {"other": {"freeze": False}}},
-            "no copy of other|never find anybody",
+            "no copy of other",
         ),
         ({"learners": {"no/name": {"meets": [{"by": "self"}]}}}, "names files"),
     ],
@@ -540,9 +540,9 @@ def test_leagues_that_cannot_be_are_one_line(league: dict[str, Any], says: str) 
 
 
 def test_what_a_league_does_not_read_is_refused() -> None:
-    with pytest.raises(UserError, match="a league says itself who learns"):
+    with pytest.raises(UserError, match=r"league\.learners and "):
         settings_of(opponents={"any": "random"})
-    with pytest.raises(UserError, match=r"population.by = .*a league says itself who learns"):
+    with pytest.raises(UserError, match=r"league\.learners and population\.by"):
         settings_of(population={"by": "kind"})
     with pytest.raises(UserError, match=r"league.pbt.spread = 4.0 is not read without rates"):
         check_read(settings_of(league={"pbt": {"spread": 4.0}}))

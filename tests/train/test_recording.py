@@ -19,7 +19,7 @@ from interplay.core.settings import build
 from interplay.core.world import World
 from interplay.registry import make_world
 from interplay.train.run import recording
-from interplay.train.run.recording import FIRST_SECONDS, SHARE, WATCHED, Tap, even, thin, windows
+from interplay.train.run.recording import FIRST_SECONDS, SHARE, WATCHED, WindowRecorder, even, thin, windows
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from tests.train.test_trainer import arrays_of, log_of, settings_of
@@ -52,7 +52,7 @@ class Trained:
         self.world.reset()
         self.policy = RandomPolicy()
         self.policy.start(self.world, 1)
-        self.tap = Tap(run, self.world, settings, self.said.append, self.clock)
+        self.tap = WindowRecorder(run, self.world, settings, self.said.append, self.clock)
 
     def update(self, steps: int = 20) -> None:
         """Plays so many steps, as `Collector` does."""

@@ -8,16 +8,14 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, merge
-from interplay.core.world import Kind
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.run import free_memory, room
 from interplay.train.run.folder import RunFolder
-from interplay.train.run.room import check_room, told_as_lack_of_room
+from interplay.train.run.room import check_room, memory_errors_as_user_errors
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
@@ -38,74 +36,38 @@ def settings_of(**own: Any) -> TrainSettings:
 @pytest.mark.parametrize(
     ("override", "named"),
     [
-        ("ppo.rollout=9000000000000000000", "ppo.rollout = 9000000000000000000, num_worlds = 4"),
-        ("ppo.rollout=10000000000", "ppo.rollout = 10000000000, num_worlds = 4"),
-        ("ppo.minibatch=1000000000000000", "ppo.minibatch = 1000000000000000"),
-        ("num_worlds=4000000000000000", "num_worlds = 4000000000000000"),
-        ("network.hidden=[1000000,1000000]", "network.hidden = [1000000, 1000000]: the networks need"),
+        ("ppo.rollout=9000000000000000000", "not enough memory"),
+        ("num_worlds=4000000000000000", "num_worlds = 4000000000000000 needs at least "),
+        ("network.hidden=[1000000,1000000]", "network.hidden = [1000000, 1000000] needs at least "),
     ],
 )
-def test_what_memory_cannot_hold_is_refused_with_key_and_bytes(
+def test_what_memory_cannot_hold_is_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, override: str, named: str
 ) -> None:
     words = [word for word in SMALL if word.partition("=")[0] != override.partition("=")[0]]
     if override.startswith("num_worlds"):
         del words[words.index("--num-worlds") : words.index("--num-worlds") + 2]
-    line = refusal(capsys, "train", LINE, *words, override, "--out", tmp_path / "run")
-    assert named in line
-    assert "of memory; " in line
-    assert "B are free, lower " in line or "bytes are free, lower " in line
+    assert named in refusal(capsys, "train", LINE, *words, override, "--out", tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_policy_gradients_are_counted_with_their_horizon(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = Corridor(1)
-    asked = settings_of(
-        algorithm="policy_gradient", policy_gradient={"rollout": 10, "horizon": 90}, num_worlds=8
-    )
-    populations = with_opponents(asked, world)
-    steps = 100 * 8 * 2 * 14  # steps, worlds, slots, bytes
-    monkeypatch.setattr(room, "free_bytes", lambda: steps - 1)
-    says = r"policy_gradient.rollout = 10, policy_gradient.horizon = 90, num_worlds = 8: .* 22.4 kB of memory"
-    with pytest.raises(UserError, match=says):
-        check_room(asked, world, populations)
-    monkeypatch.setattr(room, "free_bytes", lambda: 10**9)
-    check_room(asked, world, populations)
-    monkeypatch.setattr(room, "free_bytes", lambda: None)
-    check_room(asked, world, populations)
-
-
-class Snapshots(Corridor):
-    """Everybody sees a picture of bytes and a number of 64 bits."""
-
-    def __init__(self, agents: int) -> None:
-        super().__init__(1, agents=agents)
-        space = spaces.Dict(
-            picture=spaces.Box(0, 255, (100,), np.uint8), number=spaces.Box(0, 1, (), np.float64)
-        )
-        self.kinds = (Kind("agent", self.kinds[0].slots, space, spaces.Discrete(2)),)
-
-
-@pytest.mark.parametrize("agents", [1, 5])
-def test_only_what_is_surely_kept_of_a_rollout_is_counted(agents: int) -> None:
-    """Bytes are kept as bytes, and of a world of turns one agent's row a step."""
-    world, asked = Snapshots(agents), settings_of(ppo={"rollout": 10}, num_worlds=2)
-    row = 100 + 4 + 4 * 3  # the picture, the number as float32; action, log-probability and value
-    assert room._steps(asked, world, with_opponents(asked, world)).size == 10 * 2 * (14 * agents + row)
-
-
-def test_parts_that_fit_alone_and_not_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", ["_worlds", "_networks"])
+def test_each_part_is_compared_with_what_is_free(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     world, asked = Corridor(1), settings_of()
     populations = with_opponents(asked, world)
-    needs = [room._worlds(asked, world), room._steps(asked, world, populations)]
-    needs += [room._minibatch(asked, world), room._networks(asked, world, populations)]
-    assert all(need.size > 0 for need in needs)
-    total = sum(need.size for need in needs)
-    monkeypatch.setattr(room, "free_bytes", lambda: total - 1)
-    with pytest.raises(UserError, match=r"the whole run \d"):
+    needs = {
+        "_worlds": room._worlds(world, "num_worlds", asked.num_worlds),
+        "_networks": room._networks(asked, world, populations),
+    }
+    size = needs[part].size
+    other = "_networks" if part == "_worlds" else "_worlds"
+    monkeypatch.setattr(room, other, lambda *_: room.Need("", 0))
+    for free in (None, size):
+        monkeypatch.setattr(room, "free_bytes", lambda free=free: free)
         check_room(asked, world, populations)
-    monkeypatch.setattr(room, "free_bytes", lambda: total)
-    check_room(asked, world, populations)
+    monkeypatch.setattr(room, "free_bytes", lambda: size - 1)
+    with pytest.raises(UserError, match="of memory"):
+        check_room(asked, world, populations)
 
 
 @pytest.mark.parametrize("kind", ["mlp", "attention", "tiles", "tiles_attention"])
@@ -146,10 +108,10 @@ def test_a_container_and_a_limit_of_the_process_count(
 )
 def test_memory_that_ends_on_the_way_is_one_line(error: Exception) -> None:
     says = r"^training: not enough memory \(.*\); lower num_worlds"
-    with pytest.raises(UserError, match=says) as caught, told_as_lack_of_room():
+    with pytest.raises(UserError, match=says) as caught, memory_errors_as_user_errors():
         raise error
     assert "\n" not in str(caught.value)
-    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"), told_as_lack_of_room():
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"), memory_errors_as_user_errors():
         raise jax.errors.JaxRuntimeError("INTERNAL: something else")
 
 

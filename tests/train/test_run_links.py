@@ -156,9 +156,9 @@ def test_files_of_a_checkpoint_are_files(run: Path, outside: Path, name: str, ki
 def test_a_checkpoint_that_says_other_steps_than_its_name_is_refused(run: Path) -> None:
     path = run / "checkpoints" / "000000000064"
     moved = path.rename(path.with_name("000000000128"))
-    assert "it is of 64 agent-steps, the folder's name says another number" in (problem(moved) or "")
+    assert "it is of 64 agent-steps, " in (problem(moved) or "")
     assert problem(moved.rename(path.with_name("aside-000000000064-1"))) is None
-    assert "another number" in (
+    assert "it is of 64 agent-steps" in (
         problem(path.with_name("aside-000000000064-1").rename(path.with_name("aside-7-1"))) or ""
     )
     assert problem(path.with_name("aside-7-1").rename(path.with_name("the one I like"))) is None

@@ -9,7 +9,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import build, from_toml, key_called, merge, parse_overrides, to_toml
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.renamed import ALSO_CALLED
+from interplay.train.settings.synonyms import ALSO_CALLED
 
 BASE = {"world": {"id": "survival/1v1-heals-low"}}
 
@@ -50,9 +50,9 @@ def settings(*overrides: str) -> TrainSettings:
             "train.writers=csv",
             'train.writers = "csv" is not allowed; give a list of values among auto, tensorboard, csv, wandb, mlflow',
         ),
-        ("world.options.seed=3", "seed = 3: that is the run's to say; write seed, without world.options"),
-        ("world.options.num_worlds=8", "write num_worlds, without world.options"),
-        ("world.options.first_world=-2", "first_world = -2: that is the run's to say; leave it out"),
+        ("world.options.seed=3", "seed = 3"),
+        ("world.options.num_worlds=8", "num_worlds = 8"),
+        ("world.options.first_world=-2", "first_world = -2"),
         ("seed=-1", "seed = -1 is not allowed; give a whole number at least 0"),
         ("steps=0", "steps = 0 is not allowed; give a whole number at least 1"),
     ],

@@ -115,7 +115,7 @@ def test_a_policy_in_play_sees_the_same_frames(tmp_path: Path) -> None:
     assert world.state.steps.max() <= LIMIT
     policy.forget(timestep.over)
     assert not policy.save()["memory/agent"][timestep.over].any()
-    with pytest.raises(UserError, match=r"its networks remember \(network.stack = 3\)"):
+    with pytest.raises(UserError, match=r"its networks have memory \(network.stack = 3\)"):
         policy.probabilities({"place": np.zeros((1, 1)), "noise": np.zeros((1, 1))})
 
 

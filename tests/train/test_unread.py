@@ -21,7 +21,7 @@ CORRIDOR = "simulation/multi-corridor"
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["network.kind=mlp", "network.layers=4"], "network.layers = 4 is not read by mlp; it reads .*hidden, activation"),
+        (["network.kind=mlp", "network.layers=4"], "network.layers = 4 is not read by mlp; it reads .*hidden"),
         (["network.kind=attention", "network.hidden=[8]"], r"network.hidden = \[8\] is not read by attention"),
         (["network.kind=mlp", "network.channels=[8,8,8]"], r"network.channels = \[8, 8, 8\] is not read by mlp"),
         (["network.memory_size=8"], "network.memory_size = 8 is not read without memory; set network.memory=gru"),
@@ -30,7 +30,7 @@ CORRIDOR = "simulation/multi-corridor"
         (["policy_gradient.rollout=4"], "policy_gradient.rollout = 4 is not read by algorithm = ppo; set algorithm=policy_gradient"),
         (
             ["network.kind=seats", "world.options.seats=by_role"],
-            'world.options.seats = "by_role" is not read by seats, to whom all seats are alike; set network.kind=mlp',
+            'world.options.seats = "by_role" is not read by seats',
         ),
         (["algorithm=policy_gradient", "ppo.clip=0.1"], "ppo.clip = 0.1 is not read by algorithm = policy_gradient"),
     ],

@@ -172,7 +172,7 @@ def test_other_kinds_and_spaces_are_one_line_and_leave_no_folder(
 def test_another_network_is_one_line_with_the_settings_to_say(first: Path, tmp_path: Path) -> None:
     asked = {"train": {"start_from": str(first)}, "network": {"hidden": [16, 4], "input_scale": True}}
     with pytest.raises(
-        UserError, match=r"kind agent: .*say network\.hidden=\[8\] network\.input_scale=false"
+        UserError, match=r"kind agent: .*set network\.hidden=\[8\] network\.input_scale=false"
     ):
         train(changed(settings_of(1), asked, "x"), tmp_path / "run", make_corridor)
 

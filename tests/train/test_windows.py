@@ -156,8 +156,8 @@ def test_episodes_of_which_nobody_noted_the_beginning_are_not_told() -> None:
 @pytest.mark.parametrize(
     ("key", "damage", "says"),
     [
-        ("of", lambda a: a + 5, "names a window that is not open"),
-        ("of", lambda a: a + MOST, r"holds 32, within -2\.\.31"),
+        ("of", lambda a: a + 5, "array of "),
+        ("of", lambda a: a + MOST, r"array of holds 32, outside -2\.\.31"),
         ("began", lambda a: a[1:], "this run needs"),
         ("sums", lambda a: a[:0], "this run needs"),
         ("sums", lambda a: a * np.nan, "NaN"),

@@ -246,7 +246,7 @@ def test_the_observation_of_one_agent_is_told_from_those_of_all(tmp_path):
     policy, env = run.policy(), interplay.make("dilemma/fixed")
     observations, _ = env.reset(seed=0)
     with pytest.raises(
-        UserError, match=r"observation of one agent; hand over .*policy.act\(\{'agent_0': observation\}\)"
+        UserError, match=r"observation of one agent; .*policy.act\(\{'agent_0': observation\}\)"
     ):
         policy.act(observations["agent_0"])
     assert policy.act({"further": observations["agent_0"]})["further"] in (

@@ -158,14 +158,14 @@ def _sample(shard: Shard, name: str) -> Sample:
 
 def _sample_replay(recorder: TeamRecorder, network: PolicyNetwork, name: str) -> Sample:
     parts = [
-        (troop, replay)
-        for troop, replay in zip(recorder.troops, recorder.replays, strict=True)
-        if troop.kind == name and replay.there
+        (team_group, replay)
+        for team_group, replay in zip(recorder.team_groups, recorder.replays, strict=True)
+        if team_group.kind == name and replay.there
     ]
     if not parts:
         return Sample(network.layout.allocate(0), None, np.zeros((0, 1)), np.zeros(0, np.int64))
     rows, masks, actions, population = [], [], [], []
-    for troop, replay in parts:
+    for team_group, replay in parts:
         ring = replay.ring
         shape = ring.acts.shape
         places = np.unravel_index(
@@ -175,7 +175,7 @@ def _sample_replay(recorder: TeamRecorder, network: PolicyNetwork, name: str) ->
         rows.append({dtype: array[places] for dtype, array in ring.rows.items()})
         masks.append(None if ring.mask is None else ring.mask[places])
         actions.append(ring.action[places])
-        population.append(np.full(len(places[0]), troop.population))
+        population.append(np.full(len(places[0]), team_group.population))
     joined = {dtype: np.concatenate([part[dtype] for part in rows]) for dtype in rows[0]}
     some = [mask for mask in masks if mask is not None]
     mask = np.concatenate(some) if len(some) == len(masks) else None

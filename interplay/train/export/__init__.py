@@ -1,5 +1,5 @@
-"""Trained networks for use without this package: as ONNX, and as plain NumPy.
+"""Exports trained networks for use without this package: as ONNX, and as plain NumPy.
 
-What JAX has traced (`trace`) becomes a `program` of some fifty operations on arrays, which `plain` runs in NumPy and `onnx_file` writes as ONNX.
-So whatever network can be trained can be exported, one's own too, as long as it does nothing else; what it does besides is named and refused.
+`trace` turns a jaxpr into a `program` of some fifty array operations, which `plain` runs in NumPy and `onnx_file` writes as ONNX.
+Networks with other operations, user-defined ones included, are refused by the name of the operation.
 """

@@ -1,4 +1,4 @@
-"""A trained policy's network as a program, and the files that programs are written to."""
+"""Turns a trained policy's network into a program and writes it to a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.train.export.program import Array, Program, Step
 from interplay.train.export.trace import trace
 from interplay.train.networks import entities
 from interplay.train.networks.layers import plainly
-from interplay.train.play.by_name import mark_of, whose
+from interplay.train.play.by_name import find_network, mark_of
 from interplay.train.policy_network import MARK
 
 if TYPE_CHECKING:
@@ -55,36 +55,36 @@ def write(policy: TrainedPolicy, path: str | Path, agent: str | None) -> Path:
 
 
 def to_plain(policy: TrainedPolicy, agent: str | None) -> PlainPolicy:
-    """The network of an agent as a function of NumPy arrays."""
+    """The network of an agent as a NumPy function."""
     program = make_program(policy, agent)
     return PlainPolicy(as_json(program), program.constants)
 
 
 def as_json(program: Program) -> dict[str, Any]:
-    """A program without its constants, as `plain` reads it."""
+    """A program without its constants, as input of `plain`."""
     return {
         "format": FORMAT,
         "about": program.about,
         "inputs": [list(own) for own in program.inputs],
         "outputs": program.outputs,
-        "steps": [[step.op, step.inputs, *step.output, step.says] for step in program.steps],
+        "steps": [[step.op, step.inputs, *step.output, step.params] for step in program.steps],
     }
 
 
 def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
-    """What the network of an agent computes.
+    """The program of an agent's network.
 
     Raises:
-        UserError: if the agent has to be said and is not, or the network does what cannot be exported.
+        UserError: if `agent` is needed and None, or the network cannot be exported.
     """
-    kind, population = whose(policy, agent)
+    kind, population = find_network(policy, agent)
     own = policy.networks[kind.name]
     network = own.of_population(policy.inference[kind.name], population)
     leaves = kind.observation_space.spaces
     odd = [key for key in leaves if key in (MASK, MEMORY)]
     if odd:
         raise UserError(
-            f"{policy.name}: its observation has a leaf {odd[0]!r}, which is an input of its own; call it otherwise"
+            f"{policy.name}: its observation has a leaf {odd[0]!r}, the name of another input; rename it"
         )
     inputs = [Array(key, (-1, *(part.shape or ())), own.layout.dtype_of(key)) for key, part in leaves.items()]
     masked, mark = bool(policy.masked_parts(kind)), mark_of(policy, kind, agent)
@@ -95,16 +95,16 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
 
     starts = np.concatenate([_starts(part) for part in own.distribution.parts])
 
-    def say(*arrays: jax.Array) -> dict[str, jax.Array]:
+    def forward(*arrays: jax.Array) -> dict[str, jax.Array]:
         given = dict(zip((one.name for one in inputs), arrays, strict=True))
         seen_of = {key: given[key] for key in leaves}
-        if mark is not None:  # a number of the program: it is this agent's
+        if mark is not None:  # a constant of the program, which is this agent's
             seen_of[MARK] = jnp.broadcast_to(mark, (arrays[0].shape[0], len(mark)))
         seen = networks.prepare(network, own.layout.shown(seen_of))
         with plainly():
-            said = own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
-        action = own.distribution.in_units(said["action"], jnp)
-        return said | {"action": action + starts if starts.any() else action}
+            outputs = own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
+        action = own.distribution.in_units(outputs["action"], jnp)
+        return outputs | {"action": action + starts if starts.any() else action}
 
     about = {
         "world": policy.settings.world.id,
@@ -114,12 +114,12 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
         "action_space": str(kind.action_space),
         "action": "choices of a Discrete count from 0, those of a MultiDiscrete or whole-number Box from its start; numbers of a Box are in its units and within its bounds",
     }
-    program = with_whole_choices(trace(policy.name, say, inputs, about), own.distribution)
+    program = with_whole_choices(trace(policy.name, forward, inputs, about), own.distribution)
     return with_space_dtypes(program, leaves)
 
 
 def _starts(part: Part) -> np.ndarray:
-    """What is added to the columns of a part of the action: the start of a MultiDiscrete, which whole-number Boxes become."""
+    """Offsets of a part's action columns: the start of a MultiDiscrete, which a whole-number Box becomes."""
     if not isinstance(part.space, spaces.MultiDiscrete):
         return np.zeros(part.columns, np.float32)
     return np.ravel(part.space.start).astype(np.float32)
@@ -142,7 +142,7 @@ def with_space_dtypes(program: Program, leaves: Mapping[str, spaces.Space[Any]])
 
 
 def with_whole_choices(program: Program, distribution: Distribution) -> Program:
-    """The program with choices as whole numbers: int64, (B,) of a Discrete space and (B, heads) of several; a Box stays as it is."""
+    """The program with choices as int64, (B,) of a Discrete space and (B, heads) of several; a Box is unchanged."""
     if any(not part.choices for part in distribution.parts):
         return program
     whole = Array("action/whole", (-1, distribution.columns), "int64")
@@ -155,7 +155,7 @@ def with_whole_choices(program: Program, distribution: Distribution) -> Program:
 
 
 def _in_place(seen: Any) -> Any:
-    """Packed entities with the rows that hold none marked as hidden: attention over all rows, which needs no plan and gives the same."""
+    """Packed entities with empty rows marked as hidden: attention over all rows without a plan, with equal results."""
     if isinstance(seen, entities.Packed) and seen.hidden is None:
         return seen._replace(hidden=jnp.arange(seen.rows.shape[1])[None] >= seen.attended[:, None])
     return seen

@@ -1,4 +1,4 @@
-"""A program as an ONNX model; needs the extra ``onnx``, which writes files and runs nothing."""
+"""Writes a program as an ONNX model; needs the extra ``onnx``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay import __version__
 from interplay.core.errors import UserError
 from interplay.train.export.program import Array, Dims, Program, Step
 
-OPSET, IR = 17, 8  # of 2022: what runtimes of today and of some years ago read
+OPSET, IR = 17, 8  # of 2022, for older runtimes too
 SAME = {
     "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "maximum": "Max", "minimum": "Min", "power": "Pow",
     "equal": "Equal", "less": "Less", "less_equal": "LessOrEqual", "greater": "Greater", "greater_equal": "GreaterOrEqual",
@@ -20,14 +20,14 @@ SAME = {
     "logistic": "Sigmoid", "sqrt": "Sqrt", "abs": "Abs", "floor": "Floor", "sign": "Sign", "rint": "Round", "identity": "Identity", "where": "Where",
 }  # fmt: skip
 AS_IT_IS = ("identity", "logical_and", "logical_or", "logical_not")
-TELLS = ("equal", "less", "less_equal", "greater", "greater_equal")  # give bools
-NARROW = ("bool", "int8", "uint8", "int16", "uint16")  # of which runtimes compute little
+COMPARISONS = ("equal", "less", "less_equal", "greater", "greater_equal")  # return bools
+NARROW = ("bool", "int8", "uint8", "int16", "uint16")  # runtimes lack most operations on these
 
 
 def as_onnx(program: Program) -> bytes:
     """The bytes of the model, checked by onnx.
 
-    Inputs have the names of the observation's leaves and any number of rows; outputs are as `plain.PlainPolicy` gives them.
+    Inputs have the names of the observation's leaves and any number of rows; outputs are those of `plain.PlainPolicy`.
 
     Raises:
         UserError: if onnx is not installed.
@@ -47,7 +47,7 @@ def as_onnx(program: Program) -> bytes:
 
 
 class _Graph:
-    """Nodes and constants, one step after another."""
+    """Collects nodes and constants step by step."""
 
     def __init__(self, onnx: Any, program: Program) -> None:
         self._onnx = onnx
@@ -70,7 +70,7 @@ class _Graph:
             self._node("Identity", [own], f"out/{name}")
             shape = arrays[own].shape if own in arrays else program.constants[own].shape
             outputs.append(self._info(Array(f"out/{name}", shape, self._dtypes[own])))
-        # Names of inputs are the user's; outputs may not be called as they are, where both are a memory.
+        # An output may not have an input's name, as with memory.
         taken = {own.name for own in program.inputs}
         for info, node, name in zip(outputs, self._nodes[-len(outputs) :], program.outputs, strict=True):
             info.name = node.output[0] = f"{name}_next" if name in taken else name
@@ -102,11 +102,11 @@ class _Graph:
 
     # -- parts ----------------------------------------------------------------------------------------
 
-    def _node(self, op: str, inputs: list[str], output: str = "", **says: Any) -> str:
+    def _node(self, op: str, inputs: list[str], output: str = "", **params: Any) -> str:
         if not output:
             self._made += 1
             output = f"n{self._made}"
-        self._nodes.append(self._onnx.helper.make_node(op, inputs, [output], **says))
+        self._nodes.append(self._onnx.helper.make_node(op, inputs, [output], **params))
         return output
 
     def _constant(self, values: Any, dtype: Any = np.int64) -> str:
@@ -123,11 +123,11 @@ class _Graph:
         return self._onnx.helper.make_tensor_value_info(own.name, self._type(own.dtype), lengths)
 
     def _as(self, name: str, dtype: str) -> str:
-        """An array in another dtype."""
+        """An array cast to a dtype."""
         return name if self._dtypes.get(name) == dtype else self._node("Cast", [name], to=self._type(dtype))
 
     def _shape(self, shape: Dims) -> str:
-        """A shape as an array, with the rows of this call in it."""
+        """A shape as an array, with the number of rows filled in."""
         if all(length >= 0 for length in shape):
             return self._constant(shape)
         return self._node("Concat", [self._length(length) for length in shape], axis=0)
@@ -151,7 +151,7 @@ class _Graph:
     # -- steps ----------------------------------------------------------------------------------------
 
     def _plainly(self, step: Step) -> None:
-        """One node; narrow integers are computed as int32, for which runtimes have all operations."""
+        """Writes one node; narrow integers are computed as int32, for which runtimes have all operations."""
         given, dtype = list(step.inputs), step.output.dtype
         if step.op in AS_IT_IS:
             self._node(SAME[step.op], given, step.output.name)
@@ -160,7 +160,7 @@ class _Graph:
         given[first:] = [
             self._as(name, "int32") if self._dtypes[name] in NARROW else name for name in given[first:]
         ]
-        if dtype not in NARROW or step.op in TELLS:
+        if dtype not in NARROW or step.op in COMPARISONS:
             self._node(SAME[step.op], given, step.output.name)
         else:
             self._node("Cast", [self._node(SAME[step.op], given)], step.output.name, to=self._type(dtype))
@@ -187,29 +187,29 @@ class _Graph:
         self._reshaped(step.inputs[0], step.output.shape, step.output.name)
 
     def _transpose(self, step: Step) -> None:
-        self._node("Transpose", [step.inputs[0]], step.output.name, perm=step.says["axes"])
+        self._node("Transpose", [step.inputs[0]], step.output.name, perm=step.params["axes"])
 
     def _broadcast(self, step: Step) -> None:
-        new = [axis for axis, before in enumerate(step.says["before"]) if before < 0]
+        new = [axis for axis, before in enumerate(step.params["before"]) if before < 0]
         wide = self._node("Unsqueeze", [step.inputs[0], self._constant(new)]) if new else step.inputs[0]
         self._node("Expand", [wide, self._shape(step.output.shape)], step.output.name)
 
     def _concatenate(self, step: Step) -> None:
-        self._node("Concat", list(step.inputs), step.output.name, axis=step.says["axis"])
+        self._node("Concat", list(step.inputs), step.output.name, axis=step.params["axis"])
 
     def _slice(self, step: Step) -> None:
-        stops = [np.iinfo(np.int64).max if stop < 0 else stop for stop in step.says["stop"]]
+        stops = [np.iinfo(np.int64).max if stop < 0 else stop for stop in step.params["stop"]]
         axes = list(range(len(stops)))
-        parts = [self._constant(one) for one in (step.says["start"], stops, axes, step.says["stride"])]
+        parts = [self._constant(one) for one in (step.params["start"], stops, axes, step.params["stride"])]
         self._node("Slice", [step.inputs[0], *parts], step.output.name)
 
     def _pad(self, step: Step) -> None:
-        around = step.says["around"]
+        around = step.params["around"]
         pads = self._constant([low for low, _ in around] + [high for _, high in around])
         self._node("Pad", [step.inputs[0], pads, step.inputs[1]], step.output.name)
 
     def _sum(self, step: Step) -> None:
-        axes = self._constant(step.says["axes"])
+        axes = self._constant(step.params["axes"])
         self._node("ReduceSum", [step.inputs[0], axes], step.output.name, keepdims=0)
 
     def _max(self, step: Step) -> None:
@@ -221,27 +221,27 @@ class _Graph:
     def _reduced(self, op: str, step: Step) -> None:
         name, dtype = step.inputs[0], step.output.dtype
         if dtype not in NARROW:
-            self._node(op, [name], step.output.name, axes=step.says["axes"], keepdims=0)
+            self._node(op, [name], step.output.name, axes=step.params["axes"], keepdims=0)
             return
-        found = self._node(op, [self._as(name, "int32")], axes=step.says["axes"], keepdims=0)
+        found = self._node(op, [self._as(name, "int32")], axes=step.params["axes"], keepdims=0)
         self._node("Cast", [found], step.output.name, to=self._type(dtype))
 
     def _argmax(self, step: Step) -> None:
-        found = self._node("ArgMax", [step.inputs[0]], axis=step.says["axis"], keepdims=0)
+        found = self._node("ArgMax", [step.inputs[0]], axis=step.params["axis"], keepdims=0)
         self._node("Cast", [found], step.output.name, to=self._type(step.output.dtype))
 
     def _cumsum(self, step: Step) -> None:
-        self._node("CumSum", [step.inputs[0], self._constant(step.says["axis"])], step.output.name)
+        self._node("CumSum", [step.inputs[0], self._constant(step.params["axis"])], step.output.name)
 
     def _product(self, step: Step) -> None:
         given = [self._as(name, step.output.dtype) for name in step.inputs]
-        if step.says["equation"] == "ab,bc->ac":
+        if step.params["equation"] == "ab,bc->ac":
             self._node("MatMul", given, step.output.name)
         else:
-            self._node("Einsum", given, step.output.name, equation=step.says["equation"])
+            self._node("Einsum", given, step.output.name, equation=step.params["equation"])
 
     def _take(self, step: Step) -> None:
-        self._node("Gather", list(step.inputs), step.output.name, axis=step.says["axis"])
+        self._node("Gather", list(step.inputs), step.output.name, axis=step.params["axis"])
 
     def _take_along(self, step: Step) -> None:
-        self._node("GatherElements", list(step.inputs), step.output.name, axis=step.says["axis"])
+        self._node("GatherElements", list(step.inputs), step.output.name, axis=step.params["axis"])

@@ -1,4 +1,4 @@
-"""A traced network: inputs, outputs, constants, and steps one after another."""
+"""A traced network: inputs, outputs, constants and a sequence of steps."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Step(NamedTuple):
     Attributes:
         op: a name in `plain.OPERATIONS`.
         inputs: names of arrays.
-        output: what it makes.
-        says: plain numbers and texts, by name.
+        output: its result.
+        params: numbers and texts by name.
     """
 
     op: str
     inputs: tuple[str, ...]
     output: Array
-    says: dict[str, Any]
+    params: dict[str, Any]
 
 
 class Program(NamedTuple):
@@ -42,7 +42,7 @@ class Program(NamedTuple):
         outputs: name -> name of the array.
         constants: name -> array.
         steps: in order.
-        about: what it is of, texts and numbers.
+        about: texts and numbers, as in `plain.PlainPolicy`.
     """
 
     inputs: tuple[Array, ...]

@@ -1,4 +1,4 @@
-"""From what JAX has traced to a `Program`: every primitive that our networks are made of, and one line for any other."""
+"""Turns a jaxpr into a `Program`; supports the primitives of our networks and refuses others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.core.errors import UserError
 from interplay.train.export import plain
 from interplay.train.export.program import Array, Dims, Program, Step
 
-SAME = {  # primitives that are one step and say nothing
+SAME = {  # primitives that are one step without parameters
     "add": "add", "add_any": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "max": "maximum", "min": "minimum",
     "pow": "power", "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
     "and": "logical_and", "or": "logical_or", "not": "logical_not", "tanh": "tanh", "exp": "exp", "exp2": "exp2", "log": "log",
@@ -34,22 +34,21 @@ def trace(
     """Traces a function of arrays with any number of rows.
 
     Args:
-        owner: is named in errors.
-        function: called with an array for each input, gives name -> array.
+        function: an array per input -> {name: array}.
         inputs: their shapes begin with -1.
-        about: goes into the program.
+        about: of the program.
 
     Raises:
-        UserError: if the function does what no step of a program does.
+        UserError: for an operation without a step.
     """
     (rows,) = jax.export.symbolic_shape(ROWS)
     shapes = [jax.ShapeDtypeStruct((rows, *own.shape[1:]), own.dtype) for own in inputs]
     names: list[str] = []
 
     def flat(*arrays: jax.Array) -> list[jax.Array]:
-        said = function(*arrays)
-        names[:] = list(said)
-        return list(said.values())
+        outputs = function(*arrays)
+        names[:] = list(outputs)
+        return list(outputs.values())
 
     try:
         closed = jax.make_jaxpr(flat)(*shapes)
@@ -61,13 +60,13 @@ def trace(
     writer = _Writer(owner)
     given: list[Any] = [own.name for own in inputs]
     outputs = writer.run(closed.jaxpr, [np.asarray(value) for value in closed.consts], given)
-    # Outputs have names of their own, constants among them too.
+    # Outputs need names, constant ones too.
     found = {name: writer.named(value) for name, value in zip(names, outputs, strict=True)}
     return Program(tuple(inputs), found, *writer.needed(found.values()), about)
 
 
 class _Writer:
-    """Writes steps; a value is the name of an array that depends on the inputs, or an array that does not."""
+    """Writes steps; a value is the name of an array that depends on the inputs, or a constant array."""
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
@@ -76,7 +75,7 @@ class _Writer:
         self._known: dict[tuple[Any, ...], str] = {}
 
     def run(self, jaxpr: Any, consts: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Writes the steps of a jaxpr; gives the values of its outputs."""
+        """Writes the steps of a jaxpr; returns the values of its outputs."""
         values: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
         values |= dict(zip(jaxpr.invars, inputs, strict=True))
 
@@ -89,7 +88,7 @@ class _Writer:
         return [value(atom) for atom in jaxpr.outvars]
 
     def named(self, value: Any) -> str:
-        """The name of a value; constants get one, equal ones the same."""
+        """The name of a value; equal constants share one."""
         if isinstance(value, str):
             return value
         array = np.asarray(value)
@@ -100,7 +99,7 @@ class _Writer:
         return self._known[key]
 
     def needed(self, outputs: Any) -> tuple[dict[str, np.ndarray], tuple[Step, ...]]:
-        """Constants and steps without those that lead to no output."""
+        """Constants and steps that outputs depend on."""
         wanted, kept = set(outputs), []
         for step in reversed(self._steps):
             if step.output.name in wanted:
@@ -111,9 +110,9 @@ class _Writer:
     # -- one equation ---------------------------------------------------------------------------------
 
     def _write(self, equation: Any, given: list[Any]) -> list[Any]:
-        name, says = equation.primitive.name, equation.params
+        name, params = equation.primitive.name, equation.params
         if name in INLINE:
-            inner = says[INLINE[name]]
+            inner = params[INLINE[name]]
             closed = (
                 (inner.jaxpr, [np.asarray(const) for const in inner.consts])
                 if hasattr(inner, "jaxpr")
@@ -134,27 +133,27 @@ class _Writer:
             return [self._step(SAME[name], given, shape, dtype)]
         if name in REDUCTIONS:
             return [
-                self._step(REDUCTIONS[name], given, shape, dtype, axes=[int(axis) for axis in says["axes"]])
+                self._step(REDUCTIONS[name], given, shape, dtype, axes=[int(axis) for axis in params["axes"]])
             ]
         special = getattr(self, f"_{name}", None)
         if special is None:
             raise self._refusal(name)
         return [special(equation, given, shape, dtype)]
 
-    def _step(self, op: str, given: Sequence[Any], shape: Dims, dtype: str, **says: Any) -> Any:
-        """Writes one step; of constants it is done at once."""
+    def _step(self, op: str, given: Sequence[Any], shape: Dims, dtype: str, **params: Any) -> Any:
+        """Writes one step, or computes it if its inputs are constant."""
         if not any(isinstance(value, str) for value in given) and all(length >= 0 for length in shape):
-            result = plain.OPERATIONS[op](shape, says, *given)
+            result = plain.OPERATIONS[op](shape, params, *given)
             return np.asarray(result, dtype)
         output = Array(f"v{len(self._steps)}", shape, dtype)
-        self._steps.append(Step(op, tuple(self.named(value) for value in given), output, says))
+        self._steps.append(Step(op, tuple(self.named(value) for value in given), output, params))
         return output.name
 
     def _dims(self, shape: Sequence[Any]) -> Dims:
         return tuple(self._length(length) for length in shape)
 
     def _length(self, length: Any) -> int:
-        """A length as `Dims` have it.
+        """A length as in `Dims`.
 
         Raises:
             UserError: if it is no multiple of the rows.
@@ -167,11 +166,9 @@ class _Writer:
         return -one
 
     def _refusal(self, what: str) -> UserError:
-        return UserError(
-            f"{self._owner}: its network does what cannot be exported ({what}); play it with interplay"
-        )
+        return UserError(f"{self._owner}: its network cannot be exported ({what}); play it with interplay")
 
-    # -- primitives that say something ----------------------------------------------------------------
+    # -- primitives with parameters -------------------------------------------------------------------
 
     def _select_n(self, equation: Any, given: list[Any], shape: Dims, dtype: str) -> Any:
         which, *cases = given
@@ -223,15 +220,17 @@ class _Writer:
         return self._step("concatenate", parts, shape, dtype, axis=axis)
 
     def _slice(self, equation: Any, given: list[Any], shape: Dims, dtype: str) -> Any:
-        says = equation.params
+        params = equation.params
         own = equation.invars[0].aval.shape
-        strides = says["strides"] or [1] * len(own)
-        return self._cut(given[0], own, says["start_indices"], says["limit_indices"], strides, shape, dtype)
+        strides = params["strides"] or [1] * len(own)
+        return self._cut(
+            given[0], own, params["start_indices"], params["limit_indices"], strides, shape, dtype
+        )
 
     def _cut(
         self, value: Any, own: Sequence[Any], starts: Any, stops: Any, strides: Any, shape: Dims, dtype: str
     ) -> Any:
-        """Part of an array; of an axis of rows all."""
+        """Slices an array; an axis of rows stays whole."""
         start, stop = [], []
         for length, first, last in zip(own, starts, stops, strict=True):
             if isinstance(length, int):
@@ -300,7 +299,7 @@ class _Writer:
         return self._step("product", given, shape, dtype, equation=equation_text)
 
     def _gather(self, equation: Any, given: list[Any], shape: Dims, dtype: str) -> Any:
-        """A static part, rows of a table, or rows by an index of each row's own."""
+        """Gathers a static part, rows of a table, or elements by an index per row."""
         numbers, sizes = equation.params["dimension_numbers"], equation.params["slice_sizes"]
         own, (value, index) = equation.invars[0].aval.shape, given
         if not isinstance(index, str) and index.ndim == 1:
@@ -344,7 +343,7 @@ class _Writer:
         return self._cut(value, own, [int(start) for start in starts], stops, [1] * len(own), shape, dtype)
 
     def _choose(self, equation: Any, given: list[Any]) -> list[Any]:
-        """All branches are computed and one is taken: they are pure."""
+        """Computes all branches, which are pure, and selects one."""
         index, *operands = given
         branches = equation.params["branches"]
         results = [

@@ -1,1 +1,1 @@
-"""Learning of whole teams from replayed stretches of play: VDN and QMIX (docs/value-factorisation.md)."""
+"""Value factorisation from replayed sequences: VDN and QMIX (docs/value-factorisation.md)."""

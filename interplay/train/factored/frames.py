@@ -1,4 +1,4 @@
-"""Frames of teams: what the members saw, did and earned at one decision; a stretch is some of them one after another."""
+"""Frames of teams: observations, actions and rewards of the members at one decision; a stretch is a sequence of frames."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from interplay.train.observations import ObservationRows, zeros
 
 
 class Frames(NamedTuple):
-    """Stretches of F frames of teams with M members, of NumPy or jax; every array begins with the same axis of stretches, N.
-
-    A member's frames lie one after another, as networks read them.
+    """N stretches of F frames of teams with M members, NumPy or jax arrays.
 
     Attributes:
         rows: name of a dtype -> (N, M, F, numbers), observations.
         mask: (N, M, F, choices) bool, legal ones; None where the world has no action mask.
-        acts: (N, M, F) bool, the member decides in the frame; where an episode was cut: it would have.
-        fresh: (N, M, F) bool, the member remembers nothing yet.
+        acts: (N, M, F) bool, the member decides in the frame; in a truncation frame: it would have.
+        fresh: (N, M, F) bool, the member's memory is empty.
         action: (N, M, F, columns) int32.
-        memory: (N, M, size) float32, what is remembered before the first frame.
-        state: (N, F, numbers) float32, what the mixer sees.
+        memory: (N, M, size) float32, memory before the first frame.
+        state: (N, F, numbers) float32, input of the mixer.
         reward: (N, F) float32, of the team until its next frame, discounted to this one.
-        discount: (N, F) float32, what the next frame counts; 0 where the episode ended by the rules.
-        decides: (N, F) bool, what came of the frame is told.
+        discount: (N, F) float32, of the next frame; 0 where the episode terminated.
+        decides: (N, F) bool, the frame's outcome is known.
     """
 
     rows: Any
@@ -39,23 +37,23 @@ class Frames(NamedTuple):
     decides: Any
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that there are, by name."""
+        """All arrays by name."""
         named = {f"observation/{dtype}": array for dtype, array in self.rows.items()}
         rest = zip(self._fields[1:], self[1:], strict=True)
         return named | {name: array for name, array in rest if array is not None}
 
 
 class FrameLayout(NamedTuple):
-    """What the frames of a troop are made of.
+    """Shapes of the frames of a team group.
 
     Attributes:
-        observation: how a member's observations are laid out.
+        observation: layout of a member's observations.
         members: M.
         frames: F, the decisions of a stretch and the frame after them.
         columns: of an action.
         choices: of an action mask; None where the world has none.
-        memory: numbers that a member remembers; 0 for nothing.
-        state: numbers that the mixer sees.
+        memory: size of a member's memory; 0: none.
+        state: size of the mixer's input.
     """
 
     observation: ObservationRows
@@ -67,7 +65,7 @@ class FrameLayout(NamedTuple):
     state: int
 
     def allocate(self, stretches: int) -> Frames:
-        """Arrays of zeros; memory is used as far as they are written."""
+        """Arrays of zeros; pages take memory when they are written."""
         each = (stretches, self.members, self.frames)
         team = (stretches, self.frames)
         return Frames(

@@ -1,4 +1,4 @@
-"""The parameters of teams, their target copies, and how summed gradients change them."""
+"""Parameters of utilities and mixers, their target copies, and the gradient step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.train.algorithms.value_factorisation import ValueFactorisation
 from interplay.train.factored.frames import Frames
-from interplay.train.factored.teams import Troop, find_marks, find_state, find_troops
+from interplay.train.factored.teams import TeamGroup, find_marks, find_state, find_team_groups
 from interplay.train.factored.utilities import NUM_SUMS, Differences, UtilityNetwork
 from interplay.train.learner import Learner
 from interplay.train.networks import MonotonicMixer, SumMixer
@@ -28,29 +28,27 @@ class TeamLearner(Learner):
 
     Args:
         world: of the run, reset.
-        settings: of the run.
-        populations: of the run.
 
     Attributes:
-        troops: teams that share a network.
-        state: what mixers see; None where they see nothing.
-        targets: kind name -> (Q, P) float32, the parameters that value what is to come.
+        team_groups: groups of teams that share a network.
+        state: input of the mixers; None where they have none.
+        targets: kind name -> (Q, P) float32, parameters of the target networks.
         epsilon: share of random choices in play.
 
     Raises:
-        UserError: as `find_troops` and `find_state`.
+        UserError: as `find_team_groups` and `find_state`.
     """
 
     networks: dict[str, UtilityNetwork]  # type: ignore[assignment]
 
     def __init__(self, world: World, settings: TrainSettings, populations: Populations) -> None:
-        self.troops = find_troops(settings, world, populations)
-        self.state = find_state(settings, world, self.troops)
+        self.team_groups = find_team_groups(settings, world, populations)
+        self.state = find_state(settings, world, self.team_groups)
         self._marks = find_marks(settings, world, populations)
         self.epsilon = 0.0
         super().__init__(world.kinds, settings, populations)
         self.targets = {name: np.asarray(vectors) for name, vectors in self.vectors.items()}
-        self.steps = np.zeros(len(self.troops), np.int64)
+        self.steps = np.zeros(len(self.team_groups), np.int64)
         self._step = jax.jit(self._stepped)
 
     def _make_networks(  # type: ignore[override]
@@ -73,13 +71,16 @@ class TeamLearner(Learner):
         }
 
     def _make_mixer(self, kind: str, group: VdnGroup, key: jax.Array) -> SumMixer | MonotonicMixer:
-        members = max((troop.teams.shape[1] for troop in self.troops if troop.kind == kind), default=1)
+        members = max(
+            (team_group.teams.shape[1] for team_group in self.team_groups if team_group.kind == kind),
+            default=1,
+        )
         if self.state is None or not isinstance(group, QmixGroup):
             return SumMixer()
         return MonotonicMixer(members, self.state.size, group.mixing, group.hyper, key=key)
 
     def inference_parameters(self) -> dict[str, Any]:
-        """Kind name -> the parameters of its networks as they are fast to call, and the share of random choices of each: none for past selves, and for who does not learn."""
+        """Kind name -> inference parameters and epsilon of each network; 0 for past selves and non-learners."""
         none = np.zeros(len(self.populations.names) + self.pool.places, np.float32)
         share = none.copy()
         share[: len(self.populations.names)][self.learns] = self.epsilon
@@ -89,36 +90,36 @@ class TeamLearner(Learner):
         }
 
     def set_epsilon(self, agent_steps: int) -> None:
-        """Sets the share of random choices, after so many agent-steps."""
+        """Sets epsilon for the number of agent-steps so far."""
         assert isinstance(self.algorithm, ValueFactorisation)
         self.epsilon = self.algorithm.epsilon(agent_steps)
 
     def sums(self, number: int, frames: Frames) -> np.ndarray:
-        """(P + 5,) float32, gradient and `Differences` over some stretches of a troop; nothing moves."""
-        troop = self.troops[number]
+        """(P + 5,) float32, summed gradient and `Differences` over some stretches of a team group."""
+        team_group = self.team_groups[number]
         vector, target = (
-            self.vectors[troop.kind][troop.population],
-            self.targets[troop.kind][troop.population],
+            self.vectors[team_group.kind][team_group.population],
+            self.targets[team_group.kind][team_group.population],
         )
-        return np.asarray(self.networks[troop.kind].sums(vector, target, frames))
+        return np.asarray(self.networks[team_group.kind].sums(vector, target, frames))
 
     def step(self, number: int, total: np.ndarray, update: int) -> float:
-        """Takes one step of a troop's population along the mean of a sum over all shards; gives the gradient's norm before it is scaled down.
+        """Takes a gradient step of a team group's population, given sums over all shards; returns the gradient's norm before scaling.
 
         Raises:
             UserError: if the sum is not finite.
         """
-        troop = self.troops[number]
+        team_group = self.team_groups[number]
         if not np.isfinite(total).all():
-            self._refuse(troop, total, update)
-        rate = self._rates["learning_rate"][troop.population]
-        kind, at = troop.kind, troop.population
+            self._refuse(team_group, total, update)
+        rate = self._rates["learning_rate"][team_group.population]
+        kind, at = team_group.kind, team_group.population
         self.vectors[kind], self._moments[kind], norm = self._step(
             self.vectors[kind], self._moments[kind], total, rate, at
         )
         self.steps[number] += 1
         if self.steps[number] % self._every == 0:
-            self._copy(troop)
+            self._copy(team_group)
         return float(norm)
 
     @property
@@ -126,10 +127,10 @@ class TeamLearner(Learner):
         assert isinstance(self.algorithm, ValueFactorisation)
         return self.algorithm.settings.target_every
 
-    def _copy(self, troop: Troop) -> None:
-        target = self.targets[troop.kind].copy()
-        target[troop.population] = np.asarray(self.vectors[troop.kind][troop.population])
-        self.targets[troop.kind] = target
+    def _copy(self, team_group: TeamGroup) -> None:
+        target = self.targets[team_group.kind].copy()
+        target[team_group.population] = np.asarray(self.vectors[team_group.kind][team_group.population])
+        self.targets[team_group.kind] = target
 
     def _stepped(
         self, vectors: Any, moments: Any, total: jax.Array, rate: jax.Array, at: jax.Array
@@ -141,8 +142,8 @@ class TeamLearner(Learner):
         moments = jax.tree.map(lambda leaf, new: leaf.at[at].set(new), moments, moved)
         return vectors, moments, jnp.sqrt(jnp.square(gradient).sum())
 
-    def _refuse(self, troop: Troop, total: np.ndarray, update: int) -> None:
-        network, at = self.networks[troop.kind], int(np.argmin(np.isfinite(total)))
+    def _refuse(self, team_group: TeamGroup, total: np.ndarray, update: int) -> None:
+        network, at = self.networks[team_group.kind], int(np.argmin(np.isfinite(total)))
         of = (
             f"gradient of {network.tensor_at(at)}"
             if at < network.size
@@ -151,16 +152,16 @@ class TeamLearner(Learner):
         raise UserError(f"update {update}: {of} is not finite; lower the learning rate or scale the rewards")
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
-        """As of every learner; the targets begin with the same."""
+        """Sets the initial parameters, also of the targets."""
         super().begin_with(vectors)
         self.targets = {name: np.asarray(own) for name, own in self.vectors.items()}
 
     def save(self) -> dict[str, dict[str, np.ndarray]]:
-        """Arrays for a checkpoint; the targets and the count of gradient steps have a file of their own."""
+        """Arrays for a checkpoint, with targets and counts of gradient steps in a file of their own."""
         return super().save() | {"targets": {"steps": self.steps, **self.targets}}
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Restores what `save` gave.
+        """Restores the arrays of `save`.
 
         Raises:
             UserError: if the checkpoint belongs to other networks, populations or teams.

@@ -1,4 +1,4 @@
-"""What a team's value should have been: lambda returns along a stretch of its decisions."""
+"""Lambda returns along a stretch of a team's decisions."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ def lambda_returns(
     value_t: jax.Array,
     td_lambda: float,
 ) -> jax.Array:
-    """Mixtures of returns of all lengths (Peng and Williams 1996, Q(lambda)), without looking at whether later choices were greedy.
+    """Lambda returns (Peng and Williams 1996, Q(lambda)), without cuts at non-greedy choices.
 
         G_t = r_{t+1} + d_{t+1} ((1 - lambda) V_{t+1} + lambda G_{t+1})
 
-    and G_t = V_t where nothing was decided any more: at the last observation of an episode that was cut, and at the stretch's end.
+    and G_t = V_t at frames without a decision: the last observation of a truncated episode, and the stretch's end.
 
     Args:
-        reward_tp1: (B, F) float32, earned from frame t to the next, discounted to t.
-        discount_tp1: (B, F) float32, what the next frame counts; 0 where the episode ended by the rules.
-        decides_t: (B, F) bool, the team decided at frame t and what came of it is told.
+        reward_tp1: (B, F) float32, reward from frame t to the next, discounted to t.
+        discount_tp1: (B, F) float32, of the next frame; 0 where the episode terminated.
+        decides_t: (B, F) bool, the team decided at frame t and its outcome is known.
         value_t: (B, F) float32, V of frame t.
-        td_lambda: lambda.
 
     Returns:
-        (B, F) float32; where nothing was decided V_t.
+        (B, F) float32.
 
     Example:
         >>> one = jnp.ones((1, 3))

@@ -1,4 +1,4 @@
-"""Learning from replay: gradient steps along stretches that are drawn from the replays of a worker's shards."""
+"""Gradient steps on stretches sampled from the replays of a worker's shards."""
 
 from __future__ import annotations
 
@@ -16,14 +16,11 @@ if TYPE_CHECKING:
     from interplay.train.shard import Shard
     from interplay.train.update import Worker
 
-_DRAWS = 0x4E91  # key of what is replayed
+_DRAWS = 0x4E91  # seed key of the samples
 
 
 class Sampler:
-    """What a worker's update calls in place of estimates and epochs over its rollout.
-
-    Args:
-        worker: of the run.
+    """Replaces estimates and epochs over the rollout in a worker's update.
 
     Attributes:
         learner: the worker's.
@@ -40,7 +37,7 @@ class Sampler:
         self._count = max(round(played * group.replays / drawn), 1)  # gradient steps of an update
 
     def learn(self) -> dict[str, Any]:
-        """Gradient steps of every troop that learns, once its replay holds a minibatch."""
+        """Takes the gradient steps of every learning team group with a minibatch in its replay; returns metrics."""
         worker, learner = self._worker, self.learner
         kept = [[replay.there for replay in shard.replays.values()] for shard in worker.shards]
         there = worker.add_up([np.array(own, np.float64) for own in kept])
@@ -50,11 +47,11 @@ class Sampler:
             "gradient_steps": 0,
         }
         found: dict[str, list[np.ndarray]] = {}
-        for number, troop in enumerate(learner.troops):
+        for number, team_group in enumerate(learner.team_groups):
             if not self._is_ready(number, there[number]):
                 continue
             sums, norms = zip(*self._steps(number), strict=True)
-            name = learner.populations.names[troop.population]
+            name = learner.populations.names[team_group.population]
             found.setdefault(name, []).append(np.append(np.sum(sums, axis=0), np.mean(norms)))
             numbers["gradient_steps"] += len(norms)
         if found:
@@ -65,15 +62,18 @@ class Sampler:
         return numbers
 
     def _is_ready(self, number: int, stretches: float) -> bool:
-        """Whether a troop learns: its replay holds a minibatch, or is full."""
-        troop, own = self.learner.troops[number], self._group
-        if not self._worker.learns[troop.population] or troop.kind not in self.learner.kinds_that_learn:
+        """Whether a team group learns: its replay holds a minibatch, or is full."""
+        team_group, own = self.learner.team_groups[number], self._group
+        if (
+            not self._worker.learns[team_group.population]
+            or team_group.kind not in self.learner.kinds_that_learn
+        ):
             return False
-        full = self._shards * self._worker.shards[0].replays[troop.name].capacity
+        full = self._shards * self._worker.shards[0].replays[team_group.name].capacity
         return stretches >= min(max(own.minibatch // own.sequence, 1), full)
 
     def _steps(self, number: int) -> list[tuple[np.ndarray, float]]:
-        """`Differences` and the gradient's norm of each gradient step of a troop."""
+        """`Differences` and gradient norm of each gradient step of a team group."""
         done, worker, learner = [], self._worker, self.learner
         for step in range(self._count):
             parts = [learner.sums(number, self._draw(shard, number, step)) for shard in worker.shards]
@@ -83,15 +83,15 @@ class Sampler:
         return done
 
     def _draw(self, shard: Shard, number: int, step: int) -> Frames:
-        """A shard's part of a troop's gradient step."""
-        replay = shard.replays[self.learner.troops[number].name]
+        """A shard's part of a minibatch."""
+        replay = shard.replays[self.learner.team_groups[number].name]
         seed, update = self._worker.settings.seed, self._worker.updates
         rng = seeding.generator(seed, _DRAWS, shard.index, update, step, number)
         return replay.take(replay.draw(rng, self._each), self._each)
 
 
 def _means(suffix: str, rows: Sequence[np.ndarray]) -> dict[str, float]:
-    """Means over decisions, and of the gradients' norms."""
+    """Means over decisions, and of gradient norms."""
     sums = Differences(*np.sum([row[:-1] for row in rows], axis=0))
     count = max(float(sums.rows), 1.0)
     return {

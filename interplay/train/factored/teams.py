@@ -1,4 +1,4 @@
-"""Which agents are valued together: the teams of a world, by kind and population."""
+"""The teams of a world, grouped by kind and population."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from interplay.train.settings import QmixGroup, TrainSettings
 from interplay.train.views import TeamView, View, WorldView
 
 
-class Troop(NamedTuple):
+class TeamGroup(NamedTuple):
     """Teams whose members share a network and a mixer.
 
     Attributes:
         kind: of agent.
         population: its number.
-        teams: (G, M) int64 slots; A for nobody, where a team is smaller than the kind's largest.
+        teams: (G, M) int64 slots, padded with A up to the kind's largest team.
     """
 
     kind: str
@@ -30,44 +30,46 @@ class Troop(NamedTuple):
 
     @property
     def name(self) -> str:
-        """By which checkpoints know it."""
+        """The name in checkpoints."""
         return f"{self.kind}-{self.population}"
 
 
-def find_troops(settings: TrainSettings, world: World, populations: Populations) -> tuple[Troop, ...]:
-    """The teams that a run values, those of the populations that its networks play.
+def find_team_groups(
+    settings: TrainSettings, world: World, populations: Populations
+) -> tuple[TeamGroup, ...]:
+    """The team groups of the populations that the run's networks play.
 
     Raises:
-        UserError: if nothing says who belongs together, a team has agents of several kinds or populations, or populations change with births.
+        UserError: if teams are unknown, a team has agents of several kinds or populations, actions are continuous, or populations change with births.
     """
     algorithm = settings.algorithm
     if populations.fixed is None:
         if len(populations.names) > 1:
             raise UserError(
-                f"algorithm = {algorithm}: agents of {world.id} are born into populations, a team's members stay; "
+                f"algorithm = {algorithm}: agents of {world.id} are born into populations, teams are fixed; "
                 "use algorithm=ppo, or population.by=name"
             )
         fixed = np.zeros(len(world.agents), np.uint8)
     else:
         fixed = populations.fixed
-    troops = []
+    team_groups = []
     for kind in world.kinds:
         if Distribution(kind.action_space).deviations:
             raise UserError(
-                f"algorithm = {algorithm}: {kind.name} of {world.id} acts by numbers ({kind.action_space}), utilities are of choices; "
+                f"algorithm = {algorithm}: {kind.name} of {world.id} has continuous actions ({kind.action_space}); "
                 "use algorithm=ppo"
             )
     kinds = {slot: kind.name for kind in world.kinds for slot in kind.slots}
     teams: dict[tuple[str, int], list[tuple[int, ...]]] = {}
     for team in _teams(settings, world, fixed, len(populations.names)):
-        whose = {(kinds[slot], int(fixed[slot])) for slot in team}
-        if len(whose) > 1:
+        owners = {(kinds[slot], int(fixed[slot])) for slot in team}
+        if len(owners) > 1:
             names = ", ".join(world.agents[slot] for slot in team[:4])
             raise UserError(
                 f"algorithm = {algorithm}: the team of {names} has agents of several kinds or populations, a mixer needs one network; "
                 "use algorithm=ppo, or group them by population.by=name"
             )
-        teams.setdefault(whose.pop(), []).append(team)
+        teams.setdefault(owners.pop(), []).append(team)
     for (name, population), own in teams.items():
         if populations.names[population] in populations.opponents:
             continue
@@ -75,23 +77,23 @@ def find_troops(settings: TrainSettings, world: World, populations: Populations)
         slots = np.full((len(own), most), len(world.agents))
         for row, team in zip(slots, own, strict=True):
             row[: len(team)] = team
-        troops.append(Troop(name, population, slots))
-    return tuple(troops)
+        team_groups.append(TeamGroup(name, population, slots))
+    return tuple(team_groups)
 
 
 def find_marks(settings: TrainSettings, world: World, populations: Populations) -> dict[str, np.ndarray]:
-    """What tells members their places in their teams, where ``agent_id`` is on: kind name -> (A_kind, M) float32, one-hots.
+    """One-hots of the members' indices in their teams, for ``agent_id``: kind name -> (A_kind, M) float32.
 
     Raises:
-        UserError: as `find_troops`.
+        UserError: as `find_team_groups`.
     """
     marks: dict[str, np.ndarray] = {}
     if settings.factored is None or not settings.factored.agent_id:
         return marks
-    # Teams of others count as well: the policy that is played later knows of none.
-    troops = find_troops(settings, world, populations._replace(opponents=()))
+    # Teams of opponents too: a policy that is loaded later has no opponents.
+    team_groups = find_team_groups(settings, world, populations._replace(opponents=()))
     for kind in world.kinds:
-        teams = [troop.teams for troop in troops if troop.kind == kind.name]
+        teams = [team_group.teams for team_group in team_groups if team_group.kind == kind.name]
         marks[kind.name] = np.zeros((len(world.agents) + 1, teams[0].shape[1]), np.float32)
         for slots in teams:
             marks[kind.name][slots] = np.eye(slots.shape[1])
@@ -99,21 +101,21 @@ def find_marks(settings: TrainSettings, world: World, populations: Populations) 
     return marks
 
 
-def find_state(settings: TrainSettings, world: World, troops: Sequence[Troop]) -> View | None:
-    """What mixers make their weights from; None where they have none.
+def find_state(settings: TrainSettings, world: World, team_groups: Sequence[TeamGroup]) -> View | None:
+    """The mixers' input; None for sums.
 
     Raises:
-        UserError: if the world has no state and the settings ask for it.
+        UserError: for ``qmix.state = "world"`` in a world without state.
     """
     group = settings.factored
     if not isinstance(group, QmixGroup):
         return None
     if group.state == "world" and world.state_space is None:
-        raise UserError(f"qmix.state = world: {world.id} has no state to show; use qmix.state=team")
+        raise UserError(f"qmix.state = world: {world.id} has no state; use qmix.state=team")
     if group.state != "team" and world.state_space is not None:
         return WorldView(world)
     slots = len(world.agents)
-    teams = [[int(s) for s in team if s < slots] for troop in troops for team in troop.teams]
+    teams = [[int(s) for s in team if s < slots] for team_group in team_groups for team in team_group.teams]
     named = {slot for team in teams for slot in team}
     return TeamView(world.kinds, [*teams, *([slot] for slot in range(slots) if slot not in named)])
 
@@ -123,7 +125,7 @@ def _teams(settings: TrainSettings, world: World, fixed: np.ndarray, count: int)
         return [tuple(np.flatnonzero(fixed == number).tolist()) for number in range(count)]
     if world.teams is None:
         raise UserError(
-            f"algorithm = {settings.algorithm}: {world.id} has no teams; say who is paid together: "
+            f"algorithm = {settings.algorithm}: {world.id} has no teams; group the agents: "
             "population.by=name 'population.groups={team=[\"*\"]}'"
         )
     named = {slot for team in world.teams for slot in team}

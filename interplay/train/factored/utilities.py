@@ -1,4 +1,4 @@
-"""The networks of one kind with a mixer beside them: acting by epsilon, and the gradient of a team's temporal difference."""
+"""Networks of one kind with a mixer: epsilon-greedy acting, and the gradient of the team's temporal difference."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Differences(NamedTuple):
     """Sums over decisions; divide by `rows`.
 
     Attributes:
-        squared: temporal differences squared.
-        absolute: their amounts.
-        value: what the team's choices were worth, as the network that learns says.
-        target: what they should have been.
-        rows: how many decisions.
+        squared: squared temporal differences.
+        absolute: absolute temporal differences.
+        value: the team's value by the online network.
+        target: lambda returns.
+        rows: number of decisions.
     """
 
     squared: Any
@@ -45,11 +45,9 @@ class UtilityNetwork(PolicyNetwork):
 
     Args:
         kind: name and spaces.
-        settings: of the run.
         key: jax random key of the first population's weights.
-        populations: of the run.
-        group: its numbers of value factorisation.
-        make_mixer: from a key to a mixer.
+        group: settings of the algorithm.
+        make_mixer: key -> mixer.
         marks: as of `PolicyNetwork`.
     """
 
@@ -74,11 +72,11 @@ class UtilityNetwork(PolicyNetwork):
         return networks.MixedNetwork(network, self._make_mixer(jax.random.fold_in(key, _MIXER)))
 
     def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
-        """Nothing: teams are valued, not observations."""
+        """Zeros: teams are valued, not observations."""
         return jnp.zeros_like(value)
 
     def _answer(self, arrays: Any, inputs: tuple[Any, ...], key: jax.Array, greedy: bool) -> jax.Array:
-        """(B, columns + 2 + size) for the rows of one population; the share of random choices stands beside its parameters."""
+        """(B, columns + 2 + size) outputs for the rows of one population; `arrays` holds parameters and epsilon."""
         arrays, epsilon = arrays
         rows, legal, memory, _ = inputs
         network, seen, after = self._fast_network(arrays).network, self._read(rows), []
@@ -93,11 +91,11 @@ class UtilityNetwork(PolicyNetwork):
     # -- learning -----------------------------------------------------------------------------------
 
     def _sums(self, vector: jax.Array, target: jax.Array, frames: Frames) -> jax.Array:
-        """(P + 5,) float32: the gradient of half the squared temporal differences, summed, and `Differences`.
+        """(P + 5,) float32: the gradient of half the summed squared temporal differences, and `Differences`.
 
         Args:
             vector: (P,) parameters.
-            target: (P,) those of the target copy.
+            target: (P,) of the target network.
             frames: (B, ...) stretches.
         """
         with self.placed():
@@ -105,7 +103,7 @@ class UtilityNetwork(PolicyNetwork):
         return jnp.concatenate([gradient, jnp.stack(sums)])
 
     def _loss_of(self, vector: jax.Array, target: jax.Array, frames: Frames) -> tuple[jax.Array, Differences]:
-        """Half the squared differences between the team's value and its lambda return, by the target copy."""
+        """Half the squared differences between the team's value and its lambda return by the target network."""
         seen = self._read({d: rows.reshape(-1, rows.shape[-1]) for d, rows in frames.rows.items()})
         legal = None if frames.mask is None else frames.mask.reshape(-1, frames.mask.shape[-1])
         ours, theirs = self._network(vector), self._network(target)
@@ -130,7 +128,7 @@ class UtilityNetwork(PolicyNetwork):
         return 0.5 * sums.squared, sums
 
     def _parameters(self, network: Any, seen: Any, frames: Frames) -> jax.Array:
-        """(B M F, n), utilities of every choice of every member in every frame."""
+        """(B M F, n) utilities of all choices of every member in every frame."""
         if not self.memory:
             parameters: jax.Array = network.network(seen)[0]
             return parameters
@@ -139,7 +137,7 @@ class UtilityNetwork(PolicyNetwork):
         return networks.unroll(network.network, seen, before, fresh, acts)[0]
 
     def _mixed(self, network: Any, utilities: jax.Array, frames: Frames) -> jax.Array:
-        """(B, F), the team's value; who does not act has no part in it."""
+        """(B, F) the team's value, over acting members."""
         own = jnp.where(frames.acts, utilities.reshape(frames.acts.shape), 0.0)
         members = own.swapaxes(1, 2).reshape(-1, own.shape[1])
         state = frames.state.reshape(len(members), -1)

@@ -25,7 +25,7 @@ from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, SharedMemory, SingleProcess, create_block
 from interplay.train.parallel.heartbeat import Heart
 from interplay.train.parallel.watch import GUARD, Watch
-from interplay.train.run.room import told_as_lack_of_room
+from interplay.train.run.room import memory_errors_as_user_errors
 
 _TERMINAL = [number for name in ("SIGINT", "SIGHUP") if (number := getattr(signal, name, None))]
 _ASKING = {*_TERMINAL, signal.SIGTERM}
@@ -143,7 +143,7 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
     exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
     heart = Heart(exchange.signs[link.rank], compilation())
     try:
-        with told_as_lack_of_room():
+        with memory_errors_as_user_errors():
             job(exchange, *arguments)
     except UserError as error:
         link.pipe.send(("user", str(error)))

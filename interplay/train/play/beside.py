@@ -1,4 +1,4 @@
-"""A trained policy asked for values in another thread than it plays in."""
+"""Values of a trained policy, computed in another thread than it plays in."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Expects = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
 class ValuesBeside:
-    """V of observations by the weights that a policy plays with now; buffers and streams are its own, so nothing waits for it.
+    """V of observations by the current weights of a playing policy, with separate buffers.
 
     Args:
-        policy: that plays, and may be given newer weights meanwhile.
+        policy: plays, and may get newer weights meanwhile.
 
     Attributes:
-        playing: as given.
+        playing: the policy.
     """
 
     def __init__(self, policy: TrainedPolicy) -> None:
@@ -33,10 +33,10 @@ class ValuesBeside:
         """A function as `interplay.train.play.values.values_of` makes it.
 
         Args:
-            world: always the same one, which the calling thread has to itself.
+            world: always the same one, used by the calling thread alone.
 
         Raises:
-            UserError: if the networks were trained for other spaces; from the function, if somebody else plays the population.
+            UserError: if the networks were trained for other spaces; from the function, if an opponent plays the population.
         """
         if self._value is None or self.playing.weights is not self._own.weights:
             self._own.load_weights(self.playing.weights)
@@ -46,33 +46,32 @@ class ValuesBeside:
         def checked(observation: Mapping[str, np.ndarray], population: int) -> np.ndarray:
             if population in self.playing.foreign:
                 raise UserError(
-                    f"population {population}: this run does not play it, so it has no values; choose another population"
+                    f"population {population} has no values, since an opponent plays it; choose another population"
                 )
             return value(observation, population)
 
         return checked
 
     def of_agent(self, world: World, slot: int, memory: np.ndarray | None) -> Expects:
-        """What the network of one agent expects of observations of that agent, as a function.
+        """The value function of one agent's observations.
 
         Args:
             world: as for a call.
-            slot: of the agent.
-            memory: (size,) that it has now; None: its network remembers nothing.
+            memory: (size,) its current memory; None: its network has none.
 
         Raises:
-            UserError: as a call; from the function, if its critic sees more than an observation.
+            UserError: as a call; from the function, for a central critic.
         """
         name, population = world.agents[slot], int(world.population[0, slot])
         if population in self.playing.foreign:
-            raise UserError(f"{name}: this run does not play it, so it has no values; choose another agent")
+            raise UserError(f"{name} has no values, since an opponent plays it; choose another agent")
         self(world)
 
         def expects(observation: Mapping[str, np.ndarray]) -> np.ndarray:
             value = self._own.look(observation, None, memory, name, population).value
             if value is None:
                 raise UserError(
-                    f"{self._own.name}: its critic sees more than an agent does, so an observation alone has no value; "
+                    f"{self._own.name}: its critic is central, so an observation alone has no value; "
                     "train with network.critic=own"
                 )
             return value

@@ -1,4 +1,4 @@
-"""A trained policy asked by the names of agents, as a PettingZoo environment tells of them, or about one observation."""
+"""A trained policy for agents by name, as in a PettingZoo environment, or for one observation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.core.world import Kind, TimeStep
 from interplay.train.play.forms import (
     MASK,
     WHOLE,
-    AskedRows,
+    InputRows,
     leading_axes,
     leaf_of,
     legal_of,
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 class Look(NamedTuple):
-    """What a network makes of one observation; of N observations every array has a first axis of N.
+    """Network outputs for one observation; for N observations every array has a first axis of N.
 
     Attributes:
-        logits: (choices,) float32, the heads of the action one after another, -1e9 where a choice is not legal; empty for a Box.
+        logits: (choices,) float32, action heads concatenated, -1e9 for illegal choices; empty for a Box.
         probabilities: (choices,) float32.
-        mean, deviation: (n,) float32, of the numbers of a Box; empty for choices.
+        mean, deviation: (n,) float32, of a Box; empty for choices.
         action: the likeliest, in the action space.
-        value: what the network expects; None where a central critic was trained, which an observation alone does not tell.
-        attention: (heads, queries, keys) float32, each row sums to 1; None for networks without.
+        value: the value estimate; None for a central critic.
+        attention: (heads, queries, keys) float32, rows sum to 1; None for networks without attention.
         attended: names of its keys.
-        memory: (size,) float32 after the step, to be handed to the next `look`; None where nothing is remembered.
+        memory: (size,) float32 after the step, input of the next `look`; None for networks without memory.
     """
 
     logits: np.ndarray
@@ -55,39 +55,39 @@ class Look(NamedTuple):
 class ByName:
     """Agents by name for a policy that plays a batch of one.
 
-    An agent that is not in a call keeps its memory. A life ends by `forget`.
+    An agent missing from a call keeps its memory; `forget` ends a life.
 
     Args:
-        policy: that was started.
+        policy: started.
 
     Raises:
-        UserError: if it plays a batch of several, or a name does not say which weights move an agent.
+        UserError: if it plays a batch of several, or a name does not determine an agent's weights.
     """
 
     def __init__(self, policy: TrainedPolicy) -> None:
         world = policy.world
         if world.num_worlds != 1:
             raise UserError(
-                f"{policy.name}: it plays a batch of {world.num_worlds} worlds and was asked by names, which are those of one; "
+                f"{policy.name}: it plays a batch of {world.num_worlds} worlds, calls by name are for one; "
                 "load the policy once more"
             )
         if world.respawns:
             raise UserError(
-                f"{policy.name}: slots of {world.id} live more than once, so a name is no agent; play it with evaluate or a batch"
+                f"{policy.name}: slots of {world.id} respawn, so a name is no agent; play it with evaluate or a batch"
             )
-        policy.mover(0)  # who moves an agent is known by its name
+        policy.mover(0)  # raises where a name does not determine the weights
         self._policy, self._world = policy, world
         self._place = {
             str(world.agents[slot]): (kind, column, slot)
             for kind in world.kinds
             for column, slot in enumerate(kind.slots)
         }
-        self._ended = np.zeros((1, len(world.agents)), bool)  # lives that were forgotten since the last call
+        self._ended = np.zeros((1, len(world.agents)), bool)  # lives ended by `forget` since the last call
         self._masked = {kind.name: policy.masked_parts(kind) for kind in world.kinds}
         self._further = FurtherAgents(policy) if has_one_network(policy) else None
 
     def act(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any] | None = None) -> dict[Any, Any]:
-        """Actions of the agents in `observations`; arguments and errors as for `TrainedPolicy.act`."""
+        """Actions of the agents in `observations`; see `TrainedPolicy.act`."""
         self._refuse_single(observations)
         infos = infos or {}
         further = [agent for agent in observations if not self._knows(agent)]
@@ -97,7 +97,7 @@ class ByName:
         return {agent: actions[agent] for agent in observations if agent in actions}
 
     def forget(self, agent: str) -> None:
-        """The agent's life has ended: its next observation begins another.
+        """Ends the agent's life: its next observation begins another.
 
         Raises:
             UserError: for an unknown agent.
@@ -121,17 +121,17 @@ class ByName:
                 found[agent] = point_of(kind.action_space, actions[kind.name], (0, column))
         return found
 
-    def _rows(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> dict[str, AskedRows]:
+    def _rows(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> dict[str, InputRows]:
         rows = {
-            kind.name: AskedRows(kind, len(kind.slots), self._masked[kind.name]) for kind in self._world.kinds
+            kind.name: InputRows(kind, len(kind.slots), self._masked[kind.name]) for kind in self._world.kinds
         }
         for agent, given in observations.items():
             kind, column, _ = self._place[str(agent)]
             rows[kind.name].put(column, f"{self._policy.name}: {agent}", given, infos.get(agent) or {})
         return rows
 
-    def _timestep(self, rows: Mapping[str, AskedRows], acting: np.ndarray) -> TimeStep:
-        """What a batch of one world would say to the agents that are asked."""
+    def _timestep(self, rows: Mapping[str, InputRows], acting: np.ndarray) -> TimeStep:
+        """The equivalent time step of a batch of one."""
         masks = {name: own.mask for name, own in rows.items()}
         several, only = len(rows) > 1, next(iter(rows))
         return TimeStep(
@@ -145,7 +145,7 @@ class ByName:
         )
 
     def _knows(self, agent: Any) -> bool:
-        """Whether an agent is one of the world's; False: it is moved by the only network.
+        """Whether an agent is one of the world's; False: the only network plays it.
 
         Raises:
             UserError: if it is not, and there are several networks.
@@ -154,21 +154,21 @@ class ByName:
             return True
         if self._further is None:
             raise UserError(
-                f"{self._policy.name}: unknown agent {agent!r}; it was trained for {', '.join(list(self._place)[:8])} with networks of "
-                f"their own, so say which one moves it: policy.look(observation, agent={next(iter(self._place))!r})"
+                f"{self._policy.name}: unknown agent {agent!r}; it has several networks, for {', '.join(list(self._place)[:8])}; "
+                f"choose one: policy.look(observation, agent={next(iter(self._place))!r})"
             )
         return False
 
     def _refuse_single(self, observations: Mapping[Any, Any]) -> None:
-        """Refuses the observation of one agent: its leaves look like names of agents."""
+        """Refuses the observation of a single agent, whose leaves would be taken for agents."""
         here = {str(agent) for agent in observations}
         leaves = {
             key.partition(".")[0] for kind in self._world.kinds for key in kind.observation_space.spaces
         }
         if here and not here & self._place.keys() and here <= {*leaves, MASK, WHOLE}:
             raise UserError(
-                f"{self._policy.name}: this is the observation of one agent; hand over those of all by the agents' names, "
-                f"policy.act({{{self._world.agents[0]!r}: observation}}), or ask policy.look(observation)"
+                f"{self._policy.name}: this is the observation of one agent; pass a dict by agent, "
+                f"policy.act({{{self._world.agents[0]!r}: observation}}), or use policy.look(observation)"
             )
 
 
@@ -180,8 +180,8 @@ def look(
     agent: str | None = None,
     population: int | None = None,
 ) -> Look:
-    """What the network of an agent makes of one observation, or of N; arguments as for `TrainedPolicy.look`."""
-    kind, mover = whose(policy, agent, population)
+    """Network outputs for one observation, or for N; see `TrainedPolicy.look`."""
+    kind, mover = find_network(policy, agent, population)
     network: PolicyNetwork = policy.networks[kind.name]
     parts = kind.observation_space.spaces
     lead = leading_axes(observation, *next(iter(parts.items())))
@@ -206,56 +206,58 @@ def look(
         if memory is not None:
             kept[:count] = memory
     elif memory is not None:
-        raise UserError(f"{policy.name}: its networks remember nothing; leave memory out")
-    said = network.answers(policy.inference[kind.name], np.int32(mover), flat, legal, kept)
-    told = {name: np.asarray(array)[:count] if lead else np.asarray(array)[0] for name, array in said.items()}
-    nothing = np.zeros((count, 0) if lead else 0, np.float32)
+        raise UserError(f"{policy.name}: its networks have no memory; leave memory out")
+    outputs = network.answers(policy.inference[kind.name], np.int32(mover), flat, legal, kept)
+    found = {
+        name: np.asarray(array)[:count] if lead else np.asarray(array)[0] for name, array in outputs.items()
+    }
+    empty = np.zeros((count, 0) if lead else 0, np.float32)
     return Look(
-        told.get("logits", nothing),
-        told.get("probabilities", nothing),
-        told.get("mean", nothing),
-        told.get("deviation", nothing),
-        point_of(kind.action_space, network.distribution.to_world(told["action"]), ()),
-        told.get("value"),
-        told.get("attention"),
+        found.get("logits", empty),
+        found.get("probabilities", empty),
+        found.get("mean", empty),
+        found.get("deviation", empty),
+        point_of(kind.action_space, network.distribution.to_world(found["action"]), ()),
+        found.get("value"),
+        found.get("attention"),
         network.attended,
-        told.get("memory"),
+        found.get("memory"),
     )
 
 
 def mark_of(policy: TrainedPolicy, kind: Kind, agent: str | None) -> np.ndarray | None:
-    """What the network of an agent is told beside its observation, (M,) float32; None where that is nothing.
+    """The agent's one-hot for ``agent_id``, (M,) float32; None without.
 
     Raises:
-        UserError: if it has to be said who is meant.
+        UserError: if `agent` is needed and None.
     """
     marks = policy.networks[kind.name].marks
     if marks is None:
         return None
     if agent is None:
         raise UserError(
-            f"{policy.name}: its networks are told who asks ({policy.settings.algorithm}.agent_id); "
-            f"say whose observation it is, e.g. agent={policy.world.agents[0]!r}"
+            f"{policy.name}: its networks need the agent ({policy.settings.algorithm}.agent_id); "
+            f"give it, e.g. agent={policy.world.agents[0]!r}"
         )
     mark: np.ndarray = marks[kind.slots.index(policy.world.agents.index(agent))]
     return mark
 
 
-def whose(policy: TrainedPolicy, agent: str | None, population: int | None = None) -> tuple[Kind, int]:
-    """The kind of an agent, and the number of who moves it while it is of that population (`TrainedPolicy.mover`).
+def find_network(policy: TrainedPolicy, agent: str | None, population: int | None = None) -> tuple[Kind, int]:
+    """The kind of an agent, and the number of its network in a population (`TrainedPolicy.mover`).
 
     Raises:
-        UserError: if there is no such agent, or it has to be said who is meant.
+        UserError: for an unknown agent, or if `agent` is needed and None.
     """
     world = policy.world
     if agent is None:
         if len(world.kinds) > 1:
             raise UserError(
-                f"{policy.name}: {world.id} has agents of several kinds; say whose observation it is, e.g. agent={world.agents[0]!r}"
+                f"{policy.name}: {world.id} has agents of several kinds; give the agent, e.g. agent={world.agents[0]!r}"
             )
         if len(policy.names) > 1:
             raise UserError(
-                f"{policy.name}: it has {len(policy.names)} networks; say whose is asked, e.g. agent={world.agents[0]!r}"
+                f"{policy.name}: it has {len(policy.names)} networks; give the agent, e.g. agent={world.agents[0]!r}"
             )
         return world.kinds[0], 0
     if agent not in world.agents and has_one_network(policy):

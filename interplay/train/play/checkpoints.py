@@ -1,4 +1,4 @@
-"""A run's policy as it was at each of its checkpoints."""
+"""A run's policy at each of its checkpoints."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from interplay.train.run.checkpoint import list_checkpoints, problem
 
 
 def sound_checkpoints(run: Path | str) -> tuple[list[Path], list[str]]:
-    """The checkpoints of a run that are whole, oldest first, and what is wrong with each of the others.
+    """A run's sound checkpoints, oldest first, and the problems of the others.
 
     Raises:
-        UserError: if none is whole.
+        UserError: if none is sound.
     """
     found = {path: problem(path) for path in list_checkpoints(split_player(str(run))[0])}
     sound = [path for path, reason in found.items() if reason is None]
@@ -30,12 +30,9 @@ def sound_checkpoints(run: Path | str) -> tuple[list[Path], list[str]]:
 def policies_at(
     policy: TrainedPolicy | SeenPolicy, run: Path | str, checkpoints: list[Path]
 ) -> Iterator[Path]:
-    """Gives a run's policy the weights of one checkpoint after the other.
-
-    Its networks are compiled once: play with it before the next one is asked for.
+    """Loads the weights of one checkpoint after another into a run's policy, compiled once.
 
     Args:
-        policy: of the run.
         run: its folder; of a league RUN@PLAYER.
         checkpoints: of that run.
 

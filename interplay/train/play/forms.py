@@ -1,4 +1,4 @@
-"""Observations, masks and actions of one agent in the forms of its environment."""
+"""Converts observations, masks and actions of single agents from and to their environment's form."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from interplay.train.distributions import Distribution
 MASK, WHOLE = "action_mask", "observation"
 
 
-class AskedRows:
-    """Rows of agents of one kind, as a batch of one world shows them.
+class InputRows:
+    """Input rows of agents of one kind, as in a batch of one world.
 
     Args:
-        kind: of agent.
-        rows: how many.
         masked: parts of the action that need a mask from every acting agent.
 
     Attributes:
@@ -43,14 +41,14 @@ class AskedRows:
 
     @property
     def mask(self) -> dict[str, np.ndarray] | None:
-        """In the form of `TimeStep.action_mask`; None where everything is legal."""
+        """As `TimeStep.action_mask`; None where everything is legal."""
         return parted(self._distribution, self.legal) if self.masked else None
 
     def put(self, row: int, owner: str, given: Any, info: Mapping[str, Any]) -> None:
         """Fills a row with an agent's observation, its mask and whether it acts.
 
         Raises:
-            UserError: for an observation or a mask of another form, or a mask that is missing.
+            UserError: for a wrong observation or mask, or a missing mask.
         """
         for key, part in self.kind.observation_space.spaces.items():
             self.seen[key][0, row] = leaf_of(given, key, part, owner)
@@ -64,43 +62,39 @@ class AskedRows:
             self.masked = True
         elif self._needs and self.acting[0, row]:
             raise UserError(
-                f"{owner} has illegal actions, and no mask says which; hand over the infos too, policy.act(observations, infos)"
+                f"{owner} has illegal actions but no mask; pass the infos too, policy.act(observations, infos)"
             )
 
 
 def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int = 0) -> Any:
-    """A leaf of an observation, by the world's name for it.
+    """A leaf of an observation.
 
     Args:
         given: nested mappings and tuples, or the leaf itself.
-        key: the world's name, with dots where spaces are nested.
-        part: its space.
-        owner: is named in errors.
-        lead: how many axes stand before the leaf's own.
+        key: the world's name of the leaf, with dots where spaces are nested.
+        lead: number of axes before the leaf's own.
 
     Raises:
-        UserError: if it is not there, has another shape, or is not of finite numbers.
+        UserError: if it is missing, has another shape, or numbers that are not finite or do not fit the dtype.
     """
     leaf, shape = _walk(given, key), tuple(part.shape or ())
     if leaf is None:
-        raise UserError(f"{owner} sees no {key!r}; hand over observations of the form that it was trained on")
+        raise UserError(f"{owner} has no {key!r}; pass observations as in training")
     own = np.shape(leaf)[lead:]
     if own != shape and (own, shape) != ((), (1,)):
-        raise UserError(
-            f"{owner} sees {key!r} of shape {own}, it was trained on {shape}; hand over such observations"
-        )
+        raise UserError(f"{owner} has {key!r} of shape {own}, in training it was {shape}")
     numbers = np.asarray(leaf)
     if numbers.dtype.kind not in "biuf" or not np.isfinite(numbers).all():
-        raise UserError(f"{owner} sees {key!r} with what is no finite number; hand over finite numbers")
+        raise UserError(f"{owner} has {key!r} with values other than finite numbers")
     if not _fits(numbers, np.dtype(part.dtype)):
         raise UserError(
-            f"{owner} sees {key!r} with {numbers.dtype} numbers that its {part} cannot hold; hand over {part.dtype} numbers"
+            f"{owner} has {key!r} with {numbers.dtype} numbers that its {part} cannot hold; pass {part.dtype} numbers"
         )
     return leaf
 
 
 def _fits(numbers: np.ndarray, dtype: np.dtype[Any]) -> bool:
-    """Whether numbers stay what they are in a dtype, up to the precision of its floats."""
+    """Whether a cast to the dtype keeps the numbers, up to the precision of floats."""
     if numbers.dtype == dtype:
         return True
     with np.errstate(over="ignore", invalid="ignore"):
@@ -109,7 +103,7 @@ def _fits(numbers: np.ndarray, dtype: np.dtype[Any]) -> bool:
 
 
 def mask_in(given: Any, kind: Kind, masked: bool) -> Any:
-    """The mask beside an observation; None where there is none, or a leaf has that name and the world has no masks."""
+    """The mask in an observation's dict; None without, or where it is a leaf of a world without masks."""
     if not isinstance(given, Mapping) or (MASK in kind.observation_space.spaces and not masked):
         return None
     return given.get(MASK)
@@ -122,17 +116,15 @@ def legal_of(
     rows: int | None = None,
     needs: Collection[str] = (),
 ) -> np.ndarray:
-    """A mask as bools, the choices of all heads one after another.
+    """A mask as bools, the choices of all heads concatenated.
 
     Args:
-        space: of the action.
-        mask: of one agent in any of its forms; or (rows, choices), or one array like that for each head.
-        owner: is named in errors.
-        rows: N observations that it is for; None: a single one.
-        needs: parts of a Dict that the mask must not leave out.
+        mask: of one agent in any supported form; or (rows, choices), or one such array per head.
+        rows: number of observations; None: a single one.
+        needs: parts of a Dict that the mask must contain.
 
     Returns:
-        (choices,), or (rows, choices) for as many.
+        (choices,), or (rows, choices).
 
     Raises:
         UserError: for a mask of another form.
@@ -148,11 +140,11 @@ def legal_of(
         what = f"shape {legal.shape}" if legal.dtype.kind in "biuf" else f"type {type(mask).__name__}"
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         form, what = "a mask as the environment gives it", str(error).partition("\n")[0]
-    raise UserError(f"{owner} has a mask that does not fit ({what}); hand over {form}")
+    raise UserError(f"{owner} has a mask that does not fit ({what}); pass {form}")
 
 
 def refuse_stuck(distribution: Distribution, legal: np.ndarray, owner: str) -> None:
-    """Refuses rows of legal choices (..., choices) that leave a head none.
+    """Refuses masks (..., choices) without a legal choice for a head.
 
     Raises:
         UserError: naming the part of the action.
@@ -166,12 +158,12 @@ def refuse_stuck(distribution: Distribution, legal: np.ndarray, owner: str) -> N
 
 
 def leading_axes(given: Any, key: str, part: spaces.Space[Any]) -> int:
-    """How many axes a leaf has before its own: 1 of N observations at once."""
+    """The number of axes before a leaf's own: 1 for N observations, 0 for one."""
     return np.ndim(_walk(given, key)) - len(part.shape or ())
 
 
 def _walk(given: Any, key: str) -> Any:
-    """The leaf under a name with dots, also where the observation stands beside a mask; None where there is none."""
+    """The leaf of a dotted name, also of an observation beside a mask; None if missing."""
     found = _below(given, key)
     if found is None and isinstance(given, Mapping):
         return _below(given.get(WHOLE), key)
@@ -179,7 +171,7 @@ def _walk(given: Any, key: str) -> Any:
 
 
 def _below(given: Any, key: str) -> Any:
-    """The leaf under a name with dots; keys may hold dots themselves."""
+    """The leaf of a dotted name; keys may contain dots."""
     if not isinstance(given, Mapping | tuple | list):
         return None
     parts = key.split(".")
@@ -198,10 +190,10 @@ def _below(given: Any, key: str) -> Any:
 
 
 def row_of(space: spaces.Space[Any], mask: Any, needs: Collection[str] = ()) -> np.ndarray:
-    """A mask in any of its forms as a row of bools, the choices of all heads one after another.
+    """A mask in any supported form as a row of bools, the choices of all heads concatenated.
 
     Raises:
-        ValueError: for a mask of another form, with a name that is no part of the space, or without one of `needs`.
+        ValueError: for another form, an unknown name, or without one of `needs`.
     """
     if isinstance(space, spaces.Dict):
         return _row_of_parts(space, mask, needs)
@@ -235,7 +227,7 @@ def _row_of_parts(space: spaces.Dict, mask: Any, needs: Collection[str]) -> np.n
 
 
 def _parts_of(mask: Mapping[Any, Any], known: Collection[str], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Name with dots and mask of each part of a nested one."""
+    """Dotted name and mask of each part of a nested mask."""
     for key, part in mask.items():
         name = f"{above}{key}"
         if isinstance(part, Mapping) and name not in known:
@@ -245,15 +237,15 @@ def _parts_of(mask: Mapping[Any, Any], known: Collection[str], above: str = "") 
 
 
 def _flags(mask: np.ndarray, most: int = 1) -> np.ndarray:
-    """Zeros and ones as bools; logits, of which the opposite would be read, are refused."""
+    """Zeros and ones as bools; refuses others, such as logits, where 0 would mean legal."""
     odd = mask[~np.isin(mask, np.arange(most + 1))]
     if odd.size:
-        raise ValueError(f"it holds {odd[0]}; give 1 for what is legal and 0 for what is not")
+        raise ValueError(f"it holds {odd[0]}; give 1 for legal and 0 for illegal choices")
     return mask.astype(bool)
 
 
 def parted(distribution: Distribution, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Rows of legal choices (..., choices) in the form of `TimeStep.action_mask`."""
+    """Rows of legal choices (..., choices) as `TimeStep.action_mask`."""
     found, at = {}, 0
     for part in distribution.parts:
         width = sum(part.choices)
@@ -264,7 +256,7 @@ def parted(distribution: Distribution, rows: np.ndarray) -> dict[str, np.ndarray
 
 
 def point_of(space: spaces.Space[Any], value: Any, at: tuple[int, ...]) -> Any:
-    """One agent's action, nested as names with dots say; numbers of Discrete spaces as plain ints."""
+    """One agent's action, nested by its dotted names; Discrete ones as ints."""
     if isinstance(space, spaces.Dict):
         point: dict[str, Any] = {}
         for key, part in space.spaces.items():

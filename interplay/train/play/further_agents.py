@@ -1,4 +1,4 @@
-"""Agents beyond those of the training, by name: the only network of a policy moves them too."""
+"""Agents beyond those of the training, played by the only network of a policy."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.train.play.forms import AskedRows, point_of
+from interplay.train.play.forms import InputRows, point_of
 
 if TYPE_CHECKING:
     from interplay.train.play.trained_policy import TrainedPolicy
 
-ONE = 8  # rows are filled up to a multiple, so that XLA compiles few shapes
+ONE = 8  # rows are padded to a multiple, so that XLA compiles few shapes
 
 
 def has_one_network(policy: TrainedPolicy) -> bool:
-    """Whether one network moves every agent alike, whatever its name."""
+    """Whether one network plays all agents, whatever their names."""
     kind = policy.world.kinds[0]
     alone = len(policy.world.kinds) == 1 and len(policy.names) == 1 and not policy.foreign
     return alone and policy.networks[kind.name].marks is None
 
 
 class FurtherAgents:
-    """Rows of agents that the world has not, in the order in which they were first asked.
+    """Agents that the world lacks, in order of their first call.
 
     Args:
-        policy: for which `has_one_network`.
+        policy: with `has_one_network`.
     """
 
     def __init__(self, policy: TrainedPolicy) -> None:
@@ -36,9 +36,9 @@ class FurtherAgents:
         self._memory = np.zeros((0, policy.networks[self._kind.name].memory), np.float32)
 
     def act(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> dict[Any, Any]:
-        """Actions of the agents in `observations`; errors as for `TrainedPolicy.act`."""
-        self._seat(observations)
-        rows = AskedRows(self._kind, len(self._memory), self._masked)
+        """Actions of the agents in `observations`; see `TrainedPolicy.act`."""
+        self._add(observations)
+        rows = InputRows(self._kind, len(self._memory), self._masked)
         for agent, given in observations.items():
             rows.put(self._row[str(agent)], f"{self._policy.name}: {agent}", given, infos.get(agent) or {})
         index = np.flatnonzero(rows.acting)
@@ -58,12 +58,12 @@ class FurtherAgents:
         }
 
     def forget(self, agent: str) -> None:
-        """The agent's life has ended."""
+        """Clears the agent's memory."""
         if agent in self._row:
             self._memory[self._row[agent]] = 0.0
 
-    def _seat(self, agents: Mapping[Any, Any]) -> None:
-        """Gives every agent a row."""
+    def _add(self, agents: Mapping[Any, Any]) -> None:
+        """Assigns a row to every new agent."""
         for agent in agents:
             self._row.setdefault(str(agent), len(self._row))
         room = -(-len(self._row) // ONE) * ONE

@@ -1,4 +1,4 @@
-"""Policies of runs: from a run folder or a checkpoint to networks that play."""
+"""Loads policies of runs from a run folder or a checkpoint."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def load_policy(
         run: a run folder (its newest sound checkpoint) or a checkpoint's folder; of a league RUN@PLAYER, e.g. ``runs/first@main-0003``.
         greedy: take the likeliest action instead of sampling.
         populations: of a run with several, those that play, e.g. ``["pop3"]``; None: all of them, of a league its first learner.
-        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
+        trust: the run's settings may name user-defined programs; needed once, for a run from elsewhere.
 
     Raises:
-        UserError: if there is no sound checkpoint, a population's file is missing or damaged, or the run names programs and
-            is not trusted.
+        UserError: if there is no sound checkpoint, a population's file is missing or damaged, or the run names untrusted
+            programs.
     """
     return _load(run, greedy, populations, trust, beside=True)
 
 
 def load_learner(run: Path | str, greedy: bool = False, trust: bool = False) -> TrainedPolicy | SeenPolicy:
-    """As `load_policy`, without the opponents that the run was trained against."""
+    """As `load_policy`, without the run's opponents."""
     return _load(run, greedy, None, trust, beside=False)
 
 
@@ -86,9 +86,9 @@ def _load(
 def _settings(
     path: Path, trust: bool, stored: Mapping[str, Any] | None
 ) -> tuple[TrainSettings, Callable[..., World] | None]:
-    """The settings of a checkpoint's run, and how its world is made; None: by them.
+    """The settings of a checkpoint's run, and a function that makes its world (None: from the settings).
 
-    Where the module of the world is not found the policy plays by the spaces in the checkpoint, and makes no world.
+    If only the world's module is missing, the policy plays by the spaces in the checkpoint, and the function raises.
 
     Raises:
         UserError: as `settings_of`, if the checkpoint holds no spaces or the settings name another program.
@@ -108,11 +108,11 @@ def _settings(
 
 
 def words_of_checkpoint(checkpoint: Path, player: str = "") -> str:
-    """A checkpoint in words, ``runs/a at 300,000``; a run elsewhere than under the working folder is its name alone.
+    """A checkpoint as text, ``runs/a at 300,000``; by name alone for a run outside the working folder.
 
     Args:
         checkpoint: its folder.
-        player: of the run's league; empty: no particular one.
+        player: of the run's league; empty: none.
     """
     run = checkpoint.parent.parent
     try:
@@ -127,17 +127,17 @@ def words_of_checkpoint(checkpoint: Path, player: str = "") -> str:
 
 
 def stage_options(run: Path | str) -> dict[str, Any]:
-    """Options of the world in the stage of a run or checkpoint, over those of its settings."""
+    """World options of a run's or checkpoint's curriculum stage."""
     record, _ = read_part(find_checkpoint(split_player(str(run))[0]), [])
     return played_stage(record)[1]
 
 
 def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:
-    """Loads who played one population of a run: the weights that were trained for it, or its opponent.
+    """Loads the player of one population of a run: its trained weights, or its opponent.
 
     Args:
         run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
-        population: its name; a run with one set of weights has these for everybody.
+        population: its name; ignored for a run with one set of weights.
         greedy: take the likeliest action instead of sampling.
         trust: as in `load_policy`.
 
@@ -152,7 +152,7 @@ def load_population(run: Path | str, population: str, greedy: bool = False, trus
 
 
 def find_opponent(settings: TrainSettings, population: str) -> Policy:
-    """Who plays a population in the place of a run's networks, by ``opponents``; of several the most frequent.
+    """The opponent that plays a population, by ``opponents``; of several the most frequent.
 
     Raises:
         UserError: as `open_opponent`.
@@ -161,14 +161,12 @@ def find_opponent(settings: TrainSettings, population: str) -> Policy:
 
 
 def open_opponent(settings: TrainSettings, key: str, who: str, population: str | None = None) -> Policy:
-    """A policy that the settings name.
-
-    Another run among them is opened as any run: that this one is trusted says nothing of that one.
+    """A policy named in the settings; another run needs its own trust.
 
     Args:
         settings: of the run.
-        key: where they name it, e.g. ``opponents.left``.
-        who: the value.
+        key: of the setting, e.g. ``opponents.left``.
+        who: its value.
         population: of a run with several, the one that plays; None: all do.
 
     Raises:
@@ -193,14 +191,14 @@ def open_opponent(settings: TrainSettings, key: str, who: str, population: str |
 
 
 def population_names(checkpoint: Path) -> list[str]:
-    """The populations whose weights a checkpoint's manifest names, in file order."""
+    """The populations with weights in a checkpoint, in file order."""
     return list(_stems(checkpoint))
 
 
 def read_populations(
     checkpoint: Path, wanted: Sequence[str] | None
 ) -> tuple[list[str], list[dict[str, np.ndarray]]]:
-    """The weights of some populations of a checkpoint, or of all; other files are not looked at.
+    """Names and weights of some populations of a checkpoint, or of all; reads no other files.
 
     Raises:
         UserError: if there is no such population, or its file is missing or damaged.
@@ -222,10 +220,7 @@ def read_populations(
 
 
 def _stems(checkpoint: Path) -> dict[str, str]:
-    """Population -> the file of its weights, without its ending; runs of format 1 may have one file without a name."""
-    prefix, ending, alone = policy_stem(""), ".safetensors", "policy"
-    files = [
-        name.removesuffix(ending) for name in read_manifest(checkpoint)["files"] if name.endswith(ending)
-    ]
-    named = {stem.removeprefix(prefix): stem for stem in files if stem.startswith(prefix)}
-    return named or ({_ONLY: alone} if alone in files else {})
+    """Population -> stem of the file with its weights."""
+    stems = [name.removesuffix(".safetensors") for name in read_manifest(checkpoint)["files"]]
+    prefix = policy_stem("")
+    return {stem.removeprefix(prefix): stem for stem in stems if stem.startswith(prefix)}

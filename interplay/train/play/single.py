@@ -1,4 +1,4 @@
-"""Trained networks that act for one agent at a time, for scripts that step a simulation themselves."""
+"""Trained networks for one agent at a time, for scripts that step a simulation themselves."""
 
 from __future__ import annotations
 
@@ -27,30 +27,29 @@ class SingleActor:
 
     Args:
         checkpoint: its folder, inside the run's.
-        kinds: that were trained.
-        seed: of the actions that are drawn.
-        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
+        seed: of sampled actions.
+        trust: the run's settings may name user-defined programs; needed once, for a run from elsewhere.
 
     Raises:
-        UserError: if its networks remember or are told who asks, the checkpoint is damaged or of other kinds, or the run names programs and is not trusted.
+        UserError: for networks with memory or ``agent_id``, a damaged checkpoint or one of other kinds, or untrusted programs.
     """
 
     def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
         settings = settings_of(checkpoint, trust)
         if settings.network.remembers:
             raise UserError(
-                f"{checkpoint}: its networks remember (network.{settings.network.remembers}) and are asked here without a word of "
-                "whose turn it is; play the run with load_policy, or train it with network.memory=none and network.stack=1"
+                f"{checkpoint}: its networks have memory (network.{settings.network.remembers}), which is not supported here; "
+                "play the run with load_policy, or train it with network.memory=none and network.stack=1"
             )
         if settings.factored is not None and settings.factored.agent_id:
             raise UserError(
-                f"{checkpoint}: its networks are told who asks ({settings.algorithm}.agent_id) and are asked here without a word of it; "
+                f"{checkpoint}: its networks need the agent ({settings.algorithm}.agent_id), which is not supported here; "
                 "play the run with load_policy, or train it with agent_id=false"
             )
         found = read_checkpoint(checkpoint)
         refuse_old_boxes(checkpoint, found.record)
         tensors = weights_of(found, None, tuple(settings.league.learners))
-        key, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
+        key, alone = jax.random.key(0), Populations(("pop0",), None)  # of weights that are replaced
         self._networks = {
             kind.name: PolicyNetwork(kind, settings, key, alone, weights=without_critic(tensors, settings))
             for kind in kinds
@@ -70,8 +69,8 @@ class SingleActor:
         Args:
             kind: name of the network.
             observation: leaf name -> array.
-            mask: of legal choices, as `TimeStep.action_mask` without its first two axes; None: all are.
-            explore: draw the action instead of taking the likeliest.
+            mask: of legal choices, as `TimeStep.action_mask` without its first two axes; None: all legal.
+            explore: sample the action instead of taking the likeliest.
 
         Returns:
             A point of the kind's action space.

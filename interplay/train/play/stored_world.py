@@ -1,4 +1,4 @@
-"""The agents and spaces of a run's world, out of its checkpoint: a policy is asked by name where its environment is not at hand."""
+"""A run's world from the agents and spaces in its checkpoint, for policies without their environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = "world"  # of a checkpoint's record
 
 
 def describe_world(world: World) -> dict[str, Any]:
-    """What a checkpoint's record keeps of a world that was reset; nothing where a space has no form in JSON."""
+    """Agents and spaces of a reset world, for a checkpoint's record; empty if a space has no JSON form."""
     masks = world.by_kind(world.timestep.action_mask)
     try:
         kinds = [
@@ -44,14 +44,13 @@ def describe_world(world: World) -> dict[str, Any]:
 
 
 class StoredWorld(World):
-    """A batch of one that shows its spaces and is never stepped.
+    """A batch of one with the stored spaces, which cannot be stepped.
 
     Args:
-        values: as `describe_world` keeps it.
-        owner: the checkpoint, named in errors.
+        values: of `describe_world`.
 
     Raises:
-        UserError: for a record that `describe_world` does not give.
+        UserError: for malformed values.
     """
 
     def __init__(self, values: Mapping[str, Any], owner: str) -> None:
@@ -99,7 +98,7 @@ class StoredWorld(World):
         return {key: np.ones((*shape, choices[key]), bool) for key in self._masked[kind.name]}
 
     def _step(self, action: Any) -> TimeStep:
-        raise UserError(f"{self.id}: a checkpoint holds its spaces, and no world to step; make the world")
+        raise UserError(f"{self.id}: a checkpoint holds only its spaces, no world to step; make the world")
 
     def save(self) -> dict[str, np.ndarray]:
         return {}

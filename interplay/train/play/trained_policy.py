@@ -1,4 +1,4 @@
-"""Trained networks for play: every agent is moved by the weights of its population."""
+"""The policy of a run: the network of each agent's population chooses its actions."""
 
 from __future__ import annotations
 
@@ -27,30 +27,28 @@ from interplay.train.stacks import read_stacks
 if TYPE_CHECKING:
     from interplay.train.export.plain import PlainPolicy
 
-AT_ONCE = 8_192  # rows that are computed in one call; fewer are filled up, so that XLA compiles one shape
+AT_ONCE = 8_192  # rows per call; fewer are padded, so that XLA compiles one shape
 
 
 class TrainedPolicy(Policy):
     """Acts with the networks of a run's populations.
 
-    Where world or settings name the populations, an agent is moved by the population of its name. Else, and where there is
-    none, an agent of the world's population p is moved by population ``p mod Q`` of these Q, so in a world that is shared
-    by several policies, each with its own range of Q numbers, everyone is moved by the weights that are meant.
+    Populations are matched by name where world or settings name them. Otherwise the world's population p is played by
+    network ``p mod Q``, so that several policies can share a world, each with its own range of Q numbers.
 
     Args:
-        settings: of the run.
         names: of the Q populations.
         tensors: of each, ``kind/tensor`` -> array.
         greedy: take the likeliest action instead of sampling.
-        name: what tables call it.
-        others: population -> who plays it where none of the Q has its name: those whom the run was trained against.
+        name: in tables.
+        others: population -> its opponent from the training, for populations without networks.
 
     Attributes:
-        checkpoint: that the weights are of, the checksum of its manifest, of a league with ``@`` and the player; empty: of none.
-        words: the run and its agent-steps; empty: of no run.
+        checkpoint: checksum of the manifest, of a league with ``@`` and the player; empty: none.
+        words: the run and its agent-steps as text; empty: no run.
         also: players of the training that it plays itself here; empty: none.
-        absent: populations of the world that others play who are not here, in a lineup.
-        stored: what the checkpoint keeps of its world (`interplay.train.play.stored_world`); None: nothing.
+        absent: populations that other policies of a lineup play.
+        stored: the checkpoint's description of its world (`interplay.train.play.stored_world`), or None.
     """
 
     checkpoint: str = ""
@@ -60,10 +58,10 @@ class TrainedPolicy(Policy):
 
     stored: Mapping[str, Any] | None = None
 
-    # Makes its world where it was not started; None: by the run's settings.
+    # Makes its world if it was not started; None: from the run's settings.
     make_world: Callable[..., World] | None = None
 
-    # The checkpoint's, and the others, who are asked themselves.
+    # Of the checkpoint; the opponents save their own state.
     no_memory = (
         *Policy.no_memory,
         "checkpoint",
@@ -97,35 +95,35 @@ class TrainedPolicy(Policy):
         self._others = dict(others or {})
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
-        """Plays with other weights of the same networks from the next `start` on."""
+        """Sets other weights of the same networks, used from the next `start` on."""
         self._tensors, self.checkpoint = tensors, ""
 
     @property
     def actions(self) -> str:  # type: ignore[override]
-        """The rule of play: "greedy" or "sampled". Value factorisation has no odds to sample from, so it is always greedy."""
+        """ "greedy" or "sampled"; value factorisation is always greedy."""
         return "greedy" if self.greedy or self.settings.factored is not None else "sampled"
 
     @property
     def weights(self) -> Sequence[Mapping[str, np.ndarray]]:
-        """Of each population, ``kind/tensor`` -> array, as they were given."""
+        """Of each population, ``kind/tensor`` -> array."""
         return self._tensors
 
     @property
     def beside(self) -> Mapping[str, Policy]:
-        """Population -> who plays it instead of the run's networks."""
+        """Population -> opponent that plays it instead of the run's networks."""
         return self._others
 
     @property
     def foreign(self) -> frozenset[int]:
-        """The world's populations that others play; known from the first `start` on."""
+        """The world's populations that others play; available after `start`."""
         return frozenset(np.flatnonzero(~self._ours).tolist())
 
     def twin(self) -> TrainedPolicy:
-        """Another one with the same weights that has started no world, and leaves out the others who play beside it."""
+        """A greedy copy with the same weights, not started and without opponents."""
         return TrainedPolicy(self.settings, self.names, self._tensors, True, self.name)
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing `world`; where it was played before, nothing is compiled anew.
+        """Prepares for playing `world`; the same world again needs no compilation.
 
         Raises:
             UserError: if the networks were trained for other spaces.
@@ -149,7 +147,7 @@ class TrainedPolicy(Policy):
         }
 
     def _make_networks(self, world: World) -> None:
-        key = jax.random.key(0)  # of weights that are replaced at once
+        key = jax.random.key(0)  # of weights that are replaced
         own = Populations(self.names, None)
         self._populations = find_populations(self.settings.population, world)
         self._moved_by = self._match(world)
@@ -167,7 +165,7 @@ class TrainedPolicy(Policy):
         self._rows: dict[tuple[str, int], Rows] = {}
 
     def forget(self, which: np.ndarray | str | None = None) -> None:
-        """Drops memory where lives ended: in the worlds of a (W,) bool mask, of the agent of that name, or everywhere.
+        """Clears memory: in the worlds of a (W,) bool mask, of the agent of that name, or everywhere.
 
         Raises:
             UserError: for an unknown agent.
@@ -184,7 +182,7 @@ class TrainedPolicy(Policy):
             memory[which] = 0.0
 
     def save(self) -> dict[str, np.ndarray]:
-        """The stream of draws, and what the others remember."""
+        """The random stream, memory, and the state of opponents."""
         theirs = {f"others/{name}": array for name, array in self._opponents.save().items()}
         return super().save() | theirs | {f"memory/{kind}": m.copy() for kind, m in self._memory.items()}
 
@@ -206,28 +204,26 @@ class TrainedPolicy(Policy):
         """Actions for every slot of a batch; or, by name, for the agents of one PettingZoo environment.
 
         Args:
-            timestep: of the batch; or agent -> its observation, of all agents or of some. Agents that are left out keep
-                their memory: call `forget` after each reset, and ``forget(agent)`` where an agent begins another life in an episode.
-            infos: of the environment, where it has action masks in them. Masks may stand in the observations as well.
+            timestep: of the batch; or agent -> its observation, of all agents or of some. Missing agents keep their
+                memory: call `forget` after each reset, and ``forget(agent)`` when an agent begins another life in an episode.
+            infos: of the environment, if they hold action masks. Observations may hold masks as well.
 
         Returns:
-            As `World.step` takes it; or agent -> its action.
+            As for `World.step`; or agent -> its action.
 
         Raises:
-            UserError: for an unknown agent, an observation of another form, or a mask that is missing.
+            UserError: for an unknown agent, a wrong observation, or a missing mask.
         """
         if isinstance(timestep, Mapping):
             self.settle()
             return self._names().act(timestep, infos)
         if not isinstance(timestep, TimeStep):
             raise UserError(
-                f"{self.name}: it was asked about {type(timestep).__name__}; hand over {{agent: observation}}, "
+                f"{self.name}: act got {type(timestep).__name__}; pass {{agent: observation}}, "
                 "or a single observation to look"
             )
         if not hasattr(self, "world"):
-            raise UserError(
-                f"{self.name}: it was asked about a batch that it does not know; call start(world) first"
-            )
+            raise UserError(f"{self.name}: act got a batch; call start(world) first")
         observations = self.world.by_kind(timestep.observation)
         masks = self.world.by_kind(timestep.action_mask)
         population = self._populations.of(self.world)
@@ -263,16 +259,15 @@ class TrainedPolicy(Policy):
         seed: np.uint32,
         memory: np.ndarray | None,
     ) -> Any:
-        """Actions of one kind's agents, in the form `World.step` takes; arbitrary where an agent is not in `index`.
+        """Actions of one kind's agents, as for `World.step`; arbitrary outside `index`.
 
         Args:
-            name: of the kind.
             observation: key -> (W, A, ...).
             masks: as `TimeStep.action_mask`, or None.
-            index: (n,) places among the W A agents.
+            index: (n,) positions among the W A agents.
             moved_by: (n,) number of the network.
-            seed: of the draws.
-            memory: W A rows that go on, or None.
+            seed: of sampled actions.
+            memory: W A rows, updated in place, or None.
         """
         network = self.networks[name]
         shape = _lead(observation, network)
@@ -291,19 +286,18 @@ class TrainedPolicy(Policy):
         agent: str | None = None,
         population: int | None = None,
     ) -> Look:
-        """What the network makes of an observation.
+        """Network outputs for an observation.
 
         Args:
-            observation: of one agent, in the form that a PettingZoo environment gives; or of N, every leaf with a first axis of N.
-            mask: legal choices, (choices,) or (N, choices) bool, the heads one after another; None: the observation's ``action_mask``, or
+            observation: of one agent, as from a PettingZoo environment; or of N, every leaf with a first axis of N.
+            mask: legal choices, (choices,) or (N, choices) bool, heads concatenated; None: the observation's ``action_mask``, or
                 all where it has none.
-            memory: of the agent, (size,) or (N, size), as the last look gave it; None: its life begins.
-            agent: whose observation it is; needed where agents have different networks.
-            population: of the world's, that the agent lives in now; needed where lives of several follow each other in its slot.
+            memory: of the agent, (size,) or (N, size), from the last look; None: its life begins.
+            agent: name; needed where agents have different networks.
+            population: current one of the agent; needed where populations change in its slot.
 
         Raises:
-            UserError: for an observation or a mask of another form, an unknown agent, an agent or a population that is not said,
-                or one that others play.
+            UserError: for a wrong observation or mask, an unknown agent, a missing agent or population, or one that others play.
         """
         self.settle()
         return look(self, observation, mask, memory, agent, population)
@@ -319,7 +313,7 @@ class TrainedPolicy(Policy):
             The path that was written.
 
         Raises:
-            UserError: for another suffix, a package that is missing, or a network that does something that cannot be exported.
+            UserError: for another suffix, a missing package, or a network that cannot be exported.
         """
         from interplay.train.export.files import write
 
@@ -338,9 +332,9 @@ class TrainedPolicy(Policy):
         return to_plain(self, agent)
 
     def settle(self) -> None:
-        """Starts with a world of its own unless it was started: calls by name need no batch.
+        """Starts with its own world unless it was started, for calls by name.
 
-        The spaces in the checkpoint do for that, except beside scripted players, which read the world itself.
+        The checkpoint's spaces replace a world, except with scripted opponents, which read the world.
         """
         if hasattr(self, "world"):
             return
@@ -364,21 +358,20 @@ class TrainedPolicy(Policy):
         return tuple(self.world.by_kind(self.world.timestep.action_mask)[kind.name] or ())
 
     def mover(self, slot: int, population: int | None = None) -> int:
-        """Number of the network that moves a slot while one of that population lives in it.
+        """Number of the network that plays a slot.
 
         Args:
-            slot: of the agent.
-            population: of the world's; None: the one that is always in the slot.
+            population: current one in the slot; None: the slot's fixed one.
 
         Raises:
-            UserError: if that changes from life to life and is not said.
+            UserError: if populations change in the slot and it is None.
         """
         if self._populations.fixed is not None:
             population = int(self._populations.fixed[slot])
         elif population is None:
             if len(set(self._moved_by)) > 1:
                 raise UserError(
-                    f"{self.name}: who moves {self.world.agents[slot]} changes from episode to episode; load it with populations=[NAME]"
+                    f"{self.name}: the network of {self.world.agents[slot]} changes between episodes; load it with populations=[NAME]"
                 )
             population = 0
         elif not 0 <= population < len(self._moved_by):
@@ -388,28 +381,27 @@ class TrainedPolicy(Policy):
         return int(self._moved_by[population])
 
     def plays(self, slot: int) -> bool:
-        """Whether the run's networks move who is in a slot of its first world now, not one of the others."""
+        """Whether the run's networks, not an opponent, play a slot of its first world now."""
         return bool(self._ours[self._populations.of(self.world)[0, slot]])
 
     def values(
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str = "agent"
     ) -> np.ndarray:
-        """What populations think of observations: the value of each row.
+        """The value of each observation by the network of its population.
 
         Args:
             observation: key -> (N, ...).
             population: (N,) of the world's populations.
-            kind: of agent.
 
         Returns:
             (N,) float32.
 
         Raises:
-            UserError: if the run's critic sees more than an observation, or teams were valued, or its networks remember.
+            UserError: for a central critic, value factorisation, or networks with memory.
         """
         if self.settings.factored is not None:
             raise UserError(
-                f"{self.name}: {self.settings.algorithm} values what a team does together, so an observation alone has no value; "
+                f"{self.name}: {self.settings.algorithm} values teams, so an observation alone has no value; "
                 "train with algorithm=ppo"
             )
         if self.settings.network.critic != "own":
@@ -423,27 +415,26 @@ class TrainedPolicy(Policy):
 
     @property
     def guesses(self) -> bool:
-        """Whether its networks guess who is who, so that `beliefs` can be asked."""
+        """Whether its networks have a belief head, for `beliefs`."""
         return bool(self.settings.belief.about)
 
     def beliefs(
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str = "agent"
     ) -> np.ndarray:
-        """How likely every seat is of the population that the run was told to guess (``belief.about``).
+        """Probability of every seat to be of the population ``belief.about``.
 
         Args:
             observation: key -> (N, ...).
             population: (N,) of the world's populations.
-            kind: of agent.
 
         Returns:
             (N, n) float32.
 
         Raises:
-            UserError: if the run learnt no guess.
+            UserError: if the run has no belief head.
         """
         if not self.guesses:
-            raise UserError(f"{self.name}: this run guesses nothing; train one with belief.about=werewolf")
+            raise UserError(f"{self.name}: this run has no belief head; train one with belief.about=werewolf")
         network, out = (
             self.networks[kind],
             np.zeros((len(population), len(self.networks[kind].kind.slots)), np.float32),
@@ -460,19 +451,18 @@ class TrainedPolicy(Policy):
         population: np.ndarray | None = None,
         kind: str = "agent",
     ) -> np.ndarray:
-        """How likely every choice is, the heads of the action one after another.
+        """Probability of every choice, action heads concatenated.
 
         Args:
             observation: key -> (N, ...).
             mask: (N, choices) bool, legal ones; None: all.
-            population: (N,) of the world's populations; None: all are of the first.
-            kind: of agent.
+            population: (N,) of the world's populations; None: the first.
 
         Returns:
             (N, choices) float32.
 
         Raises:
-            UserError: if its networks remember, or are told who asks.
+            UserError: for networks with memory or ``agent_id``.
         """
         self._check_alone("probabilities")
         network = self.networks[kind]
@@ -486,23 +476,23 @@ class TrainedPolicy(Policy):
         return out
 
     def _check_alone(self, what: str) -> None:
-        """Refuses questions about observations alone, where what was seen before matters too, or whose it is."""
+        """Refuses networks that need memory or the agent besides the observation."""
         if self.settings.factored is not None and self.settings.factored.agent_id:
             raise UserError(
-                f"{self.name}: its networks are told who asks ({self.settings.algorithm}.agent_id), so an observation alone has no {what}; "
-                "ask look(observation, agent=...)"
+                f"{self.name}: its networks need the agent ({self.settings.algorithm}.agent_id), so an observation alone has no {what}; "
+                "use look(observation, agent=...)"
             )
         remembers = self.settings.network.remembers
         if remembers:
             raise UserError(
-                f"{self.name}: its networks remember (network.{remembers}), so an observation alone has no {what}; "
+                f"{self.name}: its networks have memory (network.{remembers}), so an observation alone has no {what}; "
                 "train with network.memory=none and network.stack=1"
             )
 
     def _pieces(
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str
     ) -> Iterator[tuple[int, np.ndarray, Rows]]:
-        """Rows by who moves them: its number, where they stand, and their observations, filled up so that XLA compiles one shape."""
+        """Yields number of the network, positions and padded rows, one network and at most `AT_ONCE` rows at a time."""
         network, own = self.networks[kind], self._movers(population)
         rows = network.layout.allocate(AT_ONCE)
         for number in np.unique(own):
@@ -513,11 +503,11 @@ class TrainedPolicy(Policy):
                 yield int(number), picked, rows
 
     def _movers(self, population: np.ndarray) -> np.ndarray:
-        """(N,) number among the Q of who moves agents of the world's populations; of a run with one, it moves them all."""
+        """(N,) number of the network of each of the world's populations in `population`."""
         return self._moved_by[np.asarray(population) % len(self._moved_by)]
 
     def _match(self, world: World) -> np.ndarray:
-        """(N,) number among the Q of who moves the world's population n."""
+        """(N,) number of the network of each of the world's N populations."""
         theirs = self._populations.names
         named = world.population_names is not None or self.settings.population.by == "name"
         return np.array(
@@ -537,9 +527,9 @@ class TrainedPolicy(Policy):
         seed: np.uint32 | int = 0,
         memory: np.ndarray | None = None,
     ) -> np.ndarray:
-        """(n, columns + 2) for the agents `index` of the observation, by the networks `moved_by`.
+        """(n, columns + 2) outputs for the agents `index` of the observation, by the networks `moved_by`.
 
-        What they remember, (W, A_kind, size), goes on; without it they answer as at the beginning of a life.
+        Updates `memory`, (W, A_kind, size), in place; None: as at the beginning of a life.
         """
         network, count = self.networks[name], len(self.names)
         out = np.zeros((len(index), network.distribution.columns + 2), np.float32)
@@ -579,7 +569,7 @@ class TrainedPolicy(Policy):
         return out
 
     def _forget_the_dead(self, timestep: TimeStep) -> None:
-        """Whose life ended in the last step is forgotten; who is in its slot now begins with nothing."""
+        """Clears memory of slots with a life that ended in the last step."""
         ended = timestep.terminated | timestep.truncated
         if self._memory and ended.any():
             for name, memory in self._memory.items():
@@ -591,13 +581,13 @@ class TrainedPolicy(Policy):
 
 @partial(jax.jit, static_argnames="blocks")
 def draw_keys(seed: Any, kind: Any, piece: Any, blocks: int) -> jax.Array:
-    """(1, M, 2) uint32, data of the keys that the M blocks of one call draw actions with."""
+    """(1, M, 2) uint32, key data for the M blocks of one call."""
     key = jax.random.fold_in(jax.random.key(seed), kind)
     return step_keys(jax.random.key_data(key)[None], piece[None], blocks)[0]
 
 
 def without_critic(tensors: Mapping[str, np.ndarray], settings: TrainSettings) -> Mapping[str, np.ndarray]:
-    """The tensors of the policies alone, named as without a central critic or a mixer: nobody needs one to play."""
+    """The tensors without those of a central critic or mixer, which play does not need."""
     if settings.network.critic == "own" and settings.factored is None:
         return tensors
     split = [(name, *name.split("/", 2)) for name in tensors]
@@ -605,14 +595,14 @@ def without_critic(tensors: Mapping[str, np.ndarray], settings: TrainSettings) -
 
 
 def pad_rows(mask: np.ndarray, rows: int) -> np.ndarray:
-    """A (N, choices) mask with so many rows; in those that were added everything is legal."""
+    """A (N, choices) mask padded to `rows` with rows of True."""
     padded = np.ones((rows, mask.shape[1]), bool)
     padded[: len(mask)] = mask
     return padded
 
 
 def _lead(observation: Mapping[str, np.ndarray], network: PolicyNetwork) -> tuple[int, ...]:
-    """The axes of an observation before those of its leaves: (W, A), or (N,)."""
+    """The shape of an observation before the axes of its leaves: (W, A), or (N,)."""
     key, space = next(iter(network.kind.observation_space.spaces.items()))
     axes = len(space.shape or ())
     return tuple(np.shape(observation[key])[: np.ndim(observation[key]) - axes])

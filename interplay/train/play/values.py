@@ -1,4 +1,4 @@
-"""What a trained policy's networks expect: values of observations that nobody has to have made in play."""
+"""The value function of a trained policy for arbitrary observations."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from interplay.train.play.trained_policy import TrainedPolicy
 def values_of(
     policy: TrainedPolicy, world: World, kind: int = 0
 ) -> Callable[[Mapping[str, np.ndarray], int], np.ndarray]:
-    """A function that gives V of a batch of observations for the network of one population.
+    """A function that returns V of a batch of observations by the network of one population.
 
     Args:
-        policy: of a checkpoint.
-        world: any batch of the world whose spaces the observations have.
-        kind: number of the kind of agents whose network is asked.
+        kind: number of the kind of agents.
 
     Returns:
         (observation name -> (N, ...), population) -> values (N,) float32.

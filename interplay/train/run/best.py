@@ -1,4 +1,4 @@
-"""The best checkpoint of a run by one of its metrics, e.g. the mean life, kept besides the newest ones."""
+"""Keeps the best checkpoint of a run by one of its metrics, e.g. the mean life."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from interplay.train.run.manifest import read_manifest
 
 
 class UnknownMetric(UserError):
-    """`train.best_by` names what no update of the run has."""
+    """`train.best_by` names a metric that no update has."""
 
 
 class Best:
-    """Averages a metric over windows of measurements and remembers the highest mean.
+    """Averages a metric over consecutive windows of measurements and keeps the highest mean.
 
-    A measurement is an update that has the metric. A window holds as many as a run's last value does (`interplay.evaluate.last`), so its
-    mean is what the last value would be if the run ended there. Windows follow each other from the run's first measurement, so the best
-    does not depend on when checkpoints are saved or where the run was stopped: a window that is better asks for a checkpoint of its own.
-    A mean over lives or episodes weighs as many as it holds.
+    A measurement is an update that has the metric, weighted by its number of lives or episodes. A window's mean is the last value
+    (`interplay.evaluate.last`) of a run that would end there. A better window triggers a checkpoint, so the best does
+    not depend on when checkpoints are saved or the run is stopped.
 
     Args:
         metric: name in metrics.jsonl; None keeps no best checkpoint.
         window: measurements; None: a tenth of those so far, at least five.
-        checkpoint: that the run goes on from; the best value is forgotten if its checkpoint is not there.
+        checkpoint: to resume from; the best value is dropped if its checkpoint is missing.
 
     Attributes:
         value: the highest mean so far.
-        agent_steps: where it was; None: no window was full yet.
+        agent_steps: of this mean; None: no window was full yet.
 
     Example:
         >>> best = Best("life", 2, None)
@@ -51,12 +50,11 @@ class Best:
         self._sum = self._weight = 0.0
         self._held = self._measurements = 0  # in the window, and so far
         saved = checkpoint.record.get("best") if checkpoint else None
-        if not saved or saved["metric"] != metric or "window" not in saved:
-            return  # of another metric, or from before there were windows
+        if not saved or saved["metric"] != metric:
+            return
         assert checkpoint is not None
-        if "measurements" in saved:  # earlier versions counted updates: their window begins anew
-            self._sum, self._weight = (float(number) for number in saved["window"])
-            self._held, self._measurements = (int(number) for number in saved["measurements"])
+        self._sum, self._weight = (float(number) for number in saved["window"])
+        self._held, self._measurements = (int(number) for number in saved["measurements"])
         there = checkpoint.path.with_name(BEST).exists() or checkpoint.agent_steps == saved["agent_steps"]
         if saved["value"] is not None and there:
             self.value, self.agent_steps = float(saved["value"]), saved["agent_steps"]
@@ -67,12 +65,11 @@ class Best:
         """Counts one update.
 
         Args:
-            numbers: of the update.
             known: metrics that later updates may have.
-            of_lives: metrics that are means over lives, of a population too, ``name[population]``.
+            of_lives: metrics that are means over lives, also as ``name[population]``.
 
         Raises:
-            UnknownMetric: if there is none of that name.
+            UnknownMetric: if neither has the metric.
         """
         if self.metric is None:
             return
@@ -81,7 +78,7 @@ class Best:
             singles = [name for name, one in numbers.items() if not isinstance(one, Mapping)]
             self._refuse_unknown([*dict.fromkeys([*singles, *known])])
             return
-        if not math.isfinite(value):  # of no case in this update
+        if not math.isfinite(value):  # no case in this update
             return
         counts = counted_by(
             self.metric, numbers, numbers.get("of_episodes", ()), of_lives, numbers.get("of_others", ())
@@ -99,7 +96,7 @@ class Best:
         raise UnknownMetric(f"train.best_by: there is no metric {self.metric}; {cure}")
 
     def close(self, agent_steps: int) -> bool:
-        """Ends the window if it is full; whether its mean is the highest so far."""
+        """Ends the window if it is full; returns whether its mean is the highest so far."""
         most = max(LEAST, count_last(self._measurements)) if self.window is None else self.window
         if self.metric is None or self._held < most:
             return False
@@ -126,12 +123,11 @@ class Best:
         }
 
     def keep(self, path: Path, better: bool = False, ends: bool = False) -> None:
-        """Copies a checkpoint if it is the best and the copy is not there.
+        """Copies a checkpoint to ``best`` if it is the best and the copy is missing.
 
         Args:
-            path: of the checkpoint.
-            better: `close` has just said that it is the best.
-            ends: the run is complete: where no window was good for anything its last checkpoint is the best there is.
+            better: what `close` returned.
+            ends: the run is complete; without a best window its last checkpoint is copied.
         """
         if self.metric is None:
             return
@@ -141,7 +137,7 @@ class Best:
 
 
 def _steps_of(best: Path) -> int | None:
-    """Of the checkpoint that was copied; None if there is none, or it cannot be read."""
+    """Agent-steps of the copied checkpoint; None if there is none, or it cannot be read."""
     try:
         return int(read_manifest(best)["agent_steps"])
     except UserError:

@@ -1,9 +1,8 @@
-"""Checkpoints: folders that are complete, checked against their checksums, or ignored.
+"""Checkpoints: folders that are complete and match their checksums, or are ignored.
 
 ``RUN/checkpoints/<agent-steps>/`` holds one ``<stem>.safetensors`` per group of arrays, ``record.json`` for the
-rest and ``manifest.json``, written last, with the size and SHA-256 of each file. All of it is made in a hidden
-folder beside it and appears under its name in one rename, so a crash at any moment leaves the earlier
-checkpoints as they were. There is no pickle: reading a checkpoint runs nothing.
+rest and ``manifest.json``, written last, with the size and SHA-256 of each file. A checkpoint is written to a hidden
+folder and renamed once, so a crash leaves earlier ones intact. There is no pickle: reading a checkpoint runs no code.
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ _DTYPES = {"bool", "float16", "float32", "float64", "complex64"} | {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was read and found sound.
+    """A checkpoint that was read and verified.
 
     Attributes:
         path: its folder.
-        arrays: stem -> name -> array, each with its own writable memory.
-        record: what `CheckpointWriter.commit` was given.
+        arrays: stem -> name -> writable array.
+        record: as given to `CheckpointWriter.commit`.
         manifest: format, versions, world and the checksums of the files.
     """
 
@@ -62,23 +61,22 @@ class Checkpoint:
 
     @property
     def agent_steps(self) -> int:
-        """Agent-steps that the run had taken."""
+        """Agent-steps of the run."""
         return int(self.manifest["agent_steps"])
 
 
 class CheckpointWriter:
-    """Makes one checkpoint of a run; only the process that holds the run's lock creates one.
+    """Writes one checkpoint of a run; only the process with the run's lock may create one.
 
-    Other processes of the run add their arrays with ``write_arrays(writer.staging, stem, arrays)`` and must be done
-    before `commit`. Used as a context manager, a writer that was not committed is abandoned.
+    Other processes of the run add arrays with ``write_arrays(writer.staging, stem, arrays)`` before `commit`. As a
+    context manager it abandons an uncommitted checkpoint.
 
     Args:
-        run: the run folder.
-        agent_steps: the checkpoint's name; what a crash left of an earlier attempt is removed.
+        agent_steps: the checkpoint's name; leftovers of an earlier attempt are removed.
 
     Raises:
-        UserError: for a full disk or another fault of the system, here and in every method; the staging folder
-            is gone then and earlier checkpoints are intact.
+        UserError: for a full disk or another system error, here and in every method; the staging folder is removed
+            and earlier checkpoints are intact.
 
     Example:
         >>> import tempfile
@@ -116,23 +114,21 @@ class CheckpointWriter:
         world_version: int = 0,
         settings: Settings | None = None,
     ) -> Path:
-        """Writes record and manifest and lets the checkpoint appear under its name.
+        """Writes record and manifest and renames the folder.
 
-        A sound checkpoint of the same agent-steps is kept instead: runs are deterministic, so it holds the same.
+        A sound checkpoint of the same agent-steps is kept instead: runs are deterministic, so both are equal.
 
         Args:
-            record: what is not an array; JSON values (NumPy scalars are taken as numbers).
-            world_id: the world that was trained on.
-            world_version: its version.
-            settings: of the run; a later reader is told where ``settings.toml`` says otherwise.
+            record: JSON values and NumPy scalars.
+            settings: of the run, kept to detect later edits of ``settings.toml``.
 
         Returns:
             The checkpoint's folder.
         """
-        said = None if settings is None else describe_settings(settings)
+        described = None if settings is None else describe_settings(settings)
         with self._guarded():
             write_file(self.staging / "record.json", _json(record), "record")
-            manifest = make_manifest(self.staging, self.agent_steps, world_id, world_version, said)
+            manifest = make_manifest(self.staging, self.agent_steps, world_id, world_version, described)
             write_file(self.staging / "manifest.json", _json(manifest), "manifest")
             sync_folder(self.staging)
             self._appear()
@@ -140,7 +136,7 @@ class CheckpointWriter:
         return self.path
 
     def abandon(self) -> None:
-        """Removes what was written so far; earlier checkpoints are not touched."""
+        """Removes the unfinished checkpoint."""
         if self.open:
             remove_tree(self.staging)
             self.open = False
@@ -164,7 +160,7 @@ class CheckpointWriter:
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Abandons the checkpoint when the block fails; system errors become one line."""
+        """Abandons the checkpoint when the block fails; turns system errors into one line."""
         try:
             with os_errors_as_user_errors(
                 "saving the checkpoint", self.path, "earlier checkpoints are intact"
@@ -176,15 +172,15 @@ class CheckpointWriter:
 
 
 def write_arrays(folder: Path | str, stem: str, arrays: Mapping[str, Any]) -> None:
-    """Writes one safetensors file of a checkpoint in the making; any process of the run may call it.
+    """Writes one safetensors file of an unfinished checkpoint; any process of the run may call it.
 
     Args:
         folder: `CheckpointWriter.staging`.
         stem: file name without ``.safetensors``; letters, digits, ``_``, ``-`` and dots.
-        arrays: name -> array of booleans or numbers, of any shape, 0-d and empty ones included.
+        arrays: name -> array of booleans or numbers, of any shape.
 
     Raises:
-        UserError: for a stem or dtype that cannot be kept, or if the system cannot write.
+        UserError: for an unsupported stem or dtype, or a system error.
     """
     if not _STEM.fullmatch(stem):
         raise UserError(f"checkpoint file {stem!r}: name it with letters, digits, _, - and dots")
@@ -201,18 +197,18 @@ def write_arrays(folder: Path | str, stem: str, arrays: Mapping[str, Any]) -> No
 
 
 def checkpoint_path(run: Path | str, agent_steps: int) -> Path:
-    """Where a run keeps its checkpoint of so many agent-steps."""
+    """The folder of a run's checkpoint at `agent_steps`."""
     return Path(run) / "checkpoints" / f"{int(agent_steps):0{_DIGITS}d}"
 
 
 def staging_path(run: Path | str, agent_steps: int) -> Path:
-    """The hidden folder in which that checkpoint is made, for the other processes of the run."""
+    """The hidden folder in which that checkpoint is written."""
     path = checkpoint_path(run, agent_steps)
     return path.with_name(f"{_STAGING}{path.name}")
 
 
 def list_checkpoints(run: Path | str) -> list[Path]:
-    """The folders of a run's checkpoints, oldest first; complete by construction, not verified.
+    """Folders of a run's checkpoints, oldest first; complete but not verified.
 
     Raises:
         UserError: if ``checkpoints`` is a link or no folder.
@@ -243,17 +239,16 @@ def read_checkpoint(path: Path | str) -> Checkpoint:
 
 
 def read_part(path: Path | str, stems: Sequence[str]) -> tuple[dict[str, Any], list[dict[str, np.ndarray]]]:
-    """Reads some files of a checkpoint and verifies those alone: a population can be loaded where another one is damaged.
+    """Reads and verifies some files of a checkpoint, whatever the state of the others.
 
     Args:
-        path: the checkpoint's folder.
         stems: of the files of arrays, without ``.safetensors``.
 
     Returns:
         The record, and one mapping name -> array per stem.
 
     Raises:
-        UserError: if the checkpoint does not name a file, or one of them is missing, cut or altered.
+        UserError: if a file is not in the manifest, missing, cut or altered.
     """
     path = Path(path)
     manifest = read_manifest(path)
@@ -267,11 +262,7 @@ def read_part(path: Path | str, stems: Sequence[str]) -> tuple[dict[str, Any], l
 
 
 def keep_best(path: Path | str) -> Path:
-    """Copies a checkpoint to ``checkpoints/best``, in the place of what stood there; it is never pruned.
-
-    Returns:
-        The copy's folder.
-    """
+    """Copies a checkpoint to ``checkpoints/best``, which is never pruned; returns the copy's folder."""
     path = Path(path)
     staging, best, old = (path.with_name(name) for name in (f"{_STAGING}best", BEST, f"{_REMOVED}best"))
     with os_errors_as_user_errors("saving the checkpoint", best, "earlier checkpoints are intact"):
@@ -292,7 +283,7 @@ def keep_best(path: Path | str) -> Path:
 
 
 def problem(path: Path | str) -> str | None:
-    """What is wrong with a checkpoint, in one line, or None if it is sound."""
+    """What is wrong with a checkpoint, in one line; None if it is sound."""
     try:
         read_checkpoint(path)
     except UserError as error:
@@ -301,17 +292,13 @@ def problem(path: Path | str) -> str | None:
 
 
 def latest_checkpoint(run: Path | str, say: Callable[[str], None] | None = None) -> Path | None:
-    """The newest checkpoint of a run that is complete and verified.
+    """The folder of a run's newest sound checkpoint; None if the run has no checkpoint yet.
 
     Args:
-        run: the run folder.
-        say: told one line for each newer checkpoint that was skipped, with the reason; standard error if None.
-
-    Returns:
-        Its folder, or None if the run has no checkpoint yet.
+        say: called with one line per skipped checkpoint; None: standard error.
 
     Raises:
-        UserError: if the run has checkpoints and none of them is sound.
+        UserError: if the run has checkpoints and none is sound.
     """
     say = say or (lambda line: print(line, file=sys.stderr))
     skipped = []
@@ -327,20 +314,20 @@ def latest_checkpoint(run: Path | str, say: Callable[[str], None] | None = None)
 
 
 def find_checkpoint(path: Path | str, say: Callable[[str], None] | None = None) -> Path:
-    """The checkpoint that a user means by a run folder (its newest sound one) or a checkpoint's own folder.
+    """The checkpoint of a path: a checkpoint's folder itself, or the newest sound one of a run folder.
 
     Raises:
         UserError: if there is none.
     """
     path = Path(path)
     if (path / NAME).exists():
-        return path.resolve() if path.is_symlink() else path  # a link that the user named is his own word
+        return path.resolve() if path.is_symlink() else path  # the user named this link
     found = latest_checkpoint(path, say)
     if found is None:
         what = "is no folder" if not path.is_dir() else "holds no checkpoint"
         run, at, player = path.name.rpartition("@")
         if at and path.with_name(run or ".").is_dir():
-            what = f"names {player}, a player of a league, who can be met (tournament, evaluate); here the whole run is meant"
+            what = f"names {player}, a player of a league (for tournament and evaluate); a whole run is needed here"
         raise UserError(f"{path} {what}; name a run folder (RUN) or one of RUN/checkpoints")
     return found
 
@@ -348,12 +335,11 @@ def find_checkpoint(path: Path | str, say: Callable[[str], None] | None = None) 
 def prune_checkpoints(
     run: Path | str, keep: int, keeps: Callable[[int, int], bool] = lambda *_: False
 ) -> None:
-    """Removes all but the newest `keep` checkpoints, each in one rename, so that none is ever half there.
+    """Removes all but the newest `keep` checkpoints, each by a rename first, so that none is ever incomplete.
 
     Args:
-        run: the run folder.
         keep: at least 1.
-        keeps: ``keeps(before, now)``: whether the checkpoint at `now` agent-steps stays, the one ahead of it being at `before` (-1: none).
+        keeps: ``keeps(before, now)``: whether the checkpoint at `now` agent-steps is permanent; `before`: of the previous one, -1: none.
     """
     before = -1
     for path in list_checkpoints(run)[: -max(keep, 1)]:
@@ -368,7 +354,7 @@ def prune_checkpoints(
 
 
 def set_aside(path: Path) -> Path:
-    """Renames a checkpoint so that the run no longer counts it; nothing is deleted."""
+    """Renames a checkpoint to ``aside-*``, so that the run ignores it; deletes nothing."""
     number = 1
     while os.path.lexists(target := path.with_name(f"aside-{path.name}-{number}")):
         number += 1
@@ -383,7 +369,7 @@ def _load_arrays(file: Path, data: bytes) -> dict[str, np.ndarray]:
         raise damaged(file, f"it holds no arrays ({' '.join(str(error).split())[:200]})") from None
     for name, array in arrays.items():
         if array.dtype == bool and array.size and array.view(np.uint8).max() > 1:
-            raise damaged(file, f"{name!r} holds what is neither true nor false")
+            raise damaged(file, f"{name!r} holds bools other than 0 and 1")
     return {name: array if array.flags.writeable else array.copy() for name, array in arrays.items()}
 
 
@@ -397,7 +383,7 @@ def _json(values: Mapping[str, Any]) -> bytes:
 
 
 def _number(value: Any) -> Any:
-    """NumPy scalars as Python numbers, for JSON."""
+    """A NumPy scalar as a Python number, for JSON."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(

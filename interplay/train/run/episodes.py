@@ -1,4 +1,4 @@
-"""What episodes were like, by when they began: length, return and the world's own metrics, and the lives in them."""
+"""Statistics of episodes by the update in which they began: length, return, the world's metrics, and lives."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from interplay.train.run.windows import Windows
 
 
 class EpisodeStatistics:
-    """Adds up episodes in the windows in which they began, in float64 sums that shards can add.
+    """Sums of episodes by window, float64, so that sums of shards can be added.
 
-    Length and return are counted here, so that every world has them; a world's own metrics of the same name give way.
-    An episode in which a metric is NaN (a share without a case) does not count for that metric.
+    Length and return are counted here for every world, in place of a world's own metrics of these names. An episode does not
+    count for a metric that is NaN (a share without a case).
 
     Args:
         world: a batch, reset.
-        further: numbers of each episode that somebody else counts.
-        sides: what is logged beside the means over all agents.
+        further: additional numbers per episode, given to `end`.
+        sides: sides to log.
 
     Attributes:
-        names: metric -> how many numbers it has, 1 per world or A.
+        names: metric -> number of its values, 1 per world or A.
         by_side: sums of the per-agent metrics by side.
-        size: how many numbers an episode has as sums: a count, those of `names`, whether there is each, those of `by_side`.
-        later: of `names`, those that came in play (`World.later_metrics`).
-        windows: of the episodes; `further` numbers stand behind.
-        ended: episodes that have ended since somebody set it to 0.
-        returns: (W, A) float64, of the episodes under way.
-        lengths: (W,) int64, steps of the episodes under way.
+        size: summed numbers per episode: a count, values of `names`, whether each is present, those of `by_side`.
+        later: those of `names` that appeared during play (`World.later_metrics`).
+        windows: of the episodes; `further` numbers come last.
+        ended: finished episodes; the caller resets it.
+        returns: (W, A) float64, of the current episodes.
+        lengths: (W,) int64, steps of the current episodes.
     """
 
     def __init__(self, world: World, further: int = 0, sides: LoggedSides | None = None) -> None:
@@ -54,7 +54,7 @@ class EpisodeStatistics:
         self._world = world
 
     def _lay_out(self) -> None:
-        """Gives every number its column."""
+        """Assigns columns to all numbers."""
         agents = self._own["episode_return"]
         shapes = self._own | dict.fromkeys(self.later, agents)
         self.names = {name: int(np.prod(shape)) for name, shape in shapes.items()}
@@ -64,7 +64,7 @@ class EpisodeStatistics:
         self.size = 1 + 2 * sum(self.names.values()) + self.by_side.size
 
     def grow(self, later: Iterable[str]) -> None:
-        """Counts further per-agent metrics too, in the order of their names; episodes that have ended had none of them."""
+        """Adds per-agent metrics, sorted by name; finished episodes have none of them."""
         later, before = sorted({*self.later, *later}), self._labels()
         if later == self.later:
             return
@@ -74,41 +74,40 @@ class EpisodeStatistics:
         self.windows.widen(np.array([at[label] for label in before]), len(at))
 
     def _labels(self) -> list[tuple[Any, ...]]:
-        """What each number of an episode is."""
+        """A label for each number of an episode."""
         each = [(name, i) for name, size in self.names.items() for i in range(size)]
         means = [("episodes",), *(("sum", *one) for one in each), *(("cases", *one) for one in each)]
         return [*means, *self.by_side.labels, *(("further", i) for i in range(self._further))]
 
     @property
     def logged(self) -> list[str]:
-        """Names that a line of the log may have."""
+        """Possible names in a line of the log."""
         return list(dict.fromkeys([*(name for name in self.names if name != OUTCOME), *self.by_side.logged]))
 
     def end(
         self, timestep: TimeStep, further: np.ndarray | None = None, members: np.ndarray | None = None
     ) -> None:
-        """Counts the episodes that ended in a step; call it before their worlds are restarted.
+        """Counts the episodes that ended in a step; call it before their worlds are reset.
 
         Args:
-            timestep: that the step gave.
-            further: (W, further), counted by somebody else of the episodes under way; read where they are over.
-            members: (1 + sides, W, A) bool, slots of the learner and of each side, read where episodes are over; None: the learner's all.
+            further: (W, further) additional numbers, read where episodes are over.
+            members: (1 + sides, W, A) bool, slots of the learner and of each side, read where episodes are over; None: all the learner's.
         """
         over = timestep.over
         metrics, ended = self._world.metrics, int(over.sum())
         if self._world.later_metrics and (new := metrics.keys() - self.names.keys()):
             self.grow(new)
         values = [self.lengths[over, None], self.returns[over]]
-        none = np.full(self.returns.shape, np.nan)  # of a metric that other shards have seen so far
+        none = np.full(self.returns.shape, np.nan)  # of a metric that only other shards have so far
         values += [
             np.asarray(metrics.get(name, none))[over].reshape(ended, -1) for name in list(self.names)[2:]
         ]
-        told = np.concatenate(values, axis=1)
-        counts = ~np.isnan(told)
+        numbers = np.concatenate(values, axis=1)
+        counts = ~np.isnan(numbers)
         per_agent = np.stack([np.asarray(values[at], np.float64) for at in self._columns.values()], axis=1)
         own = np.ones((1, *self.returns.shape), bool) if members is None else members
         cut = timestep.truncated[over].any(axis=1)
-        columns = [np.ones((ended, 1)), np.where(counts, told, 0.0), counts]
+        columns = [np.ones((ended, 1)), np.where(counts, numbers, 0.0), counts]
         columns += [self.by_side.of_episodes(per_agent, cut, own[:, over])]
         columns += [] if further is None else [further[over]]
         self.windows.end(over, np.concatenate(columns, axis=1))
@@ -117,11 +116,11 @@ class EpisodeStatistics:
         self.lengths[over] = 0
 
     def read(self, sums: np.ndarray, balance: Balance) -> dict[str, Any]:
-        """Means over episodes, as they are logged: the learner's, those of each side in brackets, and a list per agent.
+        """Means over episodes for the log: the learner's, those of each side in brackets, and a list per agent.
 
         Args:
             sums: (size,) over episodes.
-            balance: of the run; it counts these episodes.
+            balance: of the run; updated by these episodes.
         """
         at = self.size - self.by_side.size
         logged = read_sums(self.names, sums[:at])
@@ -136,9 +135,9 @@ class EpisodeStatistics:
 
 
 def read_sums(names: Mapping[str, int], sums: np.ndarray) -> dict[str, Any]:
-    """Means over episodes, as they are logged: one number per metric and, per agent, a list under ``by_agent``.
+    """Means over episodes for the log: one number per metric, and lists per agent under ``by_agent``.
 
-    A mean is over the episodes, and then the agents, that have a number; NaN where none has.
+    A mean is over the episodes with a number, and then over agents; NaN where none has one.
 
     Example:
         >>> read_sums({"episode_length": 1, "kills": 2}, np.array([2.0, 30.0, 1.0, 3.0, 2.0, 2.0, 1.0]))

@@ -1,7 +1,6 @@
-"""A run's folder: who may write into it, what it holds, and what a crash may have left torn.
+"""A run's folder: ``settings.toml``, ``metrics.jsonl``, ``checkpoints/``, ``recordings/`` and the files of ``train.writers``.
 
-``settings.toml`` (what was asked for), ``metrics.jsonl`` (what happened), ``checkpoints/`` (where to go on), ``recordings/`` (what
-it looked like) and what ``train.writers`` name. One process at a time writes into it; readers need no lock.
+One process at a time writes into it, under a lock; readers need none.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from typing import Any, Generic, TypeVar
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, replace_file, sync_folder
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
-from interplay.core.settings import build
 from interplay.core.trust import admit, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
@@ -32,10 +30,9 @@ from interplay.train.run.metrics_log import (
     last_step,
 )
 from interplay.train.run.recording import remove_windows
-from interplay.train.run.settings_file import departures, refuse_edits
+from interplay.train.run.settings_file import departures, refuse_edits, settings_in
 from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_files
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.renamed import renew
 
 S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
@@ -45,11 +42,11 @@ _FILES, _FOLDERS = (
 
 
 class RunFolder(Generic[S]):
-    """A run that this process may write to, until `close`.
+    """A run folder locked by this process until `close`.
 
     Attributes:
         path: the folder.
-        settings: what ``settings.toml`` says.
+        settings: of ``settings.toml``.
 
     Example:
         >>> import tempfile
@@ -71,10 +68,10 @@ class RunFolder(Generic[S]):
 
     @classmethod
     def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
-        """Makes the folder of a new run.
+        """Creates the folder of a new run.
 
         Raises:
-            UserError: if the folder already holds a run or links, another process is writing there, or it cannot be made.
+            UserError: if the folder holds a run or links, another process writes there, or it cannot be created.
         """
         path = Path(path)
         made = [folder for folder in (path, *path.parents) if not folder.exists()]
@@ -97,12 +94,12 @@ class RunFolder(Generic[S]):
 
     @classmethod
     def open(cls, path: Path | str, model: type[S] = TrainSettings) -> RunFolder[S]:  # type: ignore[assignment]
-        """Opens the folder of a run to go on with it; a torn last line of ``metrics.jsonl`` is cut off.
+        """Opens the folder of a run to resume it, and cuts off a torn last line of ``metrics.jsonl``.
 
-        What its settings say is not acted upon before `admit`.
+        Call `admit` before using its settings.
 
         Raises:
-            UserError: if there is no run, its settings cannot be read, another process is writing there, or links lead out of
+            UserError: if there is no run, its settings cannot be read, another process writes there, or links lead out of
                 the folder.
         """
         path = Path(path)
@@ -114,7 +111,7 @@ class RunFolder(Generic[S]):
         lock = _lock(path)
         try:
             sealed = read_sealed(path / "settings.toml")
-            settings = build(model, renew(sealed.values), str(path / "settings.toml"))
+            settings = settings_in(sealed, path / "settings.toml", model)
             run = cls(path, settings, lock, sealed)
             with os_errors_as_user_errors("mending", run.metrics_path):
                 cut_torn_line(run.metrics_path)
@@ -124,7 +121,7 @@ class RunFolder(Generic[S]):
         return run
 
     def take_back(self) -> None:
-        """Leaves the folder free for another run, if this one has no checkpoint to go on from; one that it made is removed."""
+        """Removes this run's files if it has no checkpoint, and the folders that `create` made."""
         if list_checkpoints(self.path):
             return
         self._close_logs()
@@ -132,7 +129,7 @@ class RunFolder(Generic[S]):
         remove_windows(self.path)
         self.metrics_path.unlink(missing_ok=True)
         (self.path / "settings.toml").unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
+        with contextlib.suppress(OSError):  # folders with other files stay
             (self.path / "checkpoints").rmdir()
             if self._made:
                 (self.path / ".lock").unlink(missing_ok=True)
@@ -141,15 +138,15 @@ class RunFolder(Generic[S]):
 
     @property
     def metrics_path(self) -> Path:
-        """The log of the run, one JSON object per line."""
+        """The log of the run."""
         return self.path / "metrics.jsonl"
 
     def log(self, agent_steps: int, values: Mapping[str, Any]) -> None:
-        """Appends a line to ``metrics.jsonl`` and hands it to the writers that ``train.writers`` name.
+        """Appends a line to ``metrics.jsonl`` and passes it to the writers of ``train.writers``.
 
         Args:
-            agent_steps: where the run stands.
-            values: numbers, texts, lists or groups of them; NaN is written null.
+            agent_steps: of the run so far.
+            values: numbers, texts, lists or groups of them; NaN becomes null.
 
         Raises:
             UserError: if the line cannot be written (a full disk); earlier lines are intact.
@@ -163,7 +160,7 @@ class RunFolder(Generic[S]):
             log.write(agent_steps, values)
 
     def log_ending(self, agent_steps: int, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Appends the lines of episodes that were under way at the end of the run to ``metrics.jsonl`` alone.
+        """Appends the lines of `play_out` to ``metrics.jsonl`` alone.
 
         Raises:
             UserError: if they cannot be written (a full disk); earlier lines are intact.
@@ -174,31 +171,29 @@ class RunFolder(Generic[S]):
 
     @property
     def has_ending(self) -> bool:
-        """Whether these lines are there."""
+        """Whether the log has the lines of `play_out`."""
         with os_errors_as_user_errors("reading", self.metrics_path):
             return has_ending(self.metrics_path)
 
     def drop_ending(self) -> None:
-        """Removes these lines, before the run goes on."""
+        """Removes the lines of `play_out`, before the run goes on."""
         self._close_logs()
         with os_errors_as_user_errors("rewinding the run", self.path):
             drop_ending(self.metrics_path)
 
     def sync(self) -> None:
-        """Makes the lines logged so far durable; called with each checkpoint."""
+        """Makes the logged lines durable; called with each checkpoint."""
         if self._logs is not None:
             self._logs[0].sync()
 
     def admit(
         self, checkpoint: Checkpoint | None, accept_settings: bool = False, trust: bool = False
     ) -> None:
-        """Makes sure that ``settings.toml`` says what the run was made with, or that the user wants what it says now.
-
-        And that it names no programs which are not the user's own.
+        """Refuses ``settings.toml`` if it was changed since the checkpoint, or names untrusted programs.
 
         Args:
-            checkpoint: that the run goes on from; None: it has none yet.
-            accept_settings: what the file says now counts, for this run and for its checkpoints so far.
+            checkpoint: to resume from; None: there is none yet.
+            accept_settings: accept changes, for this run and its checkpoints so far.
             trust: the file may name programs, see `interplay.core.trust`.
 
         Raises:
@@ -220,7 +215,7 @@ class RunFolder(Generic[S]):
         self.change(self.settings)
 
     def change(self, settings: S) -> None:
-        """Rewrites ``settings.toml`` if they are others, e.g. for a resumed run that is to take more steps."""
+        """Rewrites ``settings.toml`` if the settings differ, e.g. for a resumed run with more steps."""
         if settings == self.settings and self._sealed.seal == "whole":
             return
         with os_errors_as_user_errors("writing", self.path / "settings.toml", "the old settings stand"):
@@ -229,19 +224,16 @@ class RunFolder(Generic[S]):
         self.settings, self._sealed = settings, self._sealed._replace(seal="whole")
 
     def rewind(self, agent_steps: int) -> None:
-        """Makes the run end at a checkpoint that it is about to go on from.
-
-        Lines of ``metrics.jsonl`` logged after it are dropped, since they will be logged again; later checkpoints
-        (damaged ones, or sound ones that the user does not want) are renamed to ``aside-*``.
+        """Rewinds the run to a checkpoint: later log lines are dropped, later checkpoints renamed to ``aside-*``.
 
         Args:
-            agent_steps: of the checkpoint; 0 for a run that had none yet.
+            agent_steps: of the checkpoint; 0: the beginning.
         """
         self._close_logs()
         self._first_step = agent_steps + 1
         with os_errors_as_user_errors("rewinding the run", self.path):
             handed = max(handed_so_far(self.path), last_step(self.metrics_path))
-            if handed > agent_steps:  # before the lines are gone: a stop in between forgets nothing
+            if handed > agent_steps:  # before the lines are dropped, so that a kill in between loses nothing
                 replace_file(self.path / MARK, f"{handed}\n", "mark")
             for path in list_checkpoints(self.path):
                 if int(path.name) > agent_steps:
@@ -249,7 +241,7 @@ class RunFolder(Generic[S]):
             drop_lines_after(self.metrics_path, agent_steps)
 
     def close(self) -> None:
-        """Closes the logs and lets other processes write into the folder."""
+        """Closes the logs and releases the lock."""
         self._close_logs()
         self._lock.release()
 
@@ -266,7 +258,7 @@ class RunFolder(Generic[S]):
 
 
 def default_run_path(world_id: str, today: datetime.date, parent: Path | str = "runs") -> Path:
-    """``runs/<world>-<date>-<n>`` with the first n whose folder does not exist yet.
+    """``runs/<world>-<date>-<n>`` with the first free n.
 
     Example:
         >>> str(default_run_path("survival/1v1-heals-low", datetime.date(2025, 3, 1), "no-such-folder"))
@@ -280,7 +272,7 @@ def default_run_path(world_id: str, today: datetime.date, parent: Path | str = "
 
 
 def _manifests(run: Path) -> list[dict[str, Any]]:
-    """Of all checkpoints whose manifest can be read, the best one included."""
+    """Readable manifests of all checkpoints, including the best one."""
     found = []
     for path in (*list_checkpoints(run), run / "checkpoints" / BEST):
         with contextlib.suppress(UserError):
@@ -300,7 +292,7 @@ def _lock(path: Path) -> FileLock:
 
 
 def _refuse_second_run(path: Path) -> None:
-    """A folder with settings, checkpoints or metrics holds a run already; say how far it got."""
+    """Refuses a folder with settings, checkpoints or metrics."""
     checkpoints = list_checkpoints(path)
     if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", "metrics.jsonl"))):
         return

@@ -1,4 +1,4 @@
-"""How many bytes this process may still use: of the machine, of its container, of its own limit."""
+"""Memory that this process may still use, by machine, container and process limit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _GROUPS = Path("/sys/fs/cgroup")
 
 
 def free_bytes() -> int | None:
-    """The least of what is free, swap included; None where the system does not tell."""
+    """The smallest of the three limits in bytes, swap included; None if all are unknown."""
     known = [bytes_ for bytes_ in (_machine(), _container(), _process()) if bytes_ is not None]
     return min(known, default=None)
 
@@ -30,7 +30,7 @@ def _machine() -> int | None:
 
 
 def _container() -> int | None:
-    """Of the control group, version 2 or 1; what its files keep in memory can be given back."""
+    """Of the control group, version 2 or 1; its inactive file cache counts as free."""
     try:
         own = Path("/proc/self/cgroup").read_text().rpartition("0::/")[2].strip()
     except OSError:
@@ -47,7 +47,7 @@ def _container() -> int | None:
 def _left(folder: Path, limit: str, used: str, given_back: str) -> int | None:
     try:
         most, now = (folder / limit).read_text().strip(), int((folder / used).read_text())
-        if not most.isdigit() or int(most) >= 1 << 60:  # "max", or version 1's way to say so
+        if not most.isdigit() or int(most) >= 1 << 60:  # no limit, in version 2 and 1
             return None
         files = [line.split() for line in (folder / "memory.stat").read_text().splitlines()]
     except (OSError, ValueError):
@@ -57,7 +57,7 @@ def _left(folder: Path, limit: str, used: str, given_back: str) -> int | None:
 
 
 def _process() -> int | None:
-    """Of an address space that is limited (`ulimit -v`)."""
+    """Of the address space, where it is limited (`ulimit -v`)."""
     try:
         import resource
 

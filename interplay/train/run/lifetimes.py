@@ -1,9 +1,8 @@
-"""What lives were like, by population: how many, how long, what they earned, and what the world counted of them.
+"""Statistics of lives by population: number, length, return, and the world's own metrics.
 
-In most worlds lives are parts of an episode, and are counted with it: when the window in which the episode began is complete
-(decision 16). A world that counts lives itself (``world.ended``) has slots that are born again, in episodes that may never end;
-there a life counts when it ends. Where the dead keep their slots (``World.dead_stay``) a life's length is the steps in which it acted,
-and what it earned is what the slot was paid, after its death too.
+Usually lives are parts of an episode and are counted with it, when the window of the episode's beginning is complete (decision 16).
+A world with ``world.ended`` has slots that respawn in possibly endless episodes; there a life counts when it ends. With
+``World.dead_stay`` a life's length is its acting steps, and its return includes rewards after death.
 """
 
 from __future__ import annotations
@@ -17,24 +16,23 @@ from interplay.core.world import World
 from interplay.train.populations import Populations
 
 OWN = ("life", "life_return")
-NOT_MEANS = ("life", "cause", "population", "id")  # of `world.ended`: counted here, or no number to average
+NOT_MEANS = ("life", "cause", "population", "id")  # of `world.ended`: counted here, or not to be averaged
 
 
 class LifeStatistics:
-    """Adds up lives, in float64 sums that shards can add.
+    """Sums over lives, float64, so that sums of shards can be added.
 
     Args:
         world: a batch, reset.
-        populations: of the run.
-        others: others than the learner take part: its lives are added up in a row of their own, behind those of the populations.
+        others: other players take part: the learner's lives get an additional row behind those of the populations.
 
     Attributes:
-        names: what is counted of each life.
-        with_episodes: lives are counted with the episode that they are part of.
-        in_episode: (W, rows * (1 + names)) float64, sums over the lives that ended in the episodes under way; without columns where
-            lives count when they end.
-        steps: (W, A) int64, of the lives under way, until their deaths.
-        earned: (W, A) float64, by the lives under way.
+        names: metrics of a life.
+        with_episodes: lives are counted with their episode.
+        in_episode: (W, rows * (1 + names)) float64, sums over lives ended in the current episodes; no columns where lives
+            count when they end.
+        steps: (W, A) int64, of the current lives, until death.
+        earned: (W, A) float64, return of the current lives.
         living: (W, A) bool, slots alive in the current step, for worlds with `dead_stay`; elsewhere all True.
     """
 
@@ -54,9 +52,9 @@ class LifeStatistics:
         """Counts lives that ended in a step.
 
         Args:
-            over: (W, A) bool, which ones.
-            population: (W, A), of these lives; those of numbers that no population has are not counted.
-            learner: (W, A) bool, those that the learner lives; read where there is a row for them.
+            over: (W, A) bool, lives that ended.
+            population: (W, A), of these lives; larger numbers than the last population's are not counted.
+            learner: (W, A) bool, lives of the learner; read where they have a row.
         """
         ours = over & (population < self._count)
         own = population[ours]
@@ -66,13 +64,13 @@ class LifeStatistics:
         rows = np.stack(columns, axis=1)
         self._add_up(np.nonzero(ours)[0], own, rows)
         if learner is not None and len(self._sums) > self._count:
-            hers = learner[ours]
-            self._add_up(np.nonzero(ours)[0][hers], np.full(hers.sum(), self._count), rows[hers])
+            mine = learner[ours]
+            self._add_up(np.nonzero(ours)[0][mine], np.full(mine.sum(), self._count), rows[mine])
         self.steps[over] = 0
         self.earned[over] = 0.0
 
     def _add_up(self, world: np.ndarray, row: np.ndarray, numbers: np.ndarray) -> None:
-        """Adds (n, 1 + names) numbers of n lives to their rows, of their worlds' episodes or of what ended."""
+        """Adds (n, 1 + names) numbers of n lives to their rows, per episode or in total."""
         if self.with_episodes:
             np.add.at(self.in_episode.reshape(len(self.steps), *self._sums.shape), (world, row), numbers)
             return
@@ -80,19 +78,19 @@ class LifeStatistics:
             self._sums[:, at] += np.bincount(row, np.asarray(column, np.float64), len(self._sums))
 
     def begin(self, over: np.ndarray) -> None:
-        """New episodes begin in some worlds, (W,) bool."""
+        """Begins new episodes in some worlds, (W,) bool."""
         self.in_episode[over] = 0.0
 
     def take(self) -> np.ndarray:
-        """Per row the number of lives, then each metric's sums, since the last call, flat; of lives that count when they end."""
+        """Per row the number of lives and each metric's sum since the last call, flat; only of lives counted when they end."""
         sums, self._sums = self._sums, np.zeros_like(self._sums)
         return sums.ravel()
 
 
 def read_lives(names: Sequence[str], populations: Sequence[str], sums: np.ndarray) -> dict[str, Any]:
-    """Means over lives as they are logged: the learner's, and per population as ``name[population]`` where there are several.
+    """Means over lives for the log: the learner's, and ``name[population]`` where there are several populations.
 
-    Those of all populations together are the learner's where no row behind the populations holds its own.
+    Without a row of the learner, its means are those of all populations together.
 
     Example:
         >>> read_lives(["life"], ["pop0", "pop1"], np.array([1.0, 9.0, 0.0, 0.0]))

@@ -1,4 +1,4 @@
-"""The manifest of a checkpoint: which files it has, their sizes and checksums, who wrote it, and with which settings."""
+"""The manifest of a checkpoint: its files with sizes and checksums, the package version, and the settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ NAME = "manifest.json"
 RECORD = "record.json"
 FORMAT = "interplay-checkpoint"
 FORMAT_VERSION = 2
-READ = (1, 2)  # formats whose weights can be read; only the newest can be resumed
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.(safetensors|json)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NUMBERED = re.compile(r"(?:aside-)?([0-9]+)(?:-[0-9]+)?")
@@ -33,14 +32,10 @@ def make_manifest(
     world_version: int,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Describes every file of a folder as it stands on disk; the manifest's own checksum covers the rest of it.
+    """The manifest of a folder's files, with a checksum of the manifest itself.
 
     Args:
-        folder: of the checkpoint in the making.
-        agent_steps: that the run has taken.
-        world_id: what was trained on.
-        world_version: of that world.
-        settings: of the run, see `settings_file.describe_settings`; None: they are not known.
+        settings: of the run, see `settings_file.describe_settings`; None: unknown.
     """
     manifest: dict[str, Any] = {
         "format": FORMAT,
@@ -57,24 +52,24 @@ def make_manifest(
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Reads and checks a folder's manifest, not yet the files that it names.
+    """Reads and checks a folder's manifest, not the files it lists.
 
     Raises:
-        UserError: if it is missing, damaged, another program's or of another format, if it names what is no file of a
-            checkpoint, or if the folder is a link or called by another number of agent-steps.
+        UserError: if it is missing, damaged, another program's or of another format, lists an impossible file, or if the
+            folder is a link or named after other agent-steps.
     """
     file = folder / NAME
-    with _damage_told(file):
+    with _damage_as_user_error(file):
         if stat.S_ISLNK(os.lstat(folder).st_mode):
             raise UserError(f"{folder} is a link; put the checkpoint itself there")
         manifest = parse_json(read_bytes(file, LINE, links=False))
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise UserError(f"{folder} is no checkpoint of interplay; choose a folder below RUN/checkpoints")
-    if manifest.get("format_version") not in READ:
+    if manifest.get("format_version") != FORMAT_VERSION:
         raise UserError(
             f"{folder} is in checkpoint format {_short(manifest.get('format_version'))} of interplay "
-            f"{_short(manifest.get('interplay_version'))}, this interplay {interplay.__version__} reads formats "
-            f"{READ[0]} to {READ[-1]}; install the version that wrote it"
+            f"{_short(manifest.get('interplay_version'))}, this interplay {interplay.__version__} reads format "
+            f"{FORMAT_VERSION}; install the version that wrote it"
         )
     if manifest.get("checksum") != _checksum(manifest):
         raise damaged(file, "its checksum does not match")
@@ -82,28 +77,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise damaged(file, reason)
     number = _NUMBERED.fullmatch(folder.name)
     if number and int(number[1]) != manifest["agent_steps"]:
-        raise damaged(
-            file, f"it is of {manifest['agent_steps']:,} agent-steps, the folder's name says another number"
-        )
+        raise damaged(file, f"it is of {manifest['agent_steps']:,} agent-steps, unlike the folder's name")
     return manifest
 
 
-def check_resumable(folder: Path) -> None:
-    """Refuses to go on from a checkpoint that an older trainer made: its worlds and samples stand in another order.
-
-    Raises:
-        UserError: with the cure; such a checkpoint can be played, and a new run can begin with its weights.
-    """
-    version = read_manifest(folder)["format_version"]
-    if version != FORMAT_VERSION:
-        raise UserError(
-            f"{folder} is in checkpoint format {version}, this interplay {interplay.__version__} resumes format {FORMAT_VERSION}; "
-            f"begin a new run with its weights (--start-from {folder})"
-        )
-
-
 def read_files(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
-    """Reads every file that a manifest names: name -> contents.
+    """Reads every file of a manifest: name -> contents.
 
     Raises:
         UserError: if one is missing, cut or altered.
@@ -127,26 +106,26 @@ def read_record(folder: Path, contents: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def damaged(file: Path, reason: str) -> UserError:
-    """The error for a file of a checkpoint that is not as it was written."""
+    """The error for an altered file of a checkpoint."""
     return UserError(f"{file.parent} is damaged: {file.name}: {reason}; choose an earlier checkpoint")
 
 
 def _read_verified(file: Path, entry: Mapping[str, Any]) -> bytes:
-    with _damage_told(file), opened(file, links=False) as source:
-        there, said = os.fstat(source.fileno()).st_size, entry["size"]
-        if there != said:
-            raise damaged(file, f"it has {there:,} bytes instead of {said:,}")
-        if file.name == RECORD and said > LINE:
-            raise damaged(file, f"it has {said:,} bytes, {LINE:,} are read at most")
-        data = source.read(said)
+    with _damage_as_user_error(file), opened(file, links=False) as source:
+        found, size = os.fstat(source.fileno()).st_size, entry["size"]
+        if found != size:
+            raise damaged(file, f"it has {found:,} bytes instead of {size:,}")
+        if file.name == RECORD and size > LINE:
+            raise damaged(file, f"it has {size:,} bytes, {LINE:,} are read at most")
+        data = source.read(size)
     if _fingerprint(data) != entry:
         raise damaged(file, "its checksum does not match")
     return data
 
 
 @contextlib.contextmanager
-def _damage_told(file: Path) -> Iterator[None]:
-    """What is wrong with a file of a checkpoint, in one line."""
+def _damage_as_user_error(file: Path) -> Iterator[None]:
+    """Turns errors of reading a checkpoint's file into one line."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):
@@ -164,7 +143,7 @@ def _damage_told(file: Path) -> Iterator[None]:
 
 
 def _wrong(manifest: Mapping[str, Any]) -> str | None:
-    """What is wrong with a manifest whose checksum is right: it was made by hand."""
+    """What is wrong with a forged manifest, which has a right checksum; None if nothing."""
     files, world, steps = manifest.get("files"), manifest.get("world"), manifest.get("agent_steps")
     if not isinstance(files, dict) or RECORD not in files:
         return f"it names no {RECORD}"
@@ -172,11 +151,11 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
         if not _FILE.fullmatch(name) or name == NAME:
             return f"it names {_short(name)}, which is no file of a checkpoint"
         if not isinstance(entry, dict) or entry.keys() != {"size", "sha256"}:
-            return f"it does not say size and sha256 of {name}"
+            return f"size and sha256 of {name} are missing"
         if not _is_count(entry["size"]) or not _is_digest(entry["sha256"]):
             return f"size or sha256 of {name} are none"
     if (size := sum(entry["size"] for entry in files.values())) > memory_limit():
-        return f"its files have {size:,} bytes, more than this machine's memory takes in"
+        return f"its files have {size:,} bytes, more than this machine's memory"
     if not _is_count(steps):
         return f"agent_steps is {_short(steps)}, no count"
     if (
@@ -184,12 +163,14 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
         or not isinstance(world.get("id"), str)
         or not _is_count(world.get("version"))
     ):
-        return "it does not say the world's id and version"
-    said = manifest.get("settings")
-    if said is not None and not (
-        isinstance(said, dict) and _is_digest(said.get("sha256")) and isinstance(said.get("values"), dict)
+        return "the world's id and version are missing"
+    settings = manifest.get("settings")
+    if settings is not None and not (
+        isinstance(settings, dict)
+        and _is_digest(settings.get("sha256"))
+        and isinstance(settings.get("values"), dict)
     ):
-        return "it does not say the settings as digest and values"
+        return "the settings are not given as digest and values"
     return None
 
 
@@ -211,6 +192,6 @@ def _fingerprint(data: bytes) -> dict[str, Any]:
 
 
 def _checksum(manifest: Mapping[str, Any]) -> str:
-    """SHA-256 of the manifest's contents without its checksum; keys in sorted order."""
+    """SHA-256 of the manifest without its checksum, keys sorted."""
     rest = {key: value for key, value in manifest.items() if key != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()

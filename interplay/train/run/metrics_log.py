@@ -1,4 +1,4 @@
-"""What happened in a run, ``metrics.jsonl``; `interplay.train.run.writers` hands the same on to others."""
+"""The log of a run, ``metrics.jsonl``; `interplay.train.run.writers` get the same numbers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from interplay.core.files import open_log, os_errors_as_user_errors, reached, replacing
 from interplay.core.reading import LINE, opened, parse_json
 
-ENDING = "ending"  # marks the lines of episodes that were under way at the end of a run
-BLOCK = 2**16  # bytes looked at in one go from a log's end
+ENDING = "ending"  # marks the lines of episodes that `play_out` finished
+BLOCK = 2**16  # bytes read at a time from a log's end
 
 
 class MetricsLog:
-    """Appends one JSON object per line; a line is whole or, after a crash, cut off when the run is opened again.
+    """Appends one JSON object per line; a line torn by a crash is cut off when the run is opened again.
 
     Args:
-        path: the file; it is made if it does not exist, and only ever grows.
+        path: the file, created if missing.
 
     Example:
         >>> import tempfile
@@ -37,15 +37,15 @@ class MetricsLog:
             self._file = os.fdopen(open_log(self.path), "ab", buffering=0)
 
     def write(self, agent_steps: int, values: Mapping[str, Any]) -> None:
-        """Appends a line; NaN and infinities, which JSON does not have, are written null.
+        """Appends a line; NaN and infinities become null.
 
         Raises:
-            UserError: if the system cannot write (a full disk); earlier lines are whole and the file ends with one.
+            UserError: for a system error such as a full disk; the file still ends with a whole line.
         """
         self.write_lines(agent_steps, [values])
 
     def write_lines(self, agent_steps: int, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Appends lines together, as `write` does one."""
+        """Appends several lines in one write."""
         text = "".join(
             json.dumps({"agent_steps": int(agent_steps), **plain(values)}, allow_nan=False) + "\n"
             for values in lines
@@ -80,7 +80,7 @@ class MetricsLog:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: NumPy and jax scalars and arrays as numbers and lists, NaN and infinity as None."""
+    """A value for JSON: scalars and arrays as numbers and lists, NaN and infinity as None."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
@@ -104,10 +104,10 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def cut_torn_line(path: Path) -> None:
-    """Cuts off a last line that a crash left unfinished; whole lines are never touched.
+    """Cuts off an unfinished last line.
 
     Raises:
-        OSError: as the system says it.
+        OSError: from the system.
         UserError: if it is no ordinary file.
     """
     if not os.path.lexists(path):
@@ -130,17 +130,17 @@ def last_step(path: Path) -> int:
     """The agent-steps of a log's last whole line; 0 if there is none.
 
     Raises:
-        OSError: as the system says it.
+        OSError: from the system.
         UserError: if it is no ordinary file.
     """
     return int(_steps_of(_last_line(path)))
 
 
 def has_ending(path: Path) -> bool:
-    """Whether a log ends with lines of the episodes that were under way at the end of its run.
+    """Whether the last line is marked `ENDING`.
 
     Raises:
-        OSError: as the system says it.
+        OSError: from the system.
         UserError: if it is no ordinary file.
     """
     return _is_ending(_last_line(path))
@@ -157,20 +157,20 @@ def _last_line(path: Path) -> bytes:
 
 
 def drop_lines_after(path: Path, agent_steps: int) -> None:
-    """Rewrites a log without the lines of more than so many agent-steps; the others keep their order and bytes.
+    """Removes lines beyond `agent_steps`; the others keep their bytes.
 
     Raises:
-        OSError: as the system says it.
+        OSError: from the system.
         UserError: if it is no ordinary file.
     """
     _drop_lines(path, lambda line: _steps_of(line) > agent_steps)
 
 
 def drop_ending(path: Path) -> None:
-    """Rewrites a log without the lines of episodes that were under way at the end of its run: the run goes on.
+    """Removes lines marked `ENDING`, before the run goes on.
 
     Raises:
-        OSError: as the system says it.
+        OSError: from the system.
         UserError: if it is no ordinary file.
     """
     if has_ending(path):
@@ -192,7 +192,7 @@ def _drop_lines(path: Path, drops: Callable[[bytes], bool]) -> None:
 
 
 def _steps_of(line: bytes) -> float:
-    """The agent-steps of a logged line; lines that say none belong to the beginning."""
+    """The agent-steps of a logged line; 0 where it has none."""
     try:
         steps = parse_json(line)["agent_steps"]
     except (ValueError, KeyError, TypeError):

@@ -1,42 +1,25 @@
-"""Checkpoints from before policies lived in [-1, 1] (`interplay.train.box_units`): their numbers were the Box's own."""
+"""Refuses checkpoints from before Box actions were scaled to [-1, 1] (`interplay.train.box_units`)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.train.box_units import ENDLESS
 
-KEY, UNIT = "box_actions", "unit"  # in the record of a checkpoint with policies in [-1, 1]
-_BOX = re.compile(r"Box ([^()]*)\.\.([^()]*) \([^()]*\) (\w+)")
-_NUMBER = re.compile(r"[^\[\], ]+")
+KEY, UNIT = "box_actions", "unit"  # in the record of a checkpoint with scaled actions
 
 
 def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
-    """Refuses an old checkpoint with actions in the units of its Box.
+    """Refuses an old checkpoint with an action Box, whose numbers were in units of the Box.
 
     Raises:
-        UserError: if it has an action Box of whole numbers, which were cut, or with two bounds that are not -1 and 1.
+        UserError: naming the kind.
     """
-    if record.get(KEY) == UNIT:
-        return
-    for kind, own in record.get("spaces", {}).items():
-        for low, high, dtype in _BOX.findall(own["action"]):
-            if "int" in dtype or not _reads_alike(low, high):
-                raise UserError(
-                    f"{checkpoint}: actions of {kind} were counted in the units of Box {low}..{high}, now in [-1, 1]; "
-                    "train anew, or play it with the version that wrote it"
-                )
-
-
-def _reads_alike(low: str, high: str) -> bool:
-    """Whether every element is of [-1, 1] or lacks a bound; bounds that are a checksum are unknown."""
-    if "#" in low + high:
-        return False
-    ends = [[float(number) for number in _NUMBER.findall(text)] for text in (low, high)]
-    count = max(map(len, ends))
-    pairs = zip(*(end * (count if len(end) == 1 else 1) for end in ends), strict=True)
-    return all((a, b) == (-1.0, 1.0) or max(-a, b) >= ENDLESS for a, b in pairs)
+    for kind, spaces in record.get("spaces", {}).items():
+        if record.get(KEY) != UNIT and "Box " in spaces["action"]:
+            raise UserError(
+                f"{checkpoint}: actions of {kind} were in the units of {spaces['action']}, now in [-1, 1]; "
+                "train anew, or play it with the version that wrote it"
+            )

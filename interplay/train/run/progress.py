@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, a plain line every few seconds elsewhere."""
+"""Progress of a run: a bar on a terminal, a plain line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TextIO
 
-_WINDOW = 30.0  # seconds over which the rate is measured
+_WINDOW = 30.0  # seconds of the rate's moving average
 
 
 class Progress:
-    """Shows agent-steps done and total, agent-steps per second, the time left and a few named numbers.
+    """Shows agent-steps done and total, agent-steps per second, the time left and a few metrics.
 
     Args:
-        total: agent-steps of the whole run; None where something else ends it.
-        done: agent-steps taken before this process began.
-        stream: where it is shown; standard error if None.
+        total: agent-steps of the whole run; None where another limit ends it.
+        done: agent-steps before this process began.
+        stream: output; standard error if None.
         every: seconds between plain lines.
-        clock: seconds since any fixed moment; an argument so that tests choose the time.
+        clock: seconds since a fixed moment, for tests.
         unit: what is counted.
-        before: what a bar says until the first update.
-        unmeasured: the rate is measured from the first update that gets further: what was prepared until then, programs
-            and kernels above all, is no measure of what comes.
+        before: text of the bar until the first update.
+        unmeasured: measure the rate from the first update with progress, without the compilation before it.
 
     Example:
         >>> times = iter([0.0, 10.0])
@@ -55,7 +54,7 @@ class Progress:
         self._recent: deque[tuple[float, int]] = deque([(clock(), done)])
         self._unmeasured = unmeasured
         self._updated = False
-        self._said = -1.0e300
+        self._printed = -1.0e300
         self._once: set[str] = set()
         self._shown_done = -1
         self._numbers: Mapping[str, float] = {}
@@ -63,18 +62,18 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Agent-steps per second over the last half minute; 0 while nothing was measured."""
+        """Agent-steps per second over the last half minute; 0 before the first measurement."""
         (then, before), (now, done) = self._recent[0], self._recent[-1]
         return (done - before) / (now - then) if now > then else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds to the end at this rate, or None while the rate or the end is unknown."""
+        """Seconds to the end at this rate; None while the rate or the end is unknown."""
         known = self.total is not None and self.rate > 0
         return max((self.total or 0) - self.done, 0) / self.rate if known else None
 
     def update(self, done: int, numbers: Mapping[str, float] | None = None) -> None:
-        """Shows that `done` agent-steps have been taken in all, with the latest named numbers."""
+        """Shows `done` agent-steps in all, with the latest metrics."""
         now = self.clock()
         if self._unmeasured:
             self._unmeasured = done == self.done
@@ -85,30 +84,30 @@ class Progress:
         while len(self._recent) > 2 and now - self._recent[1][0] > _WINDOW:
             self._recent.popleft()
         if self._bar is not None:
-            with _whoever_listens():
+            with contextlib.suppress(OSError):
                 self._bar.show(done, self._head(), self._number_words())
-        elif now - self._said >= self.every:
-            self._said = now
+        elif now - self._printed >= self.every:
+            self._printed = now
             self._print_line()
 
     def say(self, line: str) -> None:
         """Prints a line without breaking the bar."""
         if self._bar is not None:
-            with _whoever_listens():
+            with contextlib.suppress(OSError):
                 self._bar.say(line)
         else:
             tell(line, self.stream)
 
     def say_once(self, line: str) -> None:
-        """As `say`, but for a line that it has said so before."""
+        """Prints a line unless it was printed so before."""
         if line not in self._once:
             self._once.add(line)
             self.say(line)
 
     def close(self) -> None:
-        """Ends the bar; without a terminal the last state is printed if it was not yet."""
+        """Ends the bar; without a terminal prints the last state if it was not printed yet."""
         if self._bar is not None:
-            with _whoever_listens():
+            with contextlib.suppress(OSError):
                 self._bar.close()
             self._bar = None
         elif self._updated and self._shown_done != self.done:
@@ -142,7 +141,7 @@ class Progress:
 
 
 def _find_bar(total: int | None, done: int, stream: TextIO, before: str) -> _Bar | _Notebook | None:
-    """What is drawn again and again in one place; None where there is only a file or a pipe."""
+    """A display that is redrawn in place; None for a file or a pipe."""
     if stream.isatty():
         return _Bar(total, done, stream, before)
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
@@ -152,7 +151,7 @@ def _find_bar(total: int | None, done: int, stream: TextIO, before: str) -> _Bar
 
 
 class _Notebook:
-    """A notebook's form: one line of its output, replaced as the run goes on."""
+    """The notebook's form: one line of output that is replaced."""
 
     def __init__(self, total: int | None, before: str) -> None:
         from IPython.display import HTML, display
@@ -173,7 +172,7 @@ class _Notebook:
 
 
 class _Bar:
-    """The terminal's form, drawn by rich, which is loaded only here."""
+    """The terminal's form, drawn by rich."""
 
     WIDTH = 16
 
@@ -189,11 +188,11 @@ class _Bar:
         )
         self.rich = Rich(*columns, console=Console(file=stream), refresh_per_second=4)
         self.task = self.rich.add_task("", total=total, completed=done, head=before, numbers="")
-        with _whoever_listens():
+        with contextlib.suppress(OSError):
             self.rich.start()
 
     def show(self, done: int, head: str, numbers: str) -> None:
-        # Rich would shorten the longest column, which is the wrong one: the numbers make room instead.
+        # Rich would shorten the longest column; shorten the metrics instead.
         room = max(self.rich.console.width - self.WIDTH - len(head) - 2, 1)
         numbers = numbers if len(numbers) <= room else numbers[: room - 1] + "…"
         self.rich.update(self.task, completed=done, head=head, numbers=numbers)
@@ -206,20 +205,13 @@ class _Bar:
 
 
 def tell(line: str, stream: TextIO | None = None) -> None:
-    """Prints a line on standard error, or another stream; if nobody listens any more, it is not said."""
-    with _whoever_listens():
+    """Prints a line on standard error or another stream, ignoring a closed one: it must not end a run."""
+    with contextlib.suppress(OSError):
         print(line, file=stream or sys.stderr, flush=True)
 
 
-@contextlib.contextmanager
-def _whoever_listens() -> Iterator[None]:
-    """A terminal that was closed, or a reader that has gone, is no reason to end a run."""
-    with contextlib.suppress(OSError):
-        yield
-
-
 def duration(seconds: float) -> str:
-    """Seconds in the words of a clock.
+    """Seconds as text.
 
     Example:
         >>> duration(42), duration(192), duration(7380)

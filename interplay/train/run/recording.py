@@ -1,7 +1,6 @@
-"""Windows: stretches of a run's first world, recorded while it is trained on (docs/specs/viewer.md 2).
+"""Records windows of a run's first world during training (docs/specs/viewer.md 2).
 
-Recording only looks: no random stream is drawn from and nothing of the world is written to, so a run comes out the same with it and
-without. What goes wrong with it is told once and ends it, never the run.
+Recording draws no random numbers and changes no world, so it does not affect the run. An error ends recording with one warning.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from interplay.core.world import World
 from interplay.train.selfplay.lineups import opponents_in_words
 from interplay.train.settings import TrainSettings
 
-SHARE = 0.03  # of the time of training, at most
-WATCHED = 15.0  # seconds for which a viewer's word counts
-FIRST_SECONDS = 0.5  # that the first window is taken to cost; of later ones it is known
-MOST_BYTES = 32 * 2**20  # of a window; one that takes more is cut short
-NEWEST = 3  # windows that are never thinned out: somebody may be watching them
+SHARE = 0.03  # most of the training time
+WATCHED = 15.0  # seconds that a viewer's heartbeat counts
+FIRST_SECONDS = 0.5  # estimated cost of the first window; later ones are measured
+MOST_BYTES = 32 * 2**20  # of a window; a larger one is cut short
+NEWEST = 3  # windows that `thin` never removes: a viewer may show them
 _NAME = re.compile(rf"([0-9]{{6,}})-([0-9]{{1,}}){re.escape(SUFFIX)}")
 
 
 class Window(NamedTuple):
-    """A window that was recorded.
+    """A recorded window.
 
     Attributes:
-        number: counts on over the whole run.
+        number: counted over the whole run.
         agent_steps: of the run when it began.
         path: of the file.
     """
@@ -46,16 +45,14 @@ class Window(NamedTuple):
     path: Path
 
 
-class Tap:
+class WindowRecorder:
     """Records windows of the first world of a batch while a trainer steps it.
 
-    Its time is counted by the clock on the wall, so that waiting for the disk counts too.
+    Its cost is wall-clock time, so waiting for the disk counts too.
 
     Args:
-        run: the run's folder.
         world: the batch, whose first world is recorded.
-        settings: of the run.
-        say: told in one line why recording has ended before its run, if it has.
+        say: called with one line if recording fails.
         clock: seconds.
     """
 
@@ -74,33 +71,30 @@ class Tap:
         self._open = ExitStack()
         self._fresh = False  # the world was reset since its last step
         self._ticks = self._due = self._number = 0
-        self._recorded, self._spent, self._starting = (
-            0,
-            0.0,
-            0.0,
-        )  # ticks of all windows, seconds, and those of their first ticks
-        self._heard: float | None = None  # when a viewer last said that somebody watches
-        self._word: int | None = None
+        self._recorded = 0  # ticks of all windows
+        self._spent = self._starting = 0.0  # seconds in all, and of the windows' first ticks
+        self._watched: float | None = None  # time of a viewer's last heartbeat
+        self._heartbeat: int | None = None
         self._began = clock()
         self._on = settings.record.every > 0
         if self._on:
             with self._aside():
                 self._folder.mkdir(exist_ok=True)
                 self._number = max((one.number for one in windows(self._folder)), default=0)
-                self._word = self._read_word()  # what was said before counts only if it is said again
+                self._heartbeat = self._read_heartbeat()  # an earlier one does not count
 
     def move(self, world: World, options: Mapping[str, Any]) -> None:
-        """Records another batch from here on, which was made with these options too."""
+        """Records another batch from now on, made with these options."""
         self.close()
         self._world, self._options = world, dict(options)
 
     @property
     def share(self) -> float:
-        """Of the time so far, what recording took."""
+        """Share of the time so far that recording took."""
         return self._spent / max(self._clock() - self._began, 1e-9)
 
     def open(self, updates: int, agent_steps: int) -> None:
-        """An update begins, and with it a window if it is time for one.
+        """Begins a window, if one is due, at the beginning of an update.
 
         Args:
             updates: done so far.
@@ -116,7 +110,7 @@ class Tap:
         self._starting += self._spent - before
 
     def begin(self) -> None:
-        """The world was just reset."""
+        """To be called after each reset of the world."""
         self._fresh = True
         if self._window is not None:
             with self._aside():
@@ -124,10 +118,10 @@ class Tap:
                 self._count()
 
     def step(self, action: Any) -> None:
-        """The world was just stepped.
+        """To be called after each step.
 
         Args:
-            action: of the whole batch, as `World.step` took it.
+            action: of the whole batch, as given to `World.step`.
         """
         self._fresh = False
         if self._window is not None:
@@ -136,7 +130,7 @@ class Tap:
                 self._count()
 
     def close(self) -> None:
-        """Ends the window that is under way; it can be watched as far as it has come."""
+        """Ends the current window early."""
         if self._window is not None:
             with self._aside():
                 self._end()
@@ -152,7 +146,7 @@ class Tap:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "interplay": __version__,
         }
-        # Who acts through interfaces acts otherwise than the world takes that a reader makes.
+        # Actions through interfaces cannot be replayed in a world without them.
         exact = not self._settings.interfaces
         path = self._folder / f"{self._number:06d}-{agent_steps}{SUFFIX}"
         recorder = WorldRecorder(path, self._world, header=header, exact=exact, growing=True, level=1)
@@ -161,7 +155,7 @@ class Tap:
         self._count()
 
     def _count(self) -> None:
-        """Ends the window when it is long enough."""
+        """Counts a tick, and ends the window at its full length."""
         assert self._window is not None
         self._ticks, self._recorded = self._ticks + 1, self._recorded + 1
         full = self._ticks >= self._settings.record.ticks or self._window.size > MOST_BYTES
@@ -173,7 +167,7 @@ class Tap:
         self._open.close()
 
     def _is_cheap(self) -> bool:
-        """Whether a whole window stays within the share of the time, going by those before; what is drawn first may be compiled first."""
+        """Whether a whole window fits the time share, by the earlier ones without their first ticks, which may compile."""
         seconds = FIRST_SECONDS
         if self._recorded:
             seconds = (self._spent - self._starting) / self._recorded * self._settings.record.ticks
@@ -183,13 +177,13 @@ class Tap:
         return self._spent + seconds <= SHARE * (self._clock() - self._began)
 
     def _is_watched(self) -> bool:
-        """Whether a viewer has renewed its word of late; only that it changes counts, whatever its clock says."""
-        word, now = self._read_word(), self._clock()
-        if word != self._word:
-            self._word, self._heard = word, now if word is not None else None
-        return self._heard is not None and now - self._heard <= WATCHED
+        """Whether a viewer's heartbeat file changed lately; its own clock does not matter."""
+        heartbeat, now = self._read_heartbeat(), self._clock()
+        if heartbeat != self._heartbeat:
+            self._heartbeat, self._watched = heartbeat, now if heartbeat is not None else None
+        return self._watched is not None and now - self._watched <= WATCHED
 
-    def _read_word(self) -> int | None:
+    def _read_heartbeat(self) -> int | None:
         try:
             return os.lstat(self._folder / WATCHING).st_mtime_ns
         except OSError:
@@ -197,12 +191,12 @@ class Tap:
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
-        """Counts the time, and lets no failure through."""
+        """Measures the time, and turns an error into the end of recording."""
         began = self._clock()
         try:
             with os_errors_as_user_errors("recording into", self._folder):
                 yield
-        except Exception as error:  # of the disk, or of a world's own `draw`
+        except Exception as error:  # of the disk, or of a world's `draw`
             self._give_up(error)
         finally:
             self._spent += self._clock() - began
@@ -218,7 +212,7 @@ class Tap:
 
 
 def windows(folder: Path) -> list[Window]:
-    """The windows of a run in the order of their numbers; other files are nobody's business."""
+    """The windows of a run by number; other files are ignored."""
     found = []
     for entry in os.scandir(folder):
         named = _NAME.fullmatch(entry.name)
@@ -228,23 +222,20 @@ def windows(folder: Path) -> list[Window]:
 
 
 def thin(folder: Path, keep: int, agent_steps: int) -> None:
-    """Removes windows so that `keep` are there with one that begins now, at `agent_steps` of the run."""
-    there = windows(folder)
-    left = even([*(one.agent_steps for one in there), agent_steps], keep)
-    for place, one in enumerate(there):
+    """Removes windows so that `keep` remain, including one that begins now, at `agent_steps` of the run."""
+    present = windows(folder)
+    left = even([*(one.agent_steps for one in present), agent_steps], keep)
+    for place, one in enumerate(present):
         if place not in left:
             one.path.unlink(missing_ok=True)
 
 
 def even(steps: Sequence[int], keep: int) -> list[int]:
-    """Which windows stay: the first, the newest, and others as evenly over the run as there are; of one the newest.
+    """Indices of the windows to keep: the first, the newest, and others evenly spread; of one the newest.
 
     Args:
-        steps: where they began, in the order of their numbers.
-        keep: how many stay.
-
-    Returns:
-        Their places.
+        steps: agent-steps at their beginnings, in order.
+        keep: number of windows.
 
     Example:
         >>> even([0, 10, 20, 30, 40, 50, 60, 70, 80, 90], 6)
@@ -253,13 +244,13 @@ def even(steps: Sequence[int], keep: int) -> list[int]:
     left = list(range(len(steps)))
     while len(left) > keep:
         between = range(1, len(left) - NEWEST)
-        oldest = min(1, keep - 1)  # the first goes only where there is room for one alone
+        oldest = min(1, keep - 1)  # the first is removed only if keep is 1
         del left[min(between, key=lambda i: steps[left[i + 1]] - steps[left[i - 1]], default=oldest)]
     return left
 
 
 def remove_windows(run: Path) -> None:
-    """Removes what `Tap` has put into a run's folder, and the folder of recordings if nothing else is in it."""
+    """Removes the files of `WindowRecorder`, and the folder if it is empty then."""
     with suppress(OSError):
         for one in windows(run / RECORDINGS):
             one.path.unlink(missing_ok=True)

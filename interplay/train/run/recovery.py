@@ -1,4 +1,4 @@
-"""What becomes of a run that lost a worker: it goes on from the last checkpoint, unless that does not help."""
+"""Counts lost workers, and ends a run that keeps losing them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ MOST_THERE = 8  # faults after the same update, reached again each time
 
 
 class Faults:
-    """Counts lost workers.
+    """Counts lost workers, in a row and after the same update.
 
-    Faults are in a row as long as no update was made between them. Where the same number of updates is reached again and again whatever
-    kills a worker there will do so the next time too; but chance, on a machine that is slow, may hit the same update a few times.
+    A fault that recurs after the same update is probably deterministic; a slow machine may hit one a few times by chance.
 
     Attributes:
-        updates: done so far, in this attempt; whoever makes them says so.
+        updates: done so far in this attempt, set by the caller.
         in_a_row: faults without an update between them.
 
     Example:
@@ -33,18 +32,18 @@ class Faults:
         self._last: int | None = None
 
     def begin(self, updates: int) -> None:
-        """An attempt begins, after so many updates."""
+        """Begins an attempt at this number of updates."""
         self._begun = self.updates = updates
 
     def count(self, lost: LostWorker, cure: str) -> None:
-        """Counts one.
+        """Counts one fault.
 
         Args:
-            lost: what happened.
-            cure: how to go on if it happens for the last time.
+            lost: the fault.
+            cure: how to go on after the final one, for the message.
 
         Raises:
-            UserError: if it is the third in a row, or one too many after the same update.
+            UserError: for the third in a row, or the eighth after the same update.
         """
         self.in_a_row = self.in_a_row + 1 if self.updates == self._begun else 1
         self._there = self._there + 1 if self.updates == self._last else 1

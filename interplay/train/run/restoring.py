@@ -1,4 +1,4 @@
-"""Arrays of a checkpoint put back where they were: all there, of the same shapes and types, finite, and indices within bounds."""
+"""Restores arrays of a checkpoint after checks of presence, shape, dtype, finiteness and bounds."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ Bounds = Mapping[str, tuple[int, int]]  # name -> least, most
 
 
 def check_weights(owner: Path | str, tensors: Arrays) -> dict[str, np.ndarray]:
-    """Refuses weights that no network can be played with.
+    """Returns the weights if they are finite float32 arrays.
 
     Args:
-        owner: where they come from, named in an error.
         tensors: ``kind/tensor`` -> array.
 
-    Returns:
-        The same.
-
     Raises:
-        UserError: if there are none, or one is not of float32, or not finite.
+        UserError: if there are none, or one is not float32 or not finite.
     """
     if not tensors:
         raise UserError(f"{owner} holds no weights of a policy; choose an earlier checkpoint")
@@ -42,13 +38,11 @@ def restore(mine: Mapping[str, np.ndarray], saved: Arrays, owner: str, bounds: B
     """Copies arrays of a checkpoint into those of a run.
 
     Args:
-        mine: name -> array that is filled.
-        saved: name -> array of the checkpoint; others than those of `mine` are not looked at.
-        owner: named in an error.
-        bounds: name -> least and most of what may stand there, for counts and indices.
+        saved: name -> array of the checkpoint; further ones are ignored.
+        bounds: name -> least and most value, for counts and indices.
 
     Raises:
-        UserError: for an array that is missing, of another shape or dtype, not finite, or out of bounds; nothing is changed then.
+        UserError: for a missing array, another shape or dtype, or values that are not finite or out of bounds; `mine` is unchanged.
     """
     for name, array in mine.items():
         check_array(name, saved.get(name), array.shape, array.dtype, owner, bounds)
@@ -64,7 +58,7 @@ def check_array(
     owner: str,
     bounds: Bounds | None = None,
 ) -> None:
-    """Refuses an array of a checkpoint that does not fit; see `restore`.
+    """Checks one array of a checkpoint; see `restore`.
 
     Raises:
         UserError: naming it.
@@ -84,5 +78,5 @@ def check_array(
         if low < least or high > most:
             wrong = low if low < least else high
             raise UserError(
-                f"{owner}: array {name} holds {wrong}, within {least}..{most} was expected; choose an earlier checkpoint"
+                f"{owner}: array {name} holds {wrong}, outside {least}..{most}; choose an earlier checkpoint"
             )

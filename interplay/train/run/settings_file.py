@@ -1,8 +1,7 @@
-"""A run's ``settings.toml``, read with an eye on what its checkpoints were made with.
+"""A run's ``settings.toml``, compared with the settings in the manifests of its checkpoints.
 
-Every manifest keeps the values of the settings. Where the file says otherwise, it was damaged, forgotten or meant; only the user
-knows, so the keys are named and he is asked. How far and how fast a run goes (`PACE`) changes nothing of what is learnt: such an
-edit is told, and none that `resume` itself made, which seals the file that it writes.
+A difference is refused with its keys, since only the user can say whether it was meant. Keys of `PACE` do not affect learning:
+such an edit is printed, unless `resume` made it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from interplay.core.settings_text import show
 from interplay.core.trust import admit
 from interplay.train.run.manifest import read_manifest
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.renamed import renew
 
 S = TypeVar("S", bound=Settings)
 
@@ -47,7 +45,7 @@ _TRAIN = (
 )
 RECORD = ("record.every", "record.ticks", "record.keep")
 PACE = ("steps", "name", *(f"train.{key}" for key in _TRAIN), *RECORD)
-SHOWN = 3  # keys that are told with their values
+SHOWN = 3  # keys that a message lists with their values
 
 
 def describe_settings(settings: Settings) -> dict[str, Any]:
@@ -57,70 +55,79 @@ def describe_settings(settings: Settings) -> dict[str, Any]:
 
 
 def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) -> TrainSettings:
-    """The settings of the run that a checkpoint belongs to.
+    """The settings of a checkpoint's run.
 
     Args:
-        checkpoint: its folder.
         trust: they may name programs, see `interplay.core.trust`.
-        acts: whether they are acted upon; False for who only looks at them, so that programs in them do not matter.
+        acts: False: they are only read, so programs in them need no trust.
 
     Raises:
-        UserError: if they cannot be read, are not those that the checkpoint was made with, or name programs without being
-            trusted.
+        UserError: if they cannot be read, differ from the checkpoint's, or name programs without trust.
     """
     folder = Path(checkpoint)
     plain = len(folder.parts) > 2 and ".." not in folder.parts
     file = (folder if plain else folder.resolve()).parent.parent / NAME
     manifest = read_manifest(folder)
     sealed = read_sealed(file)
-    settings = build(TrainSettings, renew(sealed.values), str(file))
+    settings = settings_in(sealed, file, TrainSettings)
     refuse_edits(file, sealed, settings, manifest, folder.name)
     if acts:
         admit(settings, file, trust)
     return settings
 
 
+def settings_in(sealed: Sealed, file: Path, model: type[S]) -> S:
+    """The settings of a run's ``settings.toml``, checked.
+
+    Raises:
+        UserError: as `build`, and for a file of an earlier version, whose networks encode observations otherwise.
+    """
+    network = sealed.values.get("network")
+    if isinstance(network, Mapping) and "kind" in network and "scale_pictures" not in network:
+        raise UserError(
+            f"{file} is of an earlier version: network.scale_pictures is missing; train anew, or install that version"
+        )
+    return build(model, sealed.values, str(file))
+
+
 def refuse_edits(
     file: Path, sealed: Sealed, settings: Settings, manifest: Mapping[str, Any] | None, name: str = ""
 ) -> str:
-    """Refuses settings that a checkpoint was not made with.
+    """Refuses settings that differ from those of a checkpoint.
 
     Args:
-        file: where they stand.
-        sealed: as they were read.
-        settings: the same, checked.
+        file: ``settings.toml``.
         manifest: of the checkpoint; None where a run has none yet.
-        name: of the checkpoint.
 
     Returns:
-        What was edited of `PACE`, in one line; empty if nothing was.
+        Changed keys of `PACE` in one line; empty if there are none.
 
     Raises:
         UserError: naming keys and values.
     """
-    cure = f"restore it, or go on with what it says now by `interplay resume {file.parent} --accept-settings`"
-    said = None if manifest is None else manifest.get("settings")
-    if said is None:
+    cure = f"restore it, or accept the change with `interplay resume {file.parent} --accept-settings`"
+    saved = None if manifest is None else manifest.get("settings")
+    if saved is None:
         if sealed.seal == "broken":
             raise UserError(f"{file} was changed since it was written; {cure}")
         return ""
-    if sealed.seal == "whole" and said["sha256"] in sealed.departs:
+    if sealed.seal == "whole" and saved["sha256"] in sealed.departs:
         return ""
-    changes = _changes(settings, renew(said["values"]))
-    graver = {key: pair for key, pair in changes.items() if key not in PACE}
-    if graver:
-        raise UserError(f"{file} was changed: {_told(graver)} in checkpoint {name}; {cure}")
-    return f"{file}: {_told(changes)}" if changes and sealed.seal != "whole" else ""
+    changes = _changes(settings, saved["values"])
+    refused = {key: pair for key, pair in changes.items() if key not in PACE}
+    if refused:
+        raise UserError(f"{file} was changed: {_listed(refused)} in checkpoint {name}; {cure}")
+    return f"{file}: {_listed(changes)}" if changes and sealed.seal != "whole" else ""
 
 
 def departures(manifests: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The digests of the settings that checkpoints were made with, each once."""
+    """Digests of the settings of several checkpoints, each once."""
     found = (manifest.get("settings") for manifest in manifests)
-    return tuple(sorted({said["sha256"] for said in found if said is not None}))
+    return tuple(sorted({saved["sha256"] for saved in found if saved is not None}))
 
 
 def _changes(settings: Settings, was: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """What differs; a key that did not exist when the checkpoint was made had what is now the default, one that is gone does not count."""
+    """Key -> old and new value; a key missing in `was` counts as the default."""
     now = canonical(settings)
     defaults = canonical(type(settings).model_construct(**_defaults(type(settings))))
     return differing({key: was[key] if key in was else defaults.get(key) for key in now}, now)
@@ -133,12 +140,11 @@ def _defaults(model: type[Settings]) -> dict[str, Any]:
     }
 
 
-def _told(changes: Mapping[str, tuple[Any, Any]]) -> str:
-    told = [
+def _listed(changes: Mapping[str, tuple[Any, Any]]) -> str:
+    return ", ".join(
         f"{key} is {_shown(now)}, was {_shown(was)}" if i < SHOWN else key
         for i, (key, (was, now)) in enumerate(changes.items())
-    ]
-    return ", ".join(told)
+    )
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Sums of per-agent metrics of episodes by side: the slots that the learner played in an episode, and those of each side."""
+"""Sums of per-agent metrics of episodes, over the learner's slots and over those of each side."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import numpy as np
 
 from interplay.evaluate.results import NAMES, OUTCOME, results
 
-SHARES = NAMES  # of the episodes, in place of a mean of `OUTCOME`
-_ROUNDING = 1e-6  # of a sum of float32 rewards
-_ALL, _MIXED, _SIDES = range(3)  # rows: the learner's, the same where others play too, the first side's
+SHARES = NAMES  # shares of the episodes, logged instead of a mean of `OUTCOME`
+_ROUNDING = 1e-6  # relative, of a sum of float32 rewards
+_ALL, _MIXED, _SIDES = range(
+    3
+)  # rows: the learner's, the same in episodes with other players, the first side's
 
 
 class LoggedSides(NamedTuple):
-    """What is logged beside the means over all agents.
+    """Sides with metrics of their own in the log.
 
     Attributes:
         names: in brackets behind a metric.
-        parts: the first so many names divide the agents; below 2 every agent is a part.
+        parts: this many first names partition the agents; below 2 every agent is a part.
         learner: sides that the learner plays; None where it plays every slot of every episode.
-        brief: brackets only where the mean over all agents says nothing.
+        brief: log sides only where the mean over all agents is meaningless.
     """
 
     names: tuple[str, ...] = ()
@@ -31,13 +33,13 @@ class LoggedSides(NamedTuple):
 
 
 class Balance:
-    """Which metrics have summed to zero over the sides in every episode of a run so far.
+    """Tracks which metrics have summed to zero over the sides in every episode so far.
 
-    A mean over all sides of such a metric is a rounding error. One episode that breaks the law frees a metric for good.
+    The mean of such a metric over all sides is only rounding error. One other episode clears a metric for good.
 
     Attributes:
-        moved: metrics that were not zero for every side in some episode.
-        broken: metrics whose sum was not zero in some episode.
+        moved: metrics that were non-zero for a side in some episode.
+        broken: metrics whose sum was non-zero in some episode.
     """
 
     def __init__(self) -> None:
@@ -45,11 +47,11 @@ class Balance:
         self.broken: set[str] = set()
 
     def sums_to_zero(self, name: str, contest: bool) -> bool:
-        """Whether a metric is zero-sum as far as is known; one that never moved only in a world with an outcome."""
+        """Whether a metric is zero-sum so far; one that never moved only in a world with an outcome."""
         return name not in self.broken and (contest or name in self.moved)
 
     def hides(self, metric: str | None, contest: bool) -> bool:
-        """Whether a metric, or a share, is known to have no mean over all sides."""
+        """Whether a metric, or a share, is known to be zero-sum."""
         own = OUTCOME if contest and metric in SHARES else str(metric)
         return own in self.moved and own not in self.broken
 
@@ -58,21 +60,21 @@ class Balance:
         return {"balance": {"moved": sorted(self.moved), "broken": sorted(self.broken)}}
 
     def load(self, record: Mapping[str, Any]) -> None:
-        """Restores what `describe` gave; a record of an earlier version has nothing."""
+        """Restores the values of `describe`; older records have none."""
         saved = record.get("balance", {})
         self.moved, self.broken = set(saved.get("moved", ())), set(saved.get("broken", ()))
 
 
 class SideSums:
-    """Adds up the per-agent metrics of episodes by side.
+    """Sums per-agent metrics of episodes by side.
 
     Args:
-        metrics: names of those that have one number per agent.
-        sides: what is logged.
+        metrics: names of per-agent metrics.
+        sides: sides to log.
 
     Attributes:
         names: the metrics, and `SHARES` where one is an outcome.
-        size: how many numbers an episode has: of each metric its means by row, whether each row has one, and two counts for `Balance`.
+        size: numbers per episode: each metric's mean by row, whether each row has one, and two counts for `Balance`.
     """
 
     def __init__(self, metrics: Sequence[str], sides: LoggedSides) -> None:
@@ -84,29 +86,29 @@ class SideSums:
 
     @property
     def logged(self) -> list[str]:
-        """Names that a line of the log may have, with their brackets."""
+        """Possible names in the log, with brackets."""
         names = [name for name in self.names if name != OUTCOME]
         return [*names, *(f"{name}[{side}]" for side in self.sides.names for name in names)]
 
     @property
     def labels(self) -> list[tuple[Any, ...]]:
-        """What each of the `size` numbers is."""
+        """A label for each of the `size` numbers."""
         parts = [(part, name, row) for part in "ab" for name in self.names for row in range(self._rows)]
         return [*parts, *(("law", name, law) for name in self._metrics for law in range(2))]
 
     def of_others(self, balance: Balance) -> list[str]:
-        """Metrics without brackets that are over the episodes in which others play too."""
+        """Metrics without brackets that are means over episodes with other players."""
         if self.sides.learner is None:
             return []
         named = ((name, OUTCOME if name in SHARES and self.contest else name) for name in self.names)
         return [name for name, law in named if balance.sums_to_zero(law, self.contest)]
 
     def of_episodes(self, values: np.ndarray, cut: np.ndarray, members: np.ndarray) -> np.ndarray:
-        """(n, size) what is added up of n episodes that are over.
+        """(n, size) summands of n finished episodes.
 
         Args:
-            values: (n, metrics, A) float64, NaN for no number.
-            cut: (n,) bool, a limit ended the episode.
+            values: (n, metrics, A) float64, NaN where missing.
+            cut: (n,) bool, truncated by a limit.
             members: (1 + sides, n, A) bool, slots of the learner and of each side.
         """
         if self.contest:
@@ -122,26 +124,24 @@ class SideSums:
         return np.concatenate([*flat, law], axis=1)
 
     def _law(self, values: np.ndarray, means: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(n, metrics * 2) whether each metric moved, and whether its sum over the parts was not zero."""
+        """(n, metrics * 2) whether each metric moved, and whether its sum over the parts was non-zero."""
         metrics = len(self._metrics)
         agents = np.nan_to_num(np.moveaxis(values, 2, 0)[:, :, :metrics])
         each = np.where(counts > 0, means, 0.0)[:, :, :metrics] if self.sides.parts > 1 else agents
         total, scale = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)
         broken = total > _ROUNDING * scale
-        if (
-            self.contest
-        ):  # no contest is where all win or lose together; that of four for one victory sums to no zero
+        if self.contest:  # broken only where all win or all lose: one winner of four sums to no zero either
             at = self._metrics.index(OUTCOME)
             broken[:, at] = np.abs(agents[:, :, at].sum(axis=0)) == np.abs(agents[:, :, at]).sum(axis=0)
             broken[:, at] &= scale[:, at] > 0
         return np.stack([scale > 0, broken], axis=2).reshape(len(values), -1)
 
     def read(self, sums: np.ndarray, balance: Balance) -> dict[str, float | None]:
-        """Means over the episodes in which a row has a number, as they are logged; None for a metric without one over all agents.
+        """Means for the log, over episodes with a number; None for a metric without a mean over all agents.
 
         Args:
             sums: (size,) over episodes.
-            balance: of the run; it counts these episodes.
+            balance: of the run; updated by these episodes.
         """
         half = len(self.names) * self._rows
         totals, counts = sums[: 2 * half].reshape(2, len(self.names), self._rows)
@@ -151,7 +151,9 @@ class SideSums:
         balance.broken |= {name for name, count in zip(self._metrics, broken, strict=True) if count}
         logged: dict[str, float | None] = {}
         if self.sides.learner is not None:
-            logged["episodes_with_others"] = int(counts[0, _MIXED])  # of a return, which every episode has
+            logged["episodes_with_others"] = int(
+                counts[0, _MIXED]
+            )  # metric 0, the return, is in every episode
         for name, row in zip(self.names, means, strict=True):
             logged |= self._read_metric(name, row, balance)
         return logged
@@ -172,11 +174,11 @@ class SideSums:
 
 
 def shares_of_outcomes(outcome: np.ndarray, cut: np.ndarray) -> np.ndarray:
-    """(n, 4, A) float64, 1 for what came of an episode for each agent, in the order of `SHARES`.
+    """(n, 4, A) float64 one-hot result of each agent, in the order of `SHARES`.
 
     Args:
         outcome: (n, A) of the agents, see `interplay.evaluate.results`.
-        cut: (n,) bool, a limit ended the episode.
+        cut: (n,) bool, truncated by a limit.
 
     Example:
         >>> shares_of_outcomes(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([True, True]))[:, :, 0].tolist()

@@ -1,4 +1,4 @@
-"""A run that begins with another run's weights: what fits is taken over, what does not is one line."""
+"""Initial weights from another run's checkpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import NetworkGroup
 from interplay.train.stacks import read_stacks
 
-SEVERAL = 8  # bounds that are written out; more are a checksum
+SEVERAL = 8  # most bounds written out; more become a checksum
 
 
 def warm_vectors(
@@ -30,17 +30,14 @@ def warm_vectors(
     network: NetworkGroup,
     say: Callable[[str], object],
 ) -> dict[str, Any]:
-    """The weights that a new run takes over: those of the kinds with the same name, or of the only kind.
+    """Initial weights of a new run: of the kinds with the same name, or of the only kind.
 
     Args:
-        checkpoint: of the other run.
-        networks: kind name -> networks of the new run.
-        populations: of the new run; each takes the weights of the one of its name, or of the only one, or of a league's first learner.
-        network: settings of the new run's networks.
-        say: told one line for each kind that the other run does not have.
+        populations: of the new run; each takes the weights of the same name, of the only population, or of a league's first learner.
+        say: called with one line per kind that the other run lacks.
 
     Returns:
-        Kind name -> (Q, P) float32 parameters; kinds that the other run does not have are left out.
+        Kind name -> (Q, P) float32 parameters, without kinds that the other run lacks.
 
     Raises:
         UserError: if no kind is common, spaces or network settings of a common kind differ, or a population is missing.
@@ -61,20 +58,19 @@ def warm_vectors(
 def weights_of(
     checkpoint: Checkpoint, population: str | None, learners: Sequence[str] = ()
 ) -> dict[str, np.ndarray]:
-    """The weights in a checkpoint that a population, or a learner without populations (None), takes over.
+    """The weights of a population in a checkpoint.
 
     Args:
-        checkpoint: of a run.
         population: its name; None: the only one, or the first learner of a league.
-        learners: of the run, if it has a league.
+        learners: of the run's league, if it has one.
 
     Raises:
-        UserError: if there are several and none has its name.
+        UserError: if there are several and none has this name.
     """
     found = {
         stem.removeprefix("policy-"): tensors
         for stem, tensors in checkpoint.arrays.items()
-        if stem == "policy" or stem.startswith("policy-")
+        if stem.startswith("policy-")
     }
     if len(found) == 1:
         return next(iter(found.values()))
@@ -92,12 +88,12 @@ def weights_of(
 def _check(
     checkpoint: Checkpoint, networks: Mapping[str, PolicyNetwork], network: NetworkGroup
 ) -> dict[str, str]:
-    """Kind of the new run -> kind of the other one, whose spaces and networks are the same."""
+    """Kind of the new run -> kind of the other one, with equal spaces and networks."""
     saved = spaces_of(checkpoint)
     if saved is None:
         raise UserError(
-            f"{checkpoint.path} does not say the spaces of its agents; go on with that run for an update "
-            "(`interplay resume RUN --steps N`) and begin with its new checkpoint"
+            f"{checkpoint.path} does not hold the spaces of its agents; resume that run for an update "
+            "(`interplay resume RUN --steps N`) and start from its new checkpoint"
         )
     pairs = _pairs(list(networks), list(saved))
     if not pairs:
@@ -114,7 +110,7 @@ def _check(
 
 
 def _tensors(pairs: Mapping[str, str], weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What one population takes over, under the new run's names of kinds."""
+    """The tensors of common kinds, renamed to the new run's kinds."""
     return {
         f"{name}/{key.removeprefix(f'{source}/')}": array
         for name, source in pairs.items()
@@ -124,7 +120,7 @@ def _tensors(pairs: Mapping[str, str], weights: Mapping[str, np.ndarray]) -> dic
 
 
 def describe_spaces(kinds: Iterable[Kind]) -> dict[str, dict[str, str]]:
-    """Kind name -> its spaces as text, for a checkpoint's record; equal spaces give equal texts.
+    """Kind name -> its spaces as text, for a checkpoint's record; equal spaces have equal texts.
 
     Example:
         >>> describe_spaces([Kind("frog", (0,), spaces.Dict(x=spaces.Box(0, 1, (2,))), spaces.Discrete(3))])
@@ -159,7 +155,7 @@ def _check_network(owner: str, space: spaces.Dict, theirs: NetworkGroup, mine: N
     if other:
         asked = ", ".join(f"{name} = {_toml(now[name])}" for name in other)
         cure = " ".join(f"network.{name}={_toml(was[name])}" for name in other)
-        raise UserError(f"{owner}: its network is another one than {asked}; say {cure}")
+        raise UserError(f"{owner}: its network differs from {asked}; set {cure}")
 
 
 def _toml(value: Any) -> str:
@@ -183,7 +179,7 @@ def _text(space: spaces.Space[Any]) -> str:
 
 
 def _number(bounds: np.ndarray) -> str:
-    """A bound that all elements have in common, else each of them, else their checksum."""
+    """Bounds as text: one number if all are equal, else a list, else a checksum."""
     if bounds.size and (bounds == bounds.flat[0]).all():
         return str(bounds.flat[0].item())
     if bounds.size <= SEVERAL:

@@ -1,4 +1,4 @@
-"""The settings of a training run: one model per group, every number with its unit and source."""
+"""Settings of a training run: one model per group, every number with its unit and source."""
 
 from interplay.train.settings.algorithms import (
     PolicyGradientGroup,

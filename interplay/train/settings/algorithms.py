@@ -1,6 +1,6 @@
-"""The algorithms' numbers, and rates that change over a run.
+"""Settings of the algorithms.
 
-Source: *preset* is the column of specification survival 10 that follows the code of Fanti (2022).
+*Preset* is the column of specification survival 10 that follows the code of Fanti (2022).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from interplay.core.loading import did_you_mean
 from interplay.core.settings import Settings
 from interplay.train.schedules import Rate, check_rate
 
-# Name of a rate -> least and most of it, and whether these are out of bounds themselves.
+# Name of a rate -> lower bound, upper bound, whether the bounds are excluded.
 _BOUNDS = {
     "learning_rate": (0.0, 1.0, False),
     "clip": (0.0, 1.0, True),
@@ -26,15 +26,15 @@ _Factor = Annotated[float, Field(gt=0)]
 
 
 class RatesGroup(Settings):
-    """What algorithms have in common whose rates may change over a run, and differ from population to population."""
+    """Base of algorithms with rates that may follow a schedule and differ between populations."""
 
     populations: dict[str, dict[str, Rate]] = Field(
-        {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
+        {}, description="Rates of single populations, e.g. {werewolf = {learning_rate = 1e-4}}."
     )
 
     @classmethod
     def rates(cls) -> tuple[str, ...]:
-        """Names of the rates that the group has."""
+        """Names of the group's rates."""
         return tuple(name for name in _BOUNDS if name in cls.model_fields)
 
     @field_validator(*_BOUNDS, check_fields=False)
@@ -58,15 +58,15 @@ class RatesGroup(Settings):
 
 
 class RolloutGroup(RatesGroup):
-    """What algorithms have in common that learn from the rewards of their rollouts."""
+    """Base of algorithms that learn from the rewards of their rollouts."""
 
     reward_scale: _Factor | dict[str, _Factor] = Field(
         1.0,
-        description="Rewards are multiplied by this; or factors by pattern of agents' names, e.g. {boss = 0.01}, the first that fits, else 1.",
+        description="Factor of all rewards; or factors by pattern of agent names, e.g. {boss = 0.01} (first match, else 1).",
     )
     normalise_reward: Literal["kind", "agent"] | None = Field(
         None,
-        description="Rewards are divided by the running deviation of discounted returns, of each kind or each agent; off: as they are.",
+        description="Divide rewards by the running deviation of discounted returns, per kind or per agent; off: never.",
     )
 
 
@@ -76,7 +76,7 @@ class PpoGroup(RolloutGroup):
     rollout: int = Field(128, ge=1, description="Steps of each world per update; 256 in the preset.")
     minibatch: int = Field(512, ge=1, description="Samples per gradient step.")
     epochs: int = Field(
-        10, ge=1, description="Most passes over a rollout; target_kl ends them earlier. 400 in the preset."
+        10, ge=1, description="Most passes over a rollout; target_kl may stop earlier. 400 in the preset."
     )
     clip: Rate = Field(0.2, description="Clip range of the probability ratio; a number or a schedule.")
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
@@ -85,7 +85,7 @@ class PpoGroup(RolloutGroup):
     )
     gae_lambda: float = Field(0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
     target_kl: float | None = Field(
-        0.01, gt=0, description='Epochs end when the KL estimate exceeds 1.5 times this; "off" runs them all.'
+        0.01, gt=0, description='Epochs stop when the KL estimate exceeds 1.5 times this; "off": never.'
     )
     learning_rate: Rate = Field(3e-4, description="Adam's step size; a number or a schedule.")
     entropy_coefficient: Rate = Field(0.0, description="Weight of the entropy bonus; a number or a schedule.")
@@ -98,25 +98,25 @@ class PpoGroup(RolloutGroup):
         True, description="Learn from acting steps only; the paper's code learns from all."
     )
     sequence: int = Field(
-        16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+        16, ge=1, description="Steps of backpropagation through memory; divides the rollout."
     )
 
 
 class PolicyGradientGroup(RolloutGroup):
-    """Policy gradient with a value baseline, one step per batch; defaults are those of Suarez et al. (2019) and their code.
+    """Policy gradient with a value baseline, one gradient step per batch (specification mmo 10).
 
-    Read where ``algorithm = "policy_gradient"`` (specification mmo 10).
+    Defaults are those of Suarez et al. (2019) and their code.
     """
 
     rollout: int = Field(32, ge=1, description="Steps of each world per update.")
     returns: Literal["lives", "cut"] = Field(
         "lives",
-        description="lives: a life is learnt from when it has ended; cut: at once, with the value of what is to come.",
+        description="lives: learn from a life after its end; cut: at once, bootstrapped with the value.",
     )
     horizon: int = Field(
         128,
         ge=1,
-        description="Steps after which a running life's older part is learnt from anyway, with a value at its cut.",
+        description="Steps after which the older part of a running life is used anyway, bootstrapped.",
     )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
     discount: Literal["step", "decision"] = Field(
@@ -124,7 +124,7 @@ class PolicyGradientGroup(RolloutGroup):
     )
     learning_rate: Rate = Field(1e-3, description="Adam's step size; a number or a schedule.")
     weight_decay: float = Field(
-        1e-5, ge=0, description="Times the weights, added to the gradient before Adam."
+        1e-5, ge=0, description="L2 factor: times the weights, added to the gradient before Adam."
     )
     entropy_coefficient: Rate = Field(
         0.01, description="Weight of the entropy bonus; a number or a schedule."
@@ -139,12 +139,12 @@ class PolicyGradientGroup(RolloutGroup):
         True, description="Mean 0 and deviation 1 over each population's rows of the batch."
     )
     sequence: int = Field(
-        8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+        8, ge=1, description="Steps of backpropagation through memory; divides the rollout."
     )
 
 
 class ActorCriticGroup(RolloutGroup):
-    """What actor-critics have in common."""
+    """Common settings of a2c and vtrace."""
 
     rollout: int = Field(16, ge=1, description="Steps of each world per update.")
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
@@ -152,7 +152,7 @@ class ActorCriticGroup(RolloutGroup):
         "step", description="What gamma counts: steps of the world, or an agent's own decisions."
     )
     gae_lambda: float = Field(
-        1.0, ge=0, le=1, description="Lambda of the advantages; 1: returns up to the end of the rollout."
+        1.0, ge=0, le=1, description="Lambda of the advantages; 1: returns to the end of the rollout."
     )
     learning_rate: Rate = Field(7e-4, description="RMSProp's step size; a number or a schedule.")
     entropy_coefficient: Rate = Field(
@@ -168,94 +168,96 @@ class ActorCriticGroup(RolloutGroup):
         description="Learn from acting steps only; otherwise also from steps of dead agents that are present.",
     )
     sequence: int = Field(
-        16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+        16, ge=1, description="Steps of backpropagation through memory; divides the rollout."
     )
 
 
 class A2cGroup(ActorCriticGroup):
-    """Advantage actor-critic (Mnih et al. 2016), one step along each rollout; defaults are Stable-Baselines3's, but for longer rollouts and the entropy of the paper."""
+    """Advantage actor-critic (Mnih et al. 2016), one gradient step per rollout.
+
+    Defaults are Stable-Baselines3's, except longer rollouts and the paper's entropy bonus.
+    """
 
 
 class VtraceGroup(ActorCriticGroup):
-    """Actor-critic with V-trace targets (Espeholt et al. 2018), made anew for each epoch; coefficients are the paper's."""
+    """Actor-critic with V-trace targets (Espeholt et al. 2018), recomputed each epoch; the paper's coefficients."""
 
     rollout: int = Field(32, ge=1, description="Steps of each world per update.")
     minibatch: int | None = Field(
         2048, ge=1, description='Samples per gradient step; "off": all of a rollout.'
     )
     epochs: int = Field(2, ge=1, description="Passes over a rollout; each corrects for those before it.")
-    gae_lambda: float = Field(1.0, ge=0, le=1, description="Lambda, times the second weight.")
+    gae_lambda: float = Field(1.0, ge=0, le=1, description="Lambda, a factor of the weights clipped at c.")
     rho: float = Field(
-        1.0, gt=0, description="Most that an importance weight counts in a temporal difference."
+        1.0, gt=0, description="Clip of the importance weights in temporal differences (rho-bar)."
     )
-    c: float = Field(1.0, gt=0, description="Most that it counts in what is passed back to earlier steps.")
+    c: float = Field(1.0, gt=0, description="Clip of the importance weights in the trace (c-bar).")
 
 
 class VdnGroup(RatesGroup):
     """Value decomposition (Sunehag et al. 2018): the team's value is the sum of its members' utilities.
 
-    Defaults are those of Hu et al. (2021), who tuned QMIX, where none is named; they count episodes where team-steps stand here.
+    Defaults are QMIX's of Hu et al. (2021), with their counts of episodes turned into team-steps.
     """
 
     rollout: int = Field(8, ge=1, description="Steps of each world per update.")
     sequence: int = Field(
         32,
         ge=1,
-        description="Team-steps of a stretch: memory is learnt through it, returns go on to its end.",
+        description="Team-steps of a replayed sequence: length of backpropagation and of returns.",
     )
     replay: int = Field(
-        100_000, ge=1, description="Team-steps that are kept, over all shards; checkpoints hold them too."
+        100_000, ge=1, description="Capacity in team-steps, over all shards; stored in checkpoints."
     )
     minibatch: int = Field(
         512,
         ge=1,
-        description="Team-steps per gradient step, over all shards; at least a stretch of each.",
+        description="Team-steps per gradient step, over all shards; at least one sequence of each.",
     )
     replays: float = Field(
         8.0,
         gt=0,
         le=1000,
-        description="Times that a decision of a world is learnt from, on average; gradient steps of an update follow from it, at least 1.",
+        description="Times a decision is learnt from, on average; sets the gradient steps per update, at least 1.",
     )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
     td_lambda: float = Field(
         0.6, ge=0, le=1, description="Lambda of the returns; 0: one step, 1: to the end."
     )
     double_q: bool = Field(
-        True, description="The network that learns chooses the next actions, its target copy values them."
+        True,
+        description="Double Q-learning: the network picks the next actions, the target copy values them.",
     )
-    target_every: int = Field(20, ge=1, description="Gradient steps between two copies to the target.")
+    target_every: int = Field(20, ge=1, description="Gradient steps between copies to the target network.")
     learning_rate: Rate = Field(1e-3, description="Adam's step size; a number or a schedule.")
     max_grad_norm: float = Field(10.0, gt=0, description="Gradients are scaled down to this global norm.")
     epsilon_begin: float = Field(
-        1.0, ge=0, le=1, description="Share of random choices when the run begins; each member's by itself."
+        1.0, ge=0, le=1, description="Share of random choices at the start of the run, drawn per member."
     )
     epsilon_end: float = Field(0.05, ge=0, le=1, description="The same from epsilon_steps on.")
-    epsilon_steps: int = Field(
-        100_000, ge=1, description="Agent-steps over which it goes from one to the other along a line."
-    )
+    epsilon_steps: int = Field(100_000, ge=1, description="Agent-steps of the linear decay between the two.")
     reward: Literal["mean", "sum"] = Field(
         "mean",
-        description="What the team earns in a step: mean over the members who are there, or their sum.",
+        description="Team reward of a step: mean or sum over the members that are present.",
     )
-    reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+    reward_scale: float = Field(1.0, gt=0, description="Factor of all rewards.")
     agent_id: bool = Field(
-        False, description="Members are told their place in their team, as a one-hot beside what they see."
+        False, description="Add the member's index in its team to its observation, as a one-hot."
     )
 
 
 class QmixGroup(VdnGroup):
-    """QMIX (Rashid et al. 2018): the team's value rises with each member's utility, by weights that its state makes."""
+    """QMIX (Rashid et al. 2018): a monotonic mixer with weights made from the state."""
 
     state: Literal["auto", "world", "team"] = Field(
         "auto",
-        description="What the weights are made from: the world's state, or the team's observations; auto: the state where there is one.",
+        description="Input of the mixer: the world's state, or the team's observations; auto: the state if the world has one.",
     )
     mixing: int = Field(32, ge=1, le=65_536, description="Units of the mixing layer.")
-    hyper: int = Field(64, ge=1, le=65_536, description="Units of the layers that make its weights.")
+    hyper: int = Field(64, ge=1, le=65_536, description="Units of the hypernetworks' layers.")
 
 
-# Built-in algorithms: name -> class. The group of settings has the same name in `TrainSettings`.
+# Built-in algorithms: name -> class. Each has a settings group of the same name in `TrainSettings`.
 BUILT_IN = {
     "ppo": "interplay.train.algorithms.ppo:Ppo",
     "policy_gradient": "interplay.train.algorithms.policy_gradient:PolicyGradient",

@@ -1,4 +1,4 @@
-"""A curriculum: stages of a run, each with options of the world, and what ends them."""
+"""Curriculum: stages of a run with their own world options, and the condition that ends each."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CONDITION = re.compile(
 class StageGroup(Settings):
     """One stage."""
 
-    options: dict[str, Any] = Field({}, description="Options of the world in this stage, over world.options.")
+    options: dict[str, Any] = Field({}, description="World options of this stage, over world.options.")
     until: float | str | None = Field(
         None,
-        description='What ends it: a share of the run (up to 1), agent-steps (above 1), or a metric, "won > 0.8"; off: nothing.',
+        description='End: a share of the run (up to 1), agent-steps (above 1), or a metric, "won > 0.8"; off: none.',
     )
 
     @field_validator("until")
@@ -30,25 +30,27 @@ class StageGroup(Settings):
         if isinstance(until, str) and CONDITION.fullmatch(until) is None:
             raise ValueError(f'{show(until)} is no condition; write a metric and a bound, "won > 0.8"')
         if not isinstance(until, str) and until is not None and until <= 0:
-            raise ValueError(f"{until:g} ends it before it begins; give a share of the run, or agent-steps")
+            raise ValueError(f"{until:g} is not above 0; give a share of the run, or agent-steps")
         return until
 
 
 class CurriculumGroup(Settings):
-    """Stages that follow each other; worlds are made anew when one begins."""
+    """Stages in order; each begins with new worlds."""
 
     stages: tuple[StageGroup, ...] = Field(
-        (), description="In their order; each but the last has an end, `until`."
+        (), description="In order; every stage but the last has an end, `until`."
     )
     episodes: int = Field(
-        100, ge=1, description="A metric of episodes is meant over at least so many last ones of the stage."
+        100,
+        ge=1,
+        description="Episode metrics are averaged over at least this many latest ones of the stage.",
     )
 
     @model_validator(mode="after")
     def _each_ends_but_the_last(self) -> CurriculumGroup:
         for number, stage in enumerate(self.stages, 1):
             if (stage.until is None) != (number == len(self.stages)):
-                cure = "leave it out" if stage.until is not None else "say what ends it"
+                cure = "leave it out" if stage.until is not None else "set it"
                 raise ValueError(
                     f"stages: until = {show(stage.until)} of stage {number} of {len(self.stages)}; {cure}: each but the last has an end"
                 )

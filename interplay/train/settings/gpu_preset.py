@@ -1,4 +1,4 @@
-"""The preset `gpu`: batches that keep a card busy, between a world's own settings and the user's."""
+"""The preset `gpu`: batch sizes for a GPU, above a world's own settings and below the user's."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from interplay.train.settings.train import TrainSettings
 
 GPU = "gpu"
 AGENTS, ROLLOUT, EPOCHS = 4096, 64, 2
-SHARDS = 2  # a card answers for one while the worlds of the other step (`rollout.collect`)
+SHARDS = 2  # the GPU infers for one while the worlds of the other step (`rollout.collect`)
 _WORLDS = TrainSettings.model_fields["num_worlds"].default
 MINIBATCH = 16_384  # at least; a quarter of an update where that is more
 
 
 def with_gpu_preset(values: Mapping[str, Any], asked: Mapping[str, Any], agents: int) -> dict[str, Any]:
-    """Settings with those of the preset, and those of the user above it.
+    """Puts the preset over `values` and the user's settings over both.
 
     Args:
         values: nested, of the world and the user together.
-        asked: nested, of the user.
         agents: slots of one world.
 
     Raises:
@@ -43,7 +42,7 @@ def with_gpu_preset(values: Mapping[str, Any], asked: Mapping[str, Any], agents:
     found = merge(below, asked)
     split, rule, worlds = found["train"], found[algorithm], found.get("num_worlds", _WORLDS)
     if not (isinstance(split, Mapping) and isinstance(rule, Mapping)):
-        return found  # which is refused when settings are made of it
+        return found  # `build` refuses it
     shards, rollout = split["shards"], rule["rollout"]
     if not all(isinstance(number, int) and number > 0 for number in (worlds, shards, rollout)):
         return found

@@ -1,4 +1,4 @@
-"""A league: learners, copies of them that are frozen from time to time, and fixed players, and who meets whom (specification interfaces 11)."""
+"""Settings of a league: learners, frozen copies of them, fixed players, and matchmaking (specification interfaces 11)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,10 @@ from interplay.train.settings.populations import NAME
 Rule = Literal["self", "current", "latest", "first", "uniform", "pfsp", "nash", "near", "fixed"]
 Priority = Literal["linear", "squared", "half", "variance", "variance_0.1", "variance_0.05"]
 
-_OWN = (
-    "latest",
-    "first",
-    "uniform",
-)  # rules that choose among frozen players, its own where `among` is empty
-_FROZEN = (*_OWN, "pfsp", "nash", "near")  # rules that choose among frozen players
-# Of a rule, the settings that it reads besides `by` and `share`.
+# Rules that choose among frozen players; `_OWN`: among the learner's own copies where `among` is empty.
+_OWN = ("latest", "first", "uniform")
+_FROZEN = (*_OWN, "pfsp", "nash", "near")
+# Rule -> settings that it reads besides `by` and `share`.
 _READS = {
     "self": (),
     "current": ("among",),
@@ -35,24 +32,24 @@ _READS = {
 
 
 class MeetingGroup(Settings):
-    """Whom a learner meets in a share of its matches."""
+    """The opponent of a learner in a share of its matches."""
 
     by: Rule = Field(
-        description="self: its present self, and both learn; current: another learner as it is now; of the frozen: latest, first, "
-        "uniform, pfsp (by its win rate), nash (their equilibrium), near (as strong); fixed: a policy or run."
+        description="self: its current self, and both learn; current: another learner as it is now; frozen copies: latest, first, "
+        "uniform, pfsp (by win rate), nash (their equilibrium), near (similar strength); fixed: a policy or run."
     )
     share: float = Field(1.0, gt=0, le=1, description="Of its matches; the shares of a learner sum to 1.")
     among: tuple[str, ...] = Field(
         (),
-        description="Learners whose frozen selves (current: who themselves) are meant; empty = of latest, first and uniform "
-        "its own, else everybody's. Of several, latest and first mean that of each, all as likely.",
+        description="Learners to choose from (current), or whose frozen copies to choose from; empty: latest, first and uniform "
+        "use its own copies, the others all. Of several learners, latest and first choose one at random.",
     )
     priority: Priority = Field(
         "squared",
         description="Weight by the own win rate x: linear 1 - x; squared; half min(1/2, 1 - x); variance x (1 - x), at least 0.1 or 0.05.",
     )
-    matches: int = Field(5, ge=1, description="pfsp: before so many matches a win rate counts as one half.")
-    last: int = Field(100, ge=1, description="uniform: over the newest so many of each.")
+    matches: int = Field(5, ge=1, description="pfsp: a win rate of fewer matches counts as one half.")
+    last: int = Field(100, ge=1, description="uniform: over this many newest copies of each learner.")
     play: str = Field("", description="fixed: name of a policy, run folder, checkpoint, or RUN@player.")
 
     @model_validator(mode="after")
@@ -74,18 +71,18 @@ class LearnerGroup(Settings):
 
     meets: tuple[MeetingGroup, ...] = Field(
         (MeetingGroup(by="self", share=0.5), MeetingGroup(by="pfsp", share=0.5)),
-        description="Whom it meets; a rule that finds nobody yet lets it play itself.",
+        description="Its opponents; while a rule finds none, it plays itself.",
     )
-    freeze: bool = Field(True, description="A copy of it is kept at the end of every period.")
+    freeze: bool = Field(True, description="Keep a copy at the end of every period.")
     restart_after: int | None = Field(
-        None, ge=1, description="Periods after which it begins anew from its first weights; off: never."
+        None, ge=1, description="Periods after which it restarts from its first weights; off: never."
     )
     restart_above: float | None = Field(
         None,
         gt=0.5,
         le=1,
-        description="It begins anew as well when it won more than this share against everybody whom it met in at least 10 matches since its last copy "
-        "or its beginning; off: never.",
+        description="It also restarts after winning more than this share against every opponent of at least 10 matches "
+        "since its last copy or restart; off: never.",
     )
 
     @model_validator(mode="after")
@@ -99,7 +96,7 @@ class LearnerGroup(Settings):
 
 
 class PbtGroup(Settings):
-    """Population-based training (Jaderberg et al. 2019): rates are drawn, and who falls behind goes on from who is ahead."""
+    """Population-based training (Jaderberg et al. 2019): rates are drawn, weak learners copy strong ones."""
 
     rates: tuple[str, ...] = Field(
         (), description='Of the algorithm, e.g. ["learning_rate", "entropy_coefficient"]; empty = off.'
@@ -107,33 +104,31 @@ class PbtGroup(Settings):
     spread: float = Field(
         3.0,
         ge=1,
-        description="Each learner begins with the rates of the settings times 1 / spread to spread.",
+        description="Initial rates are those of the settings times a factor from 1 / spread to spread.",
     )
     below: float = Field(
         0.3,
         gt=0,
         lt=0.5,
-        description="A learner is replaced by one drawn among the others if it would win less than this against it.",
+        description="A learner copies a random other one if its estimated win rate against it is below this.",
     )
-    change: float = Field(
-        1.2, ge=1, description="The rates that it takes over are multiplied or divided by this."
-    )
+    change: float = Field(1.2, ge=1, description="Copied rates are multiplied or divided by this.")
 
 
 class LeagueGroup(Settings):
-    """Players of a league; every match is between two or more of them, and each world of a batch has its own."""
+    """Players of a league; a match has two or more of them, and each world of a batch its own match."""
 
     learners: dict[str, LearnerGroup] = Field(
-        {}, description="Name to how it learns; each has weights of its own. Empty = no league."
+        {}, description="Learners by name; each has its own weights. Empty: no league."
     )
     period: int = Field(
-        500_000, ge=1, description="Agent-steps between two decisions: copies, new beginnings, ratings."
+        500_000, ge=1, description="Agent-steps between two decisions: copies, restarts, ratings."
     )
     keep: int = Field(
         32,
         ge=1,
         le=256,
-        description="Most frozen players; the oldest of whom there are most copies gives way.",
+        description="Most frozen players; beyond it the oldest copy of the learner with the most is dropped.",
     )
     score: str = Field(
         "return",
@@ -144,10 +139,10 @@ class LeagueGroup(Settings):
         0.1,
         ge=0,
         lt=1,
-        description="Share of the matches in which the two who met least play and nobody learns.",
+        description="Share of matches without learning, between the two players with the fewest matches.",
     )
     decay: float = Field(
-        1.0, gt=0, le=1, description="Of earlier results at the end of a period; 1: all count alike."
+        1.0, gt=0, le=1, description="Factor of earlier results at the end of a period; 1: all count alike."
     )
 
     pbt: PbtGroup = PbtGroup()
@@ -156,7 +151,7 @@ class LeagueGroup(Settings):
     def _several_learn(self) -> LeagueGroup:
         if self.pbt.rates and len(self.learners) < 2:
             raise ValueError(
-                f"pbt.rates = {list(self.pbt.rates)} with {len(self.learners)} learner; who falls behind needs another one, add learners"
+                f"pbt.rates = {list(self.pbt.rates)} with {len(self.learners)} learner; add learners to copy from"
             )
         if len(set(self.pbt.rates)) < len(self.pbt.rates):
             raise ValueError(f"pbt.rates = {list(self.pbt.rates)} names a rate twice; name each once")
@@ -169,9 +164,7 @@ class LeagueGroup(Settings):
                 raise ValueError(f"learners: {name!r} names files; use letters, digits, _, - and dots")
             owner, _, number = name.rpartition("-")
             if owner in self.learners and number.isdigit():
-                raise ValueError(
-                    f"learners: {name!r} is what a copy of {owner} is called; choose another name"
-                )
+                raise ValueError(f"learners: {name!r} is the name of a copy of {owner}; choose another name")
             if name in self.fixed:
                 raise ValueError(f"learners: {name!r} is a fixed player, too; choose another name")
             for meeting in learner.meets:
@@ -184,26 +177,26 @@ class LeagueGroup(Settings):
                     raise ValueError(
                         f"learners.{name}: there is no other learner to meet; use self, or add one"
                     )
-                self._somebody_is_frozen(name, meeting)
+                self._check_frozen(name, meeting)
         if self.learners and not self.fixed and not any(one.freeze for one in self.learners.values()):
             alone = all(m.by == "self" for one in self.learners.values() for m in one.meets)
             if alone:
                 raise ValueError(
-                    "learners meet only themselves and nobody is frozen: a league of one player; set freeze, or let them meet others"
+                    "learners meet only themselves and none is frozen: a league of one player; set freeze, or let them meet others"
                 )
         return self
 
-    def _somebody_is_frozen(self, name: str, meeting: MeetingGroup) -> None:
+    def _check_frozen(self, name: str, meeting: MeetingGroup) -> None:
         own = (name,) if meeting.by in _OWN else tuple(self.learners)
         owners = meeting.among or own
         if meeting.by in _FROZEN and not any(self.learners[owner].freeze for owner in owners):
             raise ValueError(
-                f'learners.{name}: "{meeting.by}" would never find anybody, no copy of {", ".join(owners)} is kept; set freeze'
+                f'learners.{name}: "{meeting.by}" finds no opponent, no copy of {", ".join(owners)} is kept; set freeze'
             )
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """Fixed players, each once, in the order in which they are named."""
+        """Fixed players, each once, in order."""
         named = (m.play for one in self.learners.values() for m in one.meets if m.by == "fixed")
         return tuple(dict.fromkeys(named))
 

@@ -1,4 +1,4 @@
-"""Leagues by name: what is usually meant by self-play, prioritised self-play, response oracles and exploiters (specification interfaces 11.2)."""
+"""Leagues by name: self-play, prioritised self-play, response oracles, exploiters (specification interfaces 11.2)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 _PFSP = {"by": "pfsp", "share": 0.5}
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # Against itself alone; copies are kept to be looked at.
+    # Against itself alone; copies are kept for inspection.
     "latest": {"learners": {"main": {"meets": [{"by": "self"}]}}},
-    # Four matches of five against itself, one against a copy from before.
+    # Four matches of five against itself, one against an earlier copy.
     "history": {
         "learners": {"main": {"meets": [{"by": "self", "share": 0.8}, {"by": "uniform", "share": 0.2}]}}
     },
     "pfsp": {"learners": {"main": {"meets": [{"by": "self", "share": 0.5}, _PFSP]}}},
-    # Each period a new learner answers the equilibrium of those before it.
+    # Each period a new learner best-responds to the equilibrium of the earlier ones.
     "psro": {
         "learners": {
             "main": {
@@ -27,7 +27,7 @@ PRESETS: dict[str, dict[str, Any]] = {
             }
         }
     },
-    # Vinyals et al. 2019: exploiters look for what beats the main agent, or everybody, and begin anew.
+    # Vinyals et al. 2019: exploiters learn to beat the main agent, or all players, and restart.
     "exploiters": {
         "learners": {
             "main": {"meets": [{"by": "self", "share": 0.35}, {"by": "pfsp", "share": 0.65}]},

@@ -1,6 +1,6 @@
-"""The network and how its numbers fit together.
+"""Settings of the network.
 
-Source: *preset* is the column of specification survival 10 that follows the code of Fanti (2022).
+*Preset* is the column of specification survival 10 that follows the code of Fanti (2022).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from interplay.core.settings import Settings
 
 CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _NETWORKS = ("attention", "mlp", "pictures", "seats", "tiles", "tiles_attention")
-_MOST_UNITS = 1_000_000  # of one layer; what fits into memory is checked when the run is made
+_MOST_UNITS = 1_000_000  # of one layer; memory is checked by `run.room`
 
 
 class NetworkGroup(Settings):
@@ -22,65 +22,66 @@ class NetworkGroup(Settings):
 
     kind: str = Field(
         "attention",
-        description="attention, mlp, pictures, seats, tiles, tiles_attention or your own package.module:Class.",
+        description="attention, mlp, pictures, seats, tiles, tiles_attention, or your own as package.module:Class.",
     )
     width: int = Field(32, ge=1, le=_MOST_UNITS, description="Units per embedded entity.")
     heads: int = Field(4, ge=1, description="Attention heads; they share the width evenly.")
-    layers: int = Field(2, ge=0, le=8, description="seats: how often every seat hears the others.")
+    layers: int = Field(2, ge=0, le=8, description="seats: rounds of message passing between seats.")
     tail: int = Field(64, ge=1, le=_MOST_UNITS, description="Units of the layers after the attention.")
     activation: Literal["tanh", "relu", "none"] = Field("tanh", description="Of every hidden layer.")
     attention_mask_additive: bool = Field(
-        False, description="The author's mask, which hides nothing: +1 on the logits of hidden entities."
+        False,
+        description="The mask of the author's code, which hides nothing: +1 on the logits of hidden entities.",
     )
     separate_value: bool = Field(False, description="A second network for the value, as in the paper's text.")
-    separate_heads: bool = Field(
-        False, description="tiles: a trunk for every head of the action and one for the value."
-    )
+    separate_heads: bool = Field(False, description="tiles: one trunk per action head and one for the value.")
     hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of mlp and pictures.")
     channels: tuple[int, int, int] = Field(
         (16, 32, 32), description="pictures: filters of the three convolutions."
     )
     memory: Literal["none", "gru", "lstm", "own"] = Field(
         "none",
-        description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
+        description="Recurrent cell before the heads; own: your own network keeps its memory itself.",
     )
     stack: int = Field(
         1,
         ge=1,
         le=1024,
-        description="How many of an agent's last observations the network sees; mlp or one of your own.",
+        description="Number of an agent's last observations in the input; mlp or your own network.",
     )
     critic: Literal["own", "team", "world"] = Field(
-        "own", description="What the value sees: the agent's observation, its team's, or the world's state."
+        "own", description="Input of the value: the agent's observation, its team's, or the world's state."
     )
-    critic_hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of such a critic.")
+    critic_hidden: tuple[int, ...] = Field(
+        (64, 64), description="Units per hidden layer of a team or world critic."
+    )
     memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
     normalise: bool = Field(
         False,
-        description="attention, mlp, pictures: numbers of observations by their running mean and deviation; not tables of entities.",
+        description="attention, mlp, pictures: normalise observations by their running mean and deviation; not entity tables.",
     )
     discrete: Literal["auto", "one_hot", "embedding", "number"] = Field(
         "auto",
-        description="What attention, mlp and pictures make of Discrete observations; auto: one-hots of 256 numbers in all, others embedded.",
+        description="Encoding of Discrete observations in attention, mlp and pictures; auto: one-hot up to 256 numbers in all, else embedding.",
     )
     scale_pictures: bool = Field(
-        True, description="Scale pictures of bytes to -1..1 where the network does not read them as bytes."
+        True, description="Scale byte pictures to -1..1 unless the network reads bytes."
     )
     action_masks: bool = Field(
         True,
-        description="Illegal choices are never made; false: any may be, and the world plays it as it says.",
+        description="Never choose an illegal action; false: the world handles illegal ones.",
     )
     probability_floor: float = Field(
         0.0,
         ge=0,
         lt=1,
-        description="Added to the probability of every legal choice before they are made to sum to 1.",
+        description="Added to the probability of every legal choice before normalisation.",
     )
 
     @property
     def remembers(self) -> str:
-        """The setting by which the networks remember something, e.g. ``memory = gru``; empty if they do not."""
+        """The setting that gives the networks memory, e.g. ``memory = gru``; empty: none."""
         if self.memory != "none":
             return f"memory = {self.memory}"
         return f"stack = {self.stack}" if self.stack > 1 else ""

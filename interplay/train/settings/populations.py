@@ -1,4 +1,4 @@
-"""Who shares weights with whom, and who plays against whom."""
+"""Settings of populations (agents that share weights), sides, past selves, turns and beliefs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def check_groups(by: str, groups: Mapping[str, Any]) -> None:
-    """Refuses groups of agents that are not asked for, or whose names would be no names of files.
+    """Refuses groups without ``by = "name"``, and group names that are no file names.
 
     Raises:
         ValueError: for them.
@@ -27,7 +27,7 @@ def check_groups(by: str, groups: Mapping[str, Any]) -> None:
 
 
 def shares_of(who: str | Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
-    """Those who may play a side, and their shares of the episodes, from a value of ``opponents``.
+    """Players of a side and their shares of the episodes, from a value of ``opponents``.
 
     Example:
         >>> shares_of("random"), shares_of([{"play": "self", "share": 0.75}, {"play": "past", "share": 0.25}])
@@ -37,7 +37,7 @@ def shares_of(who: str | Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]
 
 
 def is_share(one: Any) -> bool:
-    """Whether it says who plays and in which share of the episodes."""
+    """Whether it is ``{play = NAME, share = NUMBER}`` with a share above 0 and up to 1."""
     if not isinstance(one, Mapping) or one.keys() != {"play", "share"}:
         return False
     play, share = one["play"], one["share"]
@@ -45,15 +45,15 @@ def is_share(one: Any) -> bool:
 
 
 class PopulationGroup(Settings):
-    """Who shares weights with whom: every population has a network, an optimiser and metrics of its own."""
+    """Which agents share weights: every population has its own network, optimiser and metrics."""
 
     by: Literal["world", "kind", "name"] = Field(
         "world",
-        description="world: as the world says; kind: all agents of a kind are one; name: by the patterns of groups.",
+        description="world: the world's populations; kind: one per kind of agent; name: by the patterns of groups.",
     )
     groups: dict[str, list[str]] = Field(
         {},
-        description='Population to patterns of its agents\' names, e.g. {red = ["red_*"]}; by = "name" reads it.',
+        description='With by = "name": patterns of agent names per population, e.g. {red = ["red_*"]}.',
     )
     share_init: bool = Field(False, description="All populations begin with the same weights.")
     block: int = Field(
@@ -70,14 +70,14 @@ class PopulationGroup(Settings):
 
 
 class SidesGroup(Settings):
-    """What `opponents` and past selves play in an episode: parts of a world, also where all agents share their weights."""
+    """Sides: the parts of a world that `opponents` and past selves play, even with shared weights."""
 
     by: Literal["population", "team", "seat", "name"] = Field(
         "population",
-        description="population: each is a side; team: as the world says; seat: every slot; name: by the patterns of groups.",
+        description="population: one side each; team: the world's teams; seat: every slot; name: by the patterns of groups.",
     )
     groups: dict[str, list[str]] = Field(
-        {}, description='Side to patterns of its agents\' names, e.g. {left = ["player_0"]}; by = "name".'
+        {}, description='With by = "name": patterns of agent names per side, e.g. {left = ["player_0"]}.'
     )
 
     @model_validator(mode="after")
@@ -87,12 +87,12 @@ class SidesGroup(Settings):
 
 
 class AlternateGroup(Settings):
-    """Two populations that learn by turns (specification werewolf 15): while villagers win often wolves learn, and back."""
+    """Two populations that learn in turns, by the mean of a metric (specification werewolf 15)."""
 
     metric: str | None = Field(
         None,
         min_length=1,
-        description="Of an episode, e.g. win_vil; its mean says whose turn it is; off: no turns.",
+        description="Episode metric, e.g. win_vil; its mean sets the turn; off: no turns.",
     )
     at_high: str = Field("", description="Population that learns while the mean is at `high` or above.")
     at_low: str = Field("", description="Population that learns while the mean is at `low` or below.")
@@ -100,15 +100,15 @@ class AlternateGroup(Settings):
     low: float = Field(0.35, description="See at_low.")
     between: Literal["last", "both", "none"] = Field(
         "last",
-        description="Who learns between them: who learned last (both at the beginning), both, or neither.",
+        description="Learner between the two bounds: the last one (at first both), both, or none.",
     )
-    episodes: int = Field(1000, ge=1, description="The mean is over at least so many last episodes.")
+    episodes: int = Field(1000, ge=1, description="The mean is over at least this many last episodes.")
 
     @model_validator(mode="after")
     def _two_take_turns(self) -> AlternateGroup:
         if self.metric is None:
             if self.at_high or self.at_low:
-                raise ValueError("populations without a metric; give the metric that says whose turn it is")
+                raise ValueError("populations without a metric; give the metric that sets the turn")
             return self
         if not self.at_high or not self.at_low or self.at_high == self.at_low:
             raise ValueError(
@@ -120,16 +120,16 @@ class AlternateGroup(Settings):
 
 
 class PoolGroup(Settings):
-    """Self-play with past selves: in some episodes a population is played by weights that it had before."""
+    """Self-play with past selves: in some episodes a population plays with earlier weights."""
 
-    populations: tuple[str, ...] = Field((), description="That keep past selves; empty = none.")
+    populations: tuple[str, ...] = Field((), description="Populations with past selves; empty = none.")
     every: int = Field(50, ge=1, description="Updates between two snapshots.")
-    keep: int = Field(8, ge=1, le=64, description="Most snapshots of a population; the oldest gives way.")
+    keep: int = Field(8, ge=1, le=64, description="Most snapshots per population; the oldest is dropped.")
     share: float = Field(
         0.2,
         ge=0,
         le=1,
-        description="Of the episodes, those in which a past self plays one of the populations.",
+        description="Share of the episodes in which a past self plays one of the populations.",
     )
 
     @field_validator("populations")
@@ -141,21 +141,20 @@ class PoolGroup(Settings):
 
 
 class BeliefGroup(Settings):
-    """Optional losses that help players to talk (Sarkar et al. 2025): guess who is who from what was said, be paid for what others guess.
+    """Optional losses for communication (Sarkar et al. 2025): predict the roles of other seats, and a reward for changing predictions.
 
-    The guess is a head of its own beside policy and value, fitted to the truth, which is known in training. Those who are
-    guessed do not guess.
+    The prediction is a head beside policy and value, fitted to the true roles. The predicted population has no such loss.
     """
 
     about: str = Field(
-        "", description="Population whose seats are guessed, e.g. werewolf; empty: no head and neither loss."
+        "", description="Population whose seats are predicted, e.g. werewolf; empty: no head and no losses."
     )
     listening: float = Field(
-        0.1, gt=0, description="Weight of the guess's cross-entropy (nats, mean over seats) in the loss."
+        0.1, gt=0, description="Weight of the prediction's cross-entropy (nats, mean over seats) in the loss."
     )
     speaking: float = Field(
         0.0,
         ge=0,
-        description="Reward of a step, times the change of what the others believe of those who are guessed (0 to 1); "
-        "those who are guessed get its negative.",
+        description="Reward of a step per change (0 to 1) of the others' belief in the predicted seats; "
+        "the predicted population gets its negative.",
     )

@@ -1,4 +1,4 @@
-"""Published training settings by name: every number with its source, and what of the original is not honoured here."""
+"""Published training settings by name: every number with its source, and the departures from the original."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Row(NamedTuple):
 
     Attributes:
         key: as on the command line.
-        value: of it.
-        source: where the number stands.
+        value: its value.
+        source: publication or code.
     """
 
     key: str
@@ -26,14 +26,14 @@ class Row(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """The settings of somebody's published training.
+    """Settings of a published training run.
 
     Attributes:
-        about: whose, in a few words.
-        worlds: pattern of the ids that it is for.
-        world: that is trained on where none is named, with the rows of `game`.
+        about: title.
+        worlds: pattern of world ids it applies to.
+        world: default world, with the options in `game`.
         rows: the settings.
-        departures: what is not as it was there, one sentence each; said when a run begins.
+        departures: differences from the original, one sentence each; logged when a run begins.
         game: options of `world`.
     """
 
@@ -86,7 +86,7 @@ PRESETS: dict[str, Preset] = {
         departures=(
             "hidden entities are masked, as the paper says; the code's mask hides nothing: network.attention_mask_additive=true",
             "the world is the paper's; the quirks of its code: world.options.author_parity=true",
-            "agent-steps count those who acted; the author's 10 M count every slot, which is slot_steps here",
+            "agent-steps count acting agents; the author's 10 M count every slot, which is slot_steps here",
             "advantages are normalised over an update, not over each minibatch",
         ),
     ),
@@ -122,7 +122,7 @@ PRESETS: dict[str, Preset] = {
             "a running life's steps older than 128 ticks are learnt from with a value at the cut: policy_gradient.horizon",
             "advantages are normalised for each population, and a population without a row keeps its moments (specification mmo 10)",
             "the code's three trunks: network.separate_heads=true",
-            "its number of lives is yours to say: --steps",
+            "its number of lives is not set: give --steps",
         ),
     ),
     "werewolf-record": Preset(
@@ -134,7 +134,7 @@ PRESETS: dict[str, Preset] = {
             Row("num_worlds", 8, "with ppo.rollout: a batch of 400 steps, " + _PC),
             Row("ppo.rollout", 50, "with num_worlds: a batch of 400 steps, " + _PC),
             Row("ppo.epochs", 10, _PC),
-            Row("ppo.target_kl", None, "no stop by KL is told (specification werewolf 15)"),
+            Row("ppo.target_kl", None, "no stop by KL is published (specification werewolf 15)"),
             Row("ppo.clip", 0.2, _PC),
             Row("ppo.gamma", 0.998, _PC),
             Row("ppo.discount", "step", "gamma counts steps of the world (specification werewolf 15)"),
@@ -146,8 +146,8 @@ PRESETS: dict[str, Preset] = {
             Row("network.kind", "mlp", "feed-forward, " + _PC),
         ),
         departures=(
-            "the record does not tell its settings: these are the published code's starting values, which the original says are a hint only",
-            "units of layers and the size of minibatches are not told: network.hidden and ppo.minibatch are those of interplay",
+            "the record does not hold its settings: these are the published code's starting values, by the original only a hint",
+            "units of layers and the size of minibatches are not published: network.hidden and ppo.minibatch are those of interplay",
             "an update cuts games where its steps end and goes on with a value; there it held complete games",
             "for 21 players add: world.options.n_players=21 world.options.signal_length=21 world.options.signal_range=21",
         ),
@@ -157,7 +157,7 @@ PRESETS: dict[str, Preset] = {
 
 
 def find_preset(name: str) -> Preset:
-    """The preset of a name.
+    """The preset of this name.
 
     Raises:
         UserError: if there is none.
@@ -169,14 +169,13 @@ def find_preset(name: str) -> Preset:
 
 
 def under(name: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """Settings with those of a preset below them.
+    """Puts the user's settings over those of a preset.
 
     Args:
-        name: of the preset.
-        asked: nested, by the user: what it says stays. Without a world it gets the preset's, with its options.
+        asked: nested, of the user. Without a world it gets the preset's, with its options.
 
     Raises:
-        UserError: if there is no such preset, or the world is not one that it is for.
+        UserError: for an unknown preset, or a world it does not apply to.
 
     Example:
         >>> under("fanti2022", {"ppo": {"epochs": 10}})["world"]
@@ -205,7 +204,7 @@ def under(name: str, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(name: str) -> str:
-    """A preset as a section of a page: its rows with their sources, and what it does not honour."""
+    """A preset as a section of docs/presets.md: its rows with sources, and its departures."""
     preset = find_preset(name)
     lines = [f"## {name}", "", f"{preset.about[0].upper()}{preset.about[1:]}; for `{preset.worlds}`,"]
     options = "".join(f" world.options.{key}={toml_value(value)}" for key, value, _ in preset.game)

@@ -1,21 +1,21 @@
-"""How many updates a run is, and fewer worlds where that would be too few to learn in."""
+"""The number of updates of a run, and fewer worlds where it would be too low."""
 
 from __future__ import annotations
 
 from interplay.core.settings import changed
 from interplay.train.settings.train import TrainSettings
 
-ALL_ACT = 0.8  # share of the slots' steps from which the least number of updates says enough
-LEAST_UPDATES = 20  # of a run whose number of worlds nobody chose
+ALL_ACT = 0.8  # from this share of acting slots on, the least number of updates is a good estimate
+LEAST_UPDATES = 20  # of a run with a default number of worlds
 
 
 def slot_steps(settings: TrainSettings, rollout: int, slots: int) -> int:
-    """Steps of every slot of every world in an update, alive or not: the most agent-steps that it can have."""
+    """Steps of all slots of all worlds in an update, an upper bound of its agent-steps."""
     return rollout * settings.num_worlds * slots
 
 
 def in_updates(settings: TrainSettings, rollout: int, slots: int) -> str:
-    """A run's length in words.
+    """The run's length in updates, as text.
 
     Example:
         >>> settings = TrainSettings(world={"id": "pong/2p"}, num_worlds=64, steps=300_000)
@@ -28,12 +28,13 @@ def in_updates(settings: TrainSettings, rollout: int, slots: int) -> str:
 
 
 def in_updates_so_far(settings: TrainSettings, most: int, updates: int, agent_steps: int, last: int) -> str:
-    """A run's length in words, from how many slots have acted; "" where nearly all did, or where nothing is left.
+    """The run's length in updates as text, from the acting share of the last update.
+
+    Empty where nearly all slots acted, or the run is complete.
 
     Args:
-        settings: of the run.
-        most: agent-steps that an update can have.
-        updates, agent_steps: that are done.
+        most: upper bound of an update's agent-steps.
+        updates, agent_steps: done so far.
         last: agent-steps of the last update.
 
     Example:
@@ -52,10 +53,10 @@ def in_updates_so_far(settings: TrainSettings, most: int, updates: int, agent_st
 
 
 def fit_worlds(settings: TrainSettings, slots: int) -> TrainSettings:
-    """The settings with the number of worlds halved, as often as it takes and the shards allow, until a run has `LEAST_UPDATES`.
+    """Halves the number of worlds until the run has `LEAST_UPDATES`, as far as the shards allow.
 
     Args:
-        settings: of a run whose number of worlds is a default.
+        settings: of a run with a default number of worlds.
         slots: of one world.
 
     Example:
@@ -64,7 +65,7 @@ def fit_worlds(settings: TrainSettings, slots: int) -> TrainSettings:
         (64, 4)
     """
     group = getattr(settings, settings.algorithm, None)
-    if group is None:  # an algorithm of the user's own: its rollout is known when it is made
+    if group is None:  # a user-defined algorithm: its rollout is not known yet
         return settings
     worlds, shards = settings.num_worlds, settings.train.shards
     while settings.steps < LEAST_UPDATES * group.rollout * worlds * slots and worlds % (2 * shards) == 0:

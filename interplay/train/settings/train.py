@@ -1,7 +1,4 @@
-"""A whole run: its world, its split over processes, and all groups together.
-
-Source: *shards* is specification scale 3.
-"""
+"""Settings of a whole run: its world, its split over processes, and all groups."""
 
 from __future__ import annotations
 
@@ -38,84 +35,84 @@ from interplay.train.settings.populations import (
     shares_of,
 )
 from interplay.train.settings.record import RecordGroup
-from interplay.train.settings.renamed import ALSO_CALLED, RENAMED
+from interplay.train.settings.synonyms import ALSO_CALLED
 
-_READ_KNOWN_LEAVES = ("seats", "tiles", "tiles_attention")  # networks that would not look at another one
+_READ_KNOWN_LEAVES = ("seats", "tiles", "tiles_attention")  # networks that ignore an additional leaf
 
 
 class WorldChoice(Settings):
-    """Which world is trained on."""
+    """The world of the run."""
 
     id: str = Field(min_length=1, description="Registry id; `interplay worlds` lists them.")
-    options: dict[str, Any] = Field({}, description="Options of this world, as its own settings name them.")
+    options: dict[str, Any] = Field({}, description="Options of the world; `interplay worlds ID` lists them.")
 
     @field_validator("options")
     @classmethod
-    def _leave_what_the_run_says(cls, options: dict[str, Any]) -> dict[str, Any]:
+    def _set_by_the_run(cls, options: dict[str, Any]) -> dict[str, Any]:
         for name in ("num_worlds", "seed", "first_world"):
             if name in options:
                 cure = "leave it out" if name == "first_world" else f"write {name}, without world.options"
-                raise ValueError(f"{name} = {show(options[name])}: that is the run's to say; {cure}")
+                raise ValueError(f"{name} = {show(options[name])} is set by the run; {cure}")
         return options
 
 
 class TrainGroup(Settings):
-    """How the run is split over processes and kept on disk."""
+    """Processes, devices, checkpoints, limits, ratings and logs of the run."""
 
-    shards: int = Field(4, ge=1, le=1024, description="Fixed parts of the run; part of the result (shards).")
+    shards: int = Field(
+        4, ge=1, le=1024, description="Fixed parts of the run (specification scale 3); part of the result."
+    )
     workers: int = Field(
-        1, ge=1, le=1024, description="Processes that share the shards; never changes a bit."
+        1, ge=1, le=1024, description="Processes that share the shards; not part of the result."
     )
     device: str = Field(
         "cpu",
-        description="Where the networks are computed: cpu, gpu, gpu:1 (the second card), or auto, a card where there is one; part of "
-        "the result. Worlds are stepped on the processor.",
+        description="Device of the networks: cpu, gpu, gpu:1 (the second GPU), or auto (a GPU if there is one); part of "
+        "the result. Worlds are stepped on the CPU.",
     )
     devices: int = Field(
         1,
         ge=1,
         le=8,
-        description="Cards of this machine that share every minibatch, from `device` on: 1, 2, 4 or 8; part of the result.",
+        description="GPUs of this machine that share every minibatch, from `device` on: 1, 2, 4 or 8; part of the result.",
     )
     precision: Literal["float32", "tf32", "bfloat16"] = Field(
         "float32",
-        description="Of products of matrices on a card; sums, gradients and moments stay float32. Part of the result.",
+        description="Precision of matrix products on a GPU; sums, gradients and moments stay float32. Part of the result.",
     )
     threads: Literal["auto"] | Annotated[int, Field(ge=1, le=1024)] = Field(
         "auto",
-        description="Threads that step worlds, in each process; never changes a bit. auto: 1, with a GPU the cores less two. "
+        description="Threads that step worlds, in each process; not part of the result. auto: 1, with a GPU the cores less two. "
         "Worlds in plain Python use none.",
     )
     checkpoint_seconds: float = Field(
-        30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
+        30.0, ge=0, description="Seconds of training between checkpoints, the most a crash can lose."
     )
-    keep_checkpoints: int = Field(3, ge=1, description="Newest checkpoints that are kept.")
+    keep_checkpoints: int = Field(3, ge=1, description="Number of newest checkpoints to keep.")
     keep_at: tuple[Annotated[int, Field(ge=0)], ...] = Field(
         (),
-        description="Agent-steps whose checkpoints are kept for good: of each the first update that reaches it.",
+        description="Agent-steps with a permanent checkpoint: of each the first update that reaches it.",
     )
-    keep_every: int | None = Field(
-        None, ge=1, description="Agent-steps between checkpoints that are kept for good."
-    )
+    keep_every: int | None = Field(None, ge=1, description="Agent-steps between permanent checkpoints.")
     checkpoint_updates: int | None = Field(
         None, ge=1, description="Updates between checkpoints, besides those by time."
     )
     checkpoint_at_end: bool = Field(True, description="Save when the run is complete.")
     log_every: int = Field(1, ge=1, description="Updates per line of metrics.jsonl.")
-    max_updates: int | None = Field(None, ge=1, description="The run ends after so many updates.")
-    max_episodes: int | None = Field(None, ge=1, description="The run ends after so many whole episodes.")
-    max_seconds: float | None = Field(None, gt=0, description="The run ends after so many seconds.")
+    max_updates: int | None = Field(None, ge=1, description="The run ends after this many updates.")
+    max_episodes: int | None = Field(None, ge=1, description="The run ends after this many whole episodes.")
+    max_seconds: float | None = Field(None, gt=0, description="The run ends after this many seconds.")
     step_limit: float | None = Field(
         None,
         gt=0,
-        description="Seconds after which a step that an environment does not come back from ends the run; with "
-        "world.options.processes = 1 or more a new process takes its place, and the episodes of its worlds are cut.",
+        description="Time limit of an environment step in seconds; beyond it the run ends. With "
+        "world.options.processes = 1 or more the process is replaced instead and the episodes of its worlds are truncated.",
     )
     learners: tuple[str, ...] = Field(
         (), description="Kinds of agents, or populations, that learn; empty = all of them."
     )
     start_from: str | None = Field(
-        None, min_length=1, description="Run or checkpoint whose weights the run begins with."
+        None, min_length=1, description="Run or checkpoint with the initial weights."
     )
     best_by: str | None = Field(
         None,
@@ -125,12 +122,12 @@ class TrainGroup(Settings):
     best_measurements: int | None = Field(
         None,
         ge=1,
-        description="Measurements that this mean is taken over: updates, or ratings, that have the metric; "
+        description="Measurements in this mean: updates, or ratings, that have the metric; "
         "off: a tenth of those so far, at least 5.",
     )
     evaluate_against: tuple[str, ...] = Field(
         (),
-        description="Fixed opponents that the policy is rated against: policies, run folders, checkpoints.",
+        description="Fixed opponents of ratings: policies, run folders, checkpoints.",
     )
     evaluate_every: int | None = Field(
         None, ge=1, description="Agent-steps between two ratings; off: a twentieth of the run."
@@ -140,7 +137,7 @@ class TrainGroup(Settings):
     )
     evaluate_actions: Literal["greedy", "sampled", "both"] = Field(
         "greedy",
-        description="Rule of play in ratings: the likeliest actions, drawn ones, or a rating by each. Value factorisation is always greedy.",
+        description="Actions in ratings: the likeliest, sampled ones, or a rating with each. Value factorisation is always greedy.",
     )
     evaluate_score: Literal["outcome", "return"] | None = Field(
         None,
@@ -149,11 +146,11 @@ class TrainGroup(Settings):
     quiet: bool = Field(False, description="Show no progress.")
     writers: tuple[Literal["auto", "tensorboard", "csv", "wandb", "mlflow"], ...] = Field(
         ("auto",),
-        description="Who gets the metrics besides metrics.jsonl; auto: TensorBoard where it is installed.",
+        description="Writers of the metrics besides metrics.jsonl; auto: TensorBoard where it is installed.",
     )
 
     def keeps(self, before: int, now: int) -> bool:
-        """Whether a checkpoint is kept for good: `keep_at` or `keep_every` names a number of agent-steps in (before, now].
+        """Whether the checkpoint at `now` is permanent: `keep_at` or `keep_every` has a number in (before, now].
 
         Example:
             >>> group = TrainGroup(keep_at=(0, 700), keep_every=500)
@@ -195,7 +192,7 @@ class TrainGroup(Settings):
             )
         if self.workers > 1 and self.device not in ("cpu", "auto"):
             raise ValueError(
-                f"workers = {self.workers} with device = {self.device}: one process feeds a card; leave workers out, train.threads steps worlds"
+                f"workers = {self.workers} with device = {self.device}: one process feeds a GPU; leave workers out, train.threads steps worlds"
             )
         if self.devices > 1 and (self.devices & (self.devices - 1) or self.device == "cpu"):
             raise ValueError(
@@ -208,15 +205,51 @@ class TrainGroup(Settings):
         return self
 
 
+def code_names(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """As `Settings.code_names`, for the nested values of a run, which need not be valid."""
+    world, network, train, curriculum, league, opponents = (
+        found if isinstance(found := values.get(name), Mapping) else {}
+        for name in ("world", "network", "train", "curriculum", "league", "opponents")
+    )
+    if _is_program(world.get("id")):
+        yield "world.id", world["id"]
+        yield "world.options", world.get("options", {})
+        stages = curriculum.get("stages", ())
+        for stage in stages if isinstance(stages, list | tuple) else ():
+            yield "curriculum.stages", stage.get("options", {}) if isinstance(stage, Mapping) else stage
+    if _is_program(network.get("kind")):
+        yield "network.kind", network["kind"]
+    if _is_program(values.get("algorithm")):
+        yield "algorithm", values["algorithm"]
+        yield "algorithm_options", values.get("algorithm_options", {})
+    players = {f"opponents.{side}": who for side, who in opponents.items()}
+    players["league.learners"] = league.get("learners")
+    players["train.evaluate_against"] = train.get("evaluate_against")
+    for key, who in players.items():
+        yield from ((key, name) for name in dict.fromkeys(_strings(who)) if is_code(name))
+
+
+def _is_program(value: Any) -> bool:
+    return isinstance(value, str) and ":" in value
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All strings inside groups and lists."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(part)
+
+
 class TrainSettings(Settings):
-    """A whole training run; with the same package, thread count and jax version it fixes every bit of it.
+    """Settings of a training run; with the package, thread count and jax version they fix its result bit by bit.
 
     Example:
         >>> TrainSettings(world=WorldChoice(id="survival/1v1-heals-low")).ppo.clip
         0.2
     """
 
-    renamed: ClassVar[Mapping[str, str]] = RENAMED
     also_called: ClassVar[Mapping[str, str]] = ALSO_CALLED
 
     seed: int = Field(0, ge=0, lt=2**63, description="Names every random stream of the run.")
@@ -226,11 +259,11 @@ class TrainSettings(Settings):
     )
     algorithm: str = Field(
         "ppo",
-        description=f"How to learn: {', '.join(BUILT_IN)} (each has a group of its name) or your own package.module:Class.",
+        description=f"{', '.join(BUILT_IN)} (each with a group of its name), or your own as package.module:Class.",
     )
-    algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
+    algorithm_options: dict[str, Any] = Field({}, description="Settings of your own algorithm.")
     name: str = Field(
-        "", max_length=60, description="What tables and pictures call runs with these settings."
+        "", max_length=60, description="Label of runs with these settings in tables and pictures."
     )
     world: WorldChoice
     curriculum: CurriculumGroup = CurriculumGroup()
@@ -246,12 +279,12 @@ class TrainSettings(Settings):
     sides: SidesGroup = SidesGroup()
     interfaces: dict[str, Any] = Field(
         {},
-        description="Population, side, kind, team or agent to what it sees and acts through, the innermost first: "
+        description="Observation and action interfaces per population, side, kind, team or agent, the innermost first: "
         '{left = [{name = "FrameStack", k = 4}, "ConcatVec"]}.',
     )
     opponents: dict[str, Any] = Field(
         {},
-        description="Population, side or any (one of them) to who plays it: a scripted policy, run folder or checkpoint, "
+        description="Player per population, side or any (one of them): a scripted policy, run folder or checkpoint, "
         'or a list with shares of the episodes: [{play = "random", share = 0.2}, {play = "self", share = 0.8}].',
     )
     alternate: AlternateGroup = AlternateGroup()
@@ -261,30 +294,12 @@ class TrainSettings(Settings):
     network: NetworkGroup = NetworkGroup()
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
-        """World, network, algorithm and opponents, where they are programs of somebody's own."""
-        if ":" in self.world.id:
-            yield "world.id", self.world.id
-            yield "world.options", self.world.options
-            yield from (("curriculum.stages", stage.options) for stage in self.curriculum.stages)
-        if ":" in self.network.kind:
-            yield "network.kind", self.network.kind
-        if ":" in self.algorithm:
-            yield "algorithm", self.algorithm
-            yield "algorithm_options", self.algorithm_options
-        for side, who in self.opponents.items():
-            for play, _ in shares_of(who):
-                if is_code(play):
-                    yield f"opponents.{side}", play
-        for who in self.league.fixed:
-            if is_code(who):
-                yield "league.learners", who
-        for who in self.train.evaluate_against:
-            if is_code(who):
-                yield "train.evaluate_against", who
+        """World, network, algorithm and opponents that are user-defined programs."""
+        yield from code_names(self.model_dump())
 
     @property
     def factored(self) -> VdnGroup | None:
-        """The numbers of the value factorisation that the run learns by; None where it learns otherwise."""
+        """The group of the run's value factorisation; None for other algorithms."""
         own = getattr(self, self.algorithm, None)
         return own if isinstance(own, VdnGroup) else None
 
@@ -295,7 +310,7 @@ class TrainSettings(Settings):
 
     @property
     def foreign(self) -> dict[str, str]:
-        """Population -> who plays it, of several the most frequent, where the run's own networks never do."""
+        """Population -> its most frequent player, for those that the run's own networks never play."""
         each = {name: dict(shares_of(who)) for name, who in self.opponents.items()}
         some = self.sides.by == "population"
         return {
@@ -312,12 +327,12 @@ class TrainSettings(Settings):
                 continue
             if not isinstance(who, list) or not who or not all(map(is_share, who)):
                 raise ValueError(
-                    f"{side} = {show(who)} is nobody; name one, or a list of "
+                    f"{side} = {show(who)} is no player; name one, or a list of "
                     '{play = "random", share = 0.2} with shares above 0'
                 )
             names = [one["play"] for one in who]
             if len(set(names)) < len(names):
-                raise ValueError(f"{side}: {names} names somebody twice; add up the shares")
+                raise ValueError(f"{side}: {names} names a player twice; add up the shares")
             shares = [one["share"] for one in who]
             if abs(sum(shares) - 1.0) > 1e-6:
                 raise ValueError(f"{side}: shares {shares} sum to {sum(shares):g}; make them sum to 1")
@@ -353,7 +368,7 @@ class TrainSettings(Settings):
             key = self.network.remembers.partition(" ")[0] or "critic"
             raise ValueError(
                 f'belief.about = "{self.belief.about}" with network.{key} = "{getattr(self.network, key)}": '
-                f"networks that guess have no {'other critic' if key == 'critic' else 'memory'}; leave one of them out"
+                f"networks with a belief head have no {'other critic' if key == 'critic' else 'memory'}; leave one of them out"
             )
         if self.network.memory == "none" or self.algorithm not in BUILT_IN or self.factored is not None:
             return self
@@ -391,7 +406,7 @@ class TrainSettings(Settings):
             ):
                 if others:
                     raise ValueError(
-                        f"league.learners and {key} = {show(others)}: a league says itself who learns and who meets whom; leave one out"
+                        f"league.learners and {key} = {show(others)}: a league sets learners and opponents itself; leave one out"
                     )
         return self
 
@@ -407,16 +422,16 @@ class TrainSettings(Settings):
         ):
             if value:
                 raise ValueError(
-                    f'{key} = {show(value)} with algorithm = "{self.algorithm}", which replays what it played: it has no turns, guesses or '
+                    f'{key} = {show(value)} with algorithm = "{self.algorithm}", which has no turns, beliefs or '
                     'league; leave it out, or set algorithm = "ppo"'
                 )
         if self.train.devices > 1:
             raise ValueError(
-                f'train.devices = {self.train.devices} with algorithm = "{self.algorithm}", whose gradients one card computes; leave it out'
+                f'train.devices = {self.train.devices} with algorithm = "{self.algorithm}", which uses one device; leave it out'
             )
         if group.agent_id and self.network.kind in _READ_KNOWN_LEAVES:
             raise ValueError(
-                f'{self.algorithm}.agent_id = true with network.kind = "{self.network.kind}", which reads the leaves that it knows; '
+                f'{self.algorithm}.agent_id = true with network.kind = "{self.network.kind}", which ignores additional leaves; '
                 "set network.kind = mlp, or agent_id = false"
             )
         if group.replay < group.minibatch:

@@ -1,4 +1,4 @@
-"""Many runs that differ in some settings: planned, run in processes that stay, each exactly once."""
+"""Sweeps: runs that differ in some settings, each trained exactly once in a pool of processes."""
 
 from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan
 from interplay.train.sweep.sweep import SweepResult, resume_sweep, sweep

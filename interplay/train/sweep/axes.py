@@ -1,4 +1,4 @@
-"""What varies in a sweep: values on a grid, values that are drawn, points that are listed; and the names of runs."""
+"""Points of a sweep (grid, random draws, listed points) and the names of their runs."""
 
 from __future__ import annotations
 
@@ -19,25 +19,20 @@ from interplay.core.settings import Settings, build, nest, parse_overrides
 
 Point = dict[str, Any]  # path of a key -> value
 MOST = 100_000  # points, and runs, of a sweep
-LONGEST = 100  # letters of a run's name, whose folder every system must take
-_DIGITS = 5  # of a value that is drawn
+LONGEST = 100  # letters of a run's name, a valid folder name on every system
+_DIGITS = 5  # of a drawn value
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
 _UNSCALED = re.compile(r"\s*([^.\s].*?)\.\.(.+?)\s*")
 _DRAWN = re.compile(r"(log|linear):(.+?)\.\.(.+)")
 
 
 class Drawn(Settings):
-    """A value that is drawn for each point of a random search.
-
-    Whole bounds give whole numbers, both bounds included.
-    """
+    """A random value of each point; whole bounds give whole numbers, both included."""
 
     low: int | float | None = Field(None, description="Lowest value.")
     high: int | float | None = Field(None, description="Highest value.")
-    scale: Literal["linear", "log"] = Field(
-        "linear", description="What is drawn evenly: the value or its logarithm."
-    )
-    choices: list[Any] = Field([], description="Or one of these.")
+    scale: Literal["linear", "log"] = Field("linear", description="Uniform in the value or in its logarithm.")
+    choices: list[Any] = Field([], description="Instead of bounds: one of these.")
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Drawn:
@@ -54,8 +49,7 @@ class Drawn(Settings):
                 math.floor(math.log10(largest)) + 1 - _DIGITS
             ):
                 raise ValueError(
-                    f"low = {self.low} and high = {self.high} differ by less than draws, which have {_DIGITS} digits; "
-                    "give choices"
+                    f"low = {self.low} and high = {self.high} are equal in the {_DIGITS} digits of a draw; give choices"
                 )
         return self
 
@@ -75,7 +69,7 @@ class Drawn(Settings):
             value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
         else:
             value = low + share * (high - low)
-        # Rounded: the name of the run says the value that it was made with.
+        # Rounded, so that the run's name holds the exact value.
         value = math.floor(value) if self._whole else float(f"{value:.{_DIGITS}g}")
         return type(value)(min(max(value, self.low), self.high))
 
@@ -91,12 +85,12 @@ def points(
     draw_seed: int,
     listed: Sequence[Mapping[str, Any]],
 ) -> list[Point]:
-    """Every combination of the grid, of every listed point, of every draw; equal ones once.
+    """All combinations of grid, listed points and draws, without duplicates.
 
-    A draw depends on its number, its key and `draw_seed` alone, so that more draws add to those that there are.
+    A draw depends on its number, its key and `draw_seed` alone, so more draws only add points.
 
     Raises:
-        UserError: if there are too many, a key varies in two ways, or a key of the grid has no value or one twice.
+        UserError: for too many points, a key in two of the three, or a grid key without values or with one twice.
 
     Example:
         >>> points({"ppo.clip": [0.1, 0.2]}, {}, 1, 0, [])
@@ -129,14 +123,14 @@ def points(
 def combinations(
     grid: Mapping[str, Sequence[Any]], random: Mapping[str, Drawn], draws: int, listed: Sequence[Any]
 ) -> int:
-    """Points of the grid, of the list and of the draws, equal ones counted as often as they are there."""
+    """Number of combinations, duplicates included."""
     return math.prod(map(len, grid.values())) * (draws if random else 1) * max(len(listed), 1)
 
 
 def name_runs(found: Sequence[Point]) -> list[str]:
-    """A name for each point that is a folder's: the last part of each key and its value, e.g. ``clip-0.1--seed-2``.
+    """A folder name for each point: the last part of each key and its value, e.g. ``clip-0.1--seed-2``.
 
-    The key ``name`` gives its value alone.
+    The key ``name`` contributes its value alone.
 
     Example:
         >>> name_runs([{"ppo.clip": 0.1, "seed": 2}, {"ppo.clip": 0.2, "seed": 2}])
@@ -160,7 +154,7 @@ def name_runs(found: Sequence[Point]) -> list[str]:
 
 
 def nested(point: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by the path of their key as settings have them, group in group.
+    """Values by dotted key as nested groups.
 
     Raises:
         UserError: if one key is a group of another.
@@ -173,19 +167,19 @@ def nested(point: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> Point:
-    """Values by the path of their key, of a point whose keys may be groups."""
+    """Values of a point with groups by dotted key."""
     found: Point = {}
     for key, value in values.items():
         inside = isinstance(value, Mapping) and value and not any("." in part for part in value)
         for path, one in (_flat(value, f"{before}{key}.") if inside else {before + key: value}).items():
             if path in found:
-                raise UserError(f"sweep: a point says {path} twice; name it once")
+                raise UserError(f"sweep: a point has {path} twice; give it once")
             found[path] = one
     return found
 
 
 def read_axis(text: str) -> tuple[str, list[Any] | Drawn]:
-    """What varies, as it is typed: ``key=1,2``, ``key=0..4``, ``key=log:1e-5..1e-3``, ``key=linear:0..1``.
+    """Parses ``key=1,2``, ``key=0..4``, ``key=log:1e-5..1e-3`` or ``key=linear:0..1``.
 
     Raises:
         UserError: for none of these.
@@ -194,29 +188,29 @@ def read_axis(text: str) -> tuple[str, list[Any] | Drawn]:
         >>> read_axis("seed=0..2"), read_axis("network.hidden=[64, 64],[128]")
         (('seed', [0, 1, 2]), ('network.hidden', [[64, 64], [128]]))
     """
-    key, equals, said = (part.strip() for part in text.partition("="))
-    if not (key and equals and said):
+    key, equals, typed = (part.strip() for part in text.partition("="))
+    if not (key and equals and typed):
         raise UserError(f"-p {text}: not KEY=VALUES; write for example -p ppo.learning_rate=1e-4,3e-4")
-    if found := _RANGE.fullmatch(said):
+    if found := _RANGE.fullmatch(typed):
         first, last = int(found[1]), int(found[2])
         if first > last:
             raise UserError(f"-p {text}: {first} is above {last}; write the lower one first")
         return key, list(range(first, last + 1))
-    if found := _DRAWN.fullmatch(said):
+    if found := _DRAWN.fullmatch(typed):
         low, high = (_one(part) for part in found.groups()[1:])
         if not all(isinstance(end, int | float) for end in (low, high)):
             raise UserError(f"-p {text}: bounds are numbers; write for example -p {key}=log:1e-5..1e-3")
         return key, build(Drawn, {"low": low, "high": high, "scale": found[1]}, f"-p {text}")
-    for part in said.split(","):
+    for part in typed.split(","):
         if (found := _UNSCALED.fullmatch(part)) and all(
             isinstance(_one(end), int | float) for end in found.groups()
         ):
             raise UserError(
-                f"-p {text}: {part.strip()} does not say what lies between; write linear:{part.strip()} or log:..., "
+                f"-p {text}: {part.strip()} is a range without a scale; write linear:{part.strip()} or log:..., "
                 "or each value"
             )
-    values = _one(f"[{said}]")
-    return key, values if isinstance(values, list) else [_one(part) for part in said.split(",")]
+    values = _one(f"[{typed}]")
+    return key, values if isinstance(values, list) else [_one(part) for part in typed.split(",")]
 
 
 def _one(text: str) -> Any:
@@ -228,7 +222,7 @@ def _share(seed: int, key: str, number: int) -> float:
 
 
 def _shortest(key: str, keys: Sequence[str]) -> str:
-    """The end of a key's path that no other key has."""
+    """The shortest end of a dotted key that no other key has."""
     parts = key.split(".")
     for length in range(1, len(parts)):
         end = ".".join(parts[-length:])

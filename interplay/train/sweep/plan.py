@@ -1,4 +1,4 @@
-"""A sweep's settings, and the runs that they mean."""
+"""A sweep's settings and its runs."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 from pydantic import Field, field_validator
 
 from interplay.core.errors import UserError
-from interplay.core.loading import is_code
 from interplay.core.seals import canonical, digest
 from interplay.core.settings import Settings, build, merge
 from interplay.registry import training_settings
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.train import code_names
 from interplay.train.settings.unread import check_read, fitting
 from interplay.train.sweep.axes import MOST, Drawn, Point, combinations, name_runs, nested, points
 
 
 class SweepSettings(Settings):
-    """Runs that differ in some settings: every point of the grid, of the list and of the draws, with every seed.
+    """Settings of a sweep: all combinations of grid, listed points and draws, with every seed.
 
     Example:
         >>> asked = SweepSettings(
@@ -28,12 +28,12 @@ class SweepSettings(Settings):
         ['clip-0.1--seed-0', 'clip-0.1--seed-1', 'clip-0.2--seed-0', 'clip-0.2--seed-1']
     """
 
-    settings: dict[str, Any] = Field({}, description="Of every run, as a settings file has them.")
-    grid: dict[str, list[Any]] = Field({}, description="Key to its values; all combinations are run.")
-    random: dict[str, Drawn] = Field({}, description="Key to what its values are drawn from.")
-    draws: int = Field(1, ge=1, le=MOST, description="Points that are drawn, where something is.")
-    draw_seed: int = Field(0, ge=0, lt=2**63, description="Names the draws.")
-    points: list[dict[str, Any]] = Field([], description="Points that are listed: values by key.")
+    settings: dict[str, Any] = Field({}, description="Settings of every run, as in a settings file.")
+    grid: dict[str, list[Any]] = Field({}, description="Values per key; all combinations are run.")
+    random: dict[str, Drawn] = Field({}, description="Distribution per key.")
+    draws: int = Field(1, ge=1, le=MOST, description="Number of random points.")
+    draw_seed: int = Field(0, ge=0, lt=2**63, description="Seed of the random points.")
+    points: list[dict[str, Any]] = Field([], description="Listed points: values by key.")
     seeds: tuple[int, ...] = Field((), description="Seeds of every point; a number n means 0 to n - 1.")
 
     @field_validator("seeds", mode="before")
@@ -42,20 +42,20 @@ class SweepSettings(Settings):
         return tuple(range(seeds)) if type(seeds) is int and 0 < seeds <= MOST else seeds
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
-        """Of all its runs, each once; nothing is imported for it, as nobody has said yet that they may run."""
-        said: list[tuple[str, Any]] = []
+        """Programs of all runs, each once; imports nothing, since they are not trusted yet."""
+        seen: list[tuple[str, Any]] = []
         for point in points(self.grid, self.random, self.draws, self.draw_seed, self.points):
-            for entry in _code_names(merge(self.settings, nested(point))):
-                if entry not in said:
-                    said.append(entry)
+            for entry in code_names(merge(self.settings, nested(point))):
+                if entry not in seen:
+                    seen.append(entry)
                     yield entry
 
 
-def tell_equal(asked: SweepSettings) -> str:
-    """How many points of a sweep equal an earlier one, which is run once; "" for none.
+def duplicates_note(asked: SweepSettings) -> str:
+    """The number of duplicate points as text, which are run once; "" for none.
 
     Example:
-        >>> tell_equal(SweepSettings(points=[{"ppo.clip": 0.1}, {"ppo.clip": 0.1}]))
+        >>> duplicates_note(SweepSettings(points=[{"ppo.clip": 0.1}, {"ppo.clip": 0.1}]))
         '1 of 2 points equals an earlier one and is left out'
     """
     axes = asked.grid, asked.random, asked.draws
@@ -70,8 +70,8 @@ class PlannedRun(NamedTuple):
 
     Attributes:
         name: of its folder.
-        varied: path of a key -> value, what it may have of its own; the seed is among them.
-        settings: whole.
+        varied: dotted key -> value of the varied settings, including the seed.
+        settings: all of them.
     """
 
     name: str
@@ -80,15 +80,15 @@ class PlannedRun(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Of all of its settings."""
+        """Digest of all its settings."""
         return digest(canonical(self.settings))
 
 
 def plan(asked: SweepSettings) -> list[PlannedRun]:
-    """The runs of a sweep, seeds of a point one after another.
+    """The runs of a sweep, all seeds of a point in a row.
 
     Raises:
-        UserError: for a wrong setting, naming the run; for too many runs, or runs of several processes each.
+        UserError: for a wrong setting, naming the run; for too many runs, or ``train.workers`` above 1.
     """
     every = _with_seeds(asked)
     runs = []
@@ -98,10 +98,10 @@ def plan(asked: SweepSettings) -> list[PlannedRun]:
 
 
 def settings_of(values: Mapping[str, Any], owner: str) -> TrainSettings:
-    """The settings of one run: those that its world's training begins with, then the values.
+    """The settings of one run: its world's training defaults with the values over them.
 
     Raises:
-        UserError: as `build` does, and for values that nobody reads.
+        UserError: as `build`, and for unused settings.
     """
     chosen = values.get("world")
     if isinstance(chosen, Mapping) and isinstance(chosen.get("id"), str):
@@ -114,42 +114,6 @@ def settings_of(values: Mapping[str, Any], owner: str) -> TrainSettings:
         )
     check_read(settings)
     return settings
-
-
-def _code_names(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """As `TrainSettings.code_names`, of values that nobody has checked."""
-    world, network, train = (_group(values, name) for name in ("world", "network", "train"))
-    if _is_named(world.get("id")):
-        yield "world.id", world["id"]
-        yield "world.options", world.get("options", {})
-    if _is_named(network.get("kind")):
-        yield "network.kind", network["kind"]
-    if _is_named(values.get("algorithm")):
-        yield "algorithm", values["algorithm"]
-        yield "algorithm_options", values.get("algorithm_options", {})
-    players = {f"opponents.{side}": who for side, who in _group(values, "opponents").items()}
-    players["league.learners"] = _group(values, "league").get("learners")
-    players["train.evaluate_against"] = train.get("evaluate_against")
-    for key, who in players.items():
-        yield from ((key, name) for name in _words(who) if is_code(name))
-
-
-def _group(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = values.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _is_named(value: Any) -> bool:
-    return isinstance(value, str) and ":" in value
-
-
-def _words(value: Any) -> Iterator[str]:
-    """Every word inside groups and lists."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _words(part)
 
 
 def _with_seeds(asked: SweepSettings) -> list[Point]:

@@ -1,4 +1,4 @@
-"""The processes of a sweep: each is handed one run at a time and stays for the next, so that nothing is compiled twice."""
+"""The process pool of a sweep; processes stay for the next run, so that nothing is compiled twice."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class _Process:
     """A process of the pool.
 
     Attributes:
-        process, pipe: what was started, and the way to it.
-        name: of the run that it trains; empty while it waits.
+        process, pipe: the process and the connection to it.
+        name: of the run it trains; empty while idle.
     """
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        # No daemon: simulators that are programs may be started by it. It ends with its parent all the same.
+        # Not a daemon, since it may start simulator programs; `work` ends it with its parent.
         self.process = context.Process(target=work, args=(theirs, os.getpid()))
         self.process.start()
         theirs.close()  # so that the pipe ends when the process does
@@ -31,11 +31,7 @@ class _Process:
 
 
 class Pool:
-    """At most so many processes, started when there is a run for them.
-
-    Args:
-        most: processes.
-    """
+    """A pool of processes, started on demand."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -43,7 +39,7 @@ class Pool:
 
     @property
     def busy(self) -> list[str]:
-        """Names of the runs that are being trained."""
+        """Names of the runs in training."""
         return [one.name for one in self._all if one.name]
 
     @property
@@ -51,18 +47,18 @@ class Pool:
         """Whether another run can begin."""
         return len(self.busy) < self._most
 
-    def hand(self, name: str, job: Job) -> None:
-        """Lets a run begin, in a process that has trained before where one waits."""
+    def submit(self, name: str, job: Job) -> None:
+        """Begins a run in an idle process, or in a new one."""
         one = next((one for one in self._all if not one.name), None)
         if one is None:
             one = _Process()
             self._all.append(one)
         one.name = name
-        with contextlib.suppress(OSError):  # it is lost, as `gather` will see
+        with contextlib.suppress(OSError):  # the process is lost; `outcomes` reports it
             one.pipe.send(job)
 
-    def gather(self, seconds: float) -> Iterator[tuple[str, Outcome | int | None]]:
-        """Waits as long for something to come; gives names of runs with their outcomes, or the exit code of a lost process."""
+    def outcomes(self, seconds: float) -> Iterator[tuple[str, Outcome | int | None]]:
+        """Waits up to `seconds`; yields names of runs with their outcome, or the exit code of a lost process."""
         ready = multiprocessing.connection.wait([one.pipe for one in self._all], seconds)
         for one in [one for one in self._all if one.pipe in ready]:
             name = one.name
@@ -77,15 +73,15 @@ class Pool:
             if name:
                 yield name, outcome
 
-    def ask_to_stop(self) -> None:
-        """Asks every process to finish its update, save and stop."""
+    def request_stop(self) -> None:
+        """Makes every process finish its update, save and stop."""
         for one in self._all:
             if one.name and one.process.pid:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(one.process.pid, signal.SIGTERM)
 
     def close(self) -> None:
-        """Ends all processes, whatever they do."""
+        """Kills all processes."""
         for one in self._all:
             one.pipe.close()
             one.process.kill()

@@ -1,8 +1,8 @@
-"""`sweep` and `resume_sweep`: every run of a plan exactly once, whatever is killed meanwhile.
+"""`sweep` and `resume_sweep`: train every run of a plan exactly once, whatever is killed meanwhile.
 
-A sweep's folder has a run folder for each run, ``sweep.toml`` with what was asked for, ``sweep.jsonl`` with what is done, and
-``logs/`` with what each run said. Only the coordinator writes ``sweep.jsonl``. A run that is not done there is gone on with
-from its last checkpoint, which gives the same bits as a run that was never stopped.
+A sweep's folder has a run folder per run, ``sweep.toml`` (its settings), ``sweep.jsonl`` (finished runs) and ``logs/`` (output of
+each run). Only the coordinator writes ``sweep.jsonl``. An unfinished run resumes from its last checkpoint, to the same bits as
+without a stop.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from interplay.train.run.checkpoint import list_checkpoints
 from interplay.train.run.metrics_log import last_step
 from interplay.train.run.progress import Progress, duration, tell
 from interplay.train.run.settings_file import NAME
-from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan, tell_equal
+from interplay.train.sweep.plan import PlannedRun, SweepSettings, duplicates_note, plan
 from interplay.train.sweep.pool import Pool
 from interplay.train.sweep.work import DONE, FAILED, Job, Outcome
 
 SETTINGS, RESULTS, LOGS = "sweep.toml", "sweep.jsonl", "logs"
-LOSSES = 3  # processes that a run may cost
-_LOOK = 0.5  # seconds between looks at how far the runs are
+LOSSES = 3  # lost processes after which a run fails
+_POLL = 0.5  # seconds between updates of the progress
 
 
 class SweepResult(NamedTuple):
-    """What came of a sweep.
+    """Result of a sweep.
 
     Attributes:
         folder: of the sweep.
         runs: folders of all runs, in the order of the plan.
-        done: names of the runs that are complete.
-        failed: name -> why, of those that failed this time; they are tried again when the sweep goes on.
-        stopped: somebody asked it to stop before all runs were done.
+        done: names of complete runs.
+        failed: name -> error, of runs that failed this time; resuming the sweep retries them.
+        stopped: it was stopped before all runs were done.
     """
 
     folder: Path
@@ -59,25 +59,25 @@ class SweepResult(NamedTuple):
 def sweep(
     settings: SweepSettings, out: Path | str, workers: int | None = None, stream: TextIO | None = None
 ) -> SweepResult:
-    """Trains every run of a sweep that is not done yet; the same call goes on with one that was stopped.
+    """Trains every unfinished run of a sweep; the same call resumes a stopped one.
 
-    A script that calls it does so under ``if __name__ == "__main__":``, since its processes import the script.
+    Call it under ``if __name__ == "__main__":`` in a script, since its processes import the script.
 
     Args:
-        settings: of the sweep. More points or seeds than a folder has so far are added to it.
+        settings: of the sweep. Points and seeds that the folder lacks are added to it.
         out: the sweep's folder.
-        workers: runs at a time; None: one for each core.
-        stream: where progress is shown; standard error if None.
+        workers: runs at a time; None: one per core.
+        stream: of progress; standard error if None.
 
     Raises:
         UserError: for wrong settings, a folder in use, or one whose runs were made with other settings.
     """
     runs, out = plan(settings), Path(out)
-    if equal := tell_equal(settings):
-        tell(equal, stream)
+    if note := duplicates_note(settings):
+        tell(note, stream)
     for name in (NAME, "metrics.jsonl"):
         if (out / name).exists():
-            raise UserError(f"{out} is the folder of a run, {name} lies there; choose another --out")
+            raise UserError(f"{out} is the folder of a run, it holds {name}; choose another --out")
     with os_errors_as_user_errors("creating the sweep's folder", out):
         out.mkdir(parents=True, exist_ok=True)
     refuse_links(out, (".lock", SETTINGS, RESULTS), (LOGS, *(run.name for run in runs)))
@@ -86,7 +86,7 @@ def sweep(
         gone = [run.name for run in runs if _done(run.name) in log.results and not (out / run.name).is_dir()]
         if gone:
             more = f" and {len(gone) - 1:,} more" if len(gone) > 1 else ""
-            tell(f"{out / gone[0]}{more}: done, but not there any more; trained again", stream)
+            tell(f"{out / gone[0]}{more}: done, but its folder is missing; trained again", stream)
             log.drop([key(name) for name in gone for key in (_begun, _done)])
         write_settings(out / SETTINGS, settings, sealed_toml(settings))
         with os_errors_as_user_errors("creating the logs' folder", out):
@@ -105,15 +105,15 @@ def sweep(
 def resume_sweep(
     out: Path | str, workers: int | None = None, trust: bool = False, stream: TextIO | None = None
 ) -> SweepResult:
-    """Goes on with a sweep, as its folder says what was asked for.
+    """Resumes a sweep with the settings in its folder.
 
     Args:
         out: the sweep's folder.
         workers, stream: as for `sweep`.
-        trust: its settings may name programs of their own; needed once, for a sweep from elsewhere.
+        trust: its settings may name user-defined programs; needed once, for a sweep from elsewhere.
 
     Raises:
-        UserError: as `sweep`, and if the folder holds no sweep or names programs and is not trusted.
+        UserError: as `sweep`, and if the folder holds no sweep or names untrusted programs.
     """
     file = Path(out) / SETTINGS
     if not file.is_file():
@@ -121,12 +121,12 @@ def resume_sweep(
     return sweep(read_settings(file, SweepSettings, trust), out, workers, stream)
 
 
-class _Stand(NamedTuple):
-    """Where a run goes on.
+class _Position(NamedTuple):
+    """The state of a run's folder.
 
     Attributes:
         agent_steps: of its newest checkpoint.
-        log: when its log was written last, ns, and its bytes; it may be ahead of the checkpoint until the run goes on.
+        log: modification time (ns) and size of its log, which may be ahead of the checkpoint until the run resumes.
     """
 
     agent_steps: int
@@ -134,19 +134,19 @@ class _Stand(NamedTuple):
 
 
 class _Coordinator:
-    """Hands out runs and keeps what came of them."""
+    """Distributes runs to the pool and keeps their outcomes."""
 
     def __init__(self, runs: list[PlannedRun], out: Path, log: ResultsLog, stop: Stop) -> None:
         self.failed: dict[str, str] = {}
         self._out, self._log, self._stop = out, log, stop
         self._runs = {run.name: run for run in runs}
         self._waiting = deque(run for run in runs if _done(run.name) not in log.results)
-        self._stands = {run.name: _stand_of(out / run.name) for run in self._waiting}
+        self._positions = {run.name: _position_of(out / run.name) for run in self._waiting}
         self._losses: dict[str, int] = {}
         self._progress: Progress | None = None
 
     def run(self, pool: Pool) -> None:
-        """Trains what waits, until everything is done or somebody asks to stop and everybody has saved."""
+        """Trains the waiting runs until all are done, or until a stop is requested and all have saved."""
         asked = False
         if self._waiting and not self._stop:
             self._say(
@@ -156,27 +156,28 @@ class _Coordinator:
             while self._waiting and pool.free and not self._stop:
                 self._begin(pool, self._waiting.popleft())
             if self._stop and not asked:
-                pool.ask_to_stop()
+                pool.request_stop()
                 asked = True
-            for name, outcome in pool.gather(_LOOK):
+            for name, outcome in pool.outcomes(_POLL):
                 self._settle(name, outcome)
             self._show(pool.busy)
 
     @contextlib.contextmanager
     def shown(self, stream: TextIO | None) -> Iterator[None]:
         """Shows progress in the block."""
-        total = None if any(map(_otherwise, self._runs.values())) else self._total(self._runs)
-        with Progress(total, self._far(()), stream=stream, unmeasured=True) as self._progress:
+        runs = self._runs.values()
+        total = None if any(map(_has_limits, runs)) else sum(run.settings.steps for run in runs)
+        with Progress(total, self._agent_steps(()), stream=stream, unmeasured=True) as self._progress:
             yield
 
     def _begin(self, pool: Pool, run: PlannedRun) -> None:
         self._log.append({_begun(run.name): {"settings": run.digest}})
         log = self._out / LOGS / f"{run.name}.log"
-        pool.hand(run.name, Job(self._out / run.name, log, run.settings.model_dump_json()))
+        pool.submit(run.name, Job(self._out / run.name, log, run.settings.model_dump_json()))
 
     def _settle(self, name: str, outcome: Outcome | int | None) -> None:
-        """Keeps what came of a run; one whose process was lost waits again, unless it has cost too many."""
-        self._stands[name] = _stand_of(self._out / name)
+        """Records the outcome of a run; after a lost process it waits again, up to `LOSSES` times."""
+        self._positions[name] = _position_of(self._out / name)
         if isinstance(outcome, Outcome):
             if outcome.status == DONE:
                 steps = steps_of(self._out / name)
@@ -207,46 +208,43 @@ class _Coordinator:
         if self._progress is not None:
             done = sum(_done(name) in self._log.results for name in self._runs)
             counts = {"runs": len(self._runs), "done": done, "running": len(busy)}
-            if quiet := sum(self._reached(name) == self._stands[name].agent_steps for name in busy):
+            if quiet := sum(self._reached(name) == self._positions[name].agent_steps for name in busy):
                 counts["before their first update"] = quiet
             if self.failed:
                 counts["failed"] = len(self.failed)
-            self._progress.update(self._far(busy), counts)
+            self._progress.update(self._agent_steps(busy), counts)
 
-    def _far(self, busy: Any) -> int:
+    def _agent_steps(self, busy: Any) -> int:
         """Agent-steps of all runs so far."""
-        far = 0
+        total = 0
         for name, run in self._runs.items():
             if _done(name) in self._log.results:
-                far += run.settings.steps
+                total += run.settings.steps
             else:
-                reached = self._reached(name) if name in busy else self._stands[name].agent_steps
-                far += min(reached, run.settings.steps)
-        return far
+                reached = self._reached(name) if name in busy else self._positions[name].agent_steps
+                total += min(reached, run.settings.steps)
+        return total
 
     def _reached(self, name: str) -> int:
-        """Agent-steps of a run that is being trained: those of its checkpoint until it has touched its log."""
-        path, stand = self._out / name, self._stands[name]
-        return stand.agent_steps if _log_of(path) == stand.log else steps_of(path)
-
-    def _total(self, names: Any) -> int:
-        return sum(self._runs[name].settings.steps for name in names)
+        """Agent-steps of a run in training: those of its checkpoint until its log changes."""
+        path, position = self._out / name, self._positions[name]
+        return position.agent_steps if _log_of(path) == position.log else steps_of(path)
 
 
 def steps_of(run: Path) -> int:
-    """Agent-steps that a run has logged so far; 0 where nothing can be read of it yet."""
+    """Agent-steps that a run has logged so far; 0 where its log cannot be read."""
     try:
         return last_step(run / "metrics.jsonl")
     except (OSError, UserError):
         return 0
 
 
-def _stand_of(run: Path) -> _Stand:
+def _position_of(run: Path) -> _Position:
     try:
         newest = next(reversed(list_checkpoints(run)), None)
-    except UserError:  # no sound one; the run says so itself
+    except UserError:  # the run itself reports it
         newest = None
-    return _Stand(int(newest.name) if newest else 0, _log_of(run))
+    return _Position(int(newest.name) if newest else 0, _log_of(run))
 
 
 def _log_of(run: Path) -> tuple[int, int]:
@@ -258,7 +256,7 @@ def _log_of(run: Path) -> tuple[int, int]:
 
 
 def _check_same(runs: list[PlannedRun], log: ResultsLog, out: Path) -> None:
-    """Refuses a plan whose runs of the same name were begun with other settings, and one that lacks runs that are there."""
+    """Refuses a plan with other settings for a run that was begun, or without a run in the folder."""
     for run in runs:
         begun = log.results.get(_begun(run.name))
         if begun is not None and begun.get("settings") != run.digest:
@@ -272,13 +270,13 @@ def _check_same(runs: list[PlannedRun], log: ResultsLog, out: Path) -> None:
         name = key.partition(" ")[2]
         if name not in planned and (out / name / NAME).exists():
             raise UserError(
-                f"{out}: run {name} is there, but not among the {len(runs):,} that are asked for now; ask for it too "
+                f"{out}: run {name} is in the folder, but not among the {len(runs):,} of this command; add it "
                 "(seeds, draws, values), or choose another --out"
             )
 
 
-def _otherwise(run: PlannedRun) -> bool:
-    """Whether something else than agent-steps may end a run."""
+def _has_limits(run: PlannedRun) -> bool:
+    """Whether a limit other than agent-steps may end a run."""
     train = run.settings.train
     return any(limit is not None for limit in (train.max_updates, train.max_episodes, train.max_seconds))
 

@@ -1,7 +1,4 @@
-"""One process of a sweep: trains the runs that it is handed, one after another, with everything that it has compiled.
-
-What a run says goes into its own log. A run that fails is told, and the next one begins.
-"""
+"""One process of a sweep: trains runs one after another, with a log file for the output of each."""
 
 from __future__ import annotations
 
@@ -25,16 +22,16 @@ if TYPE_CHECKING:
     from interplay.train.settings import TrainSettings
 
 _PINNED = ("opponents", "league.learners", "train.evaluate_against", "train.start_from")
-KEEP = 16  # runs, after which what jax keeps of them is let go: some 15 MiB each, and half a second to make again
+KEEP = 16  # runs between clearings of jax's caches: some 15 MiB each, and half a second to refill
 DONE, STOPPED, FAILED = "done", "stopped", "failed"
 
 
 class Job(NamedTuple):
-    """A run to be trained.
+    """A run to train.
 
     Attributes:
-        folder: of the run; what is there already is gone on with.
-        log: file that takes its words.
+        folder: of the run, which is resumed if it exists.
+        log: file for its output.
         settings: as JSON.
     """
 
@@ -44,12 +41,12 @@ class Job(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a job.
+    """Result of a job.
 
     Attributes:
-        status: `DONE`, `STOPPED` where it can go on, or `FAILED`.
-        seconds: that it took.
-        error: why it failed, one line.
+        status: `DONE`, `STOPPED` (resumable) or `FAILED`.
+        seconds: duration.
+        error: of a failure, one line.
     """
 
     status: str
@@ -58,8 +55,8 @@ class Outcome(NamedTuple):
 
 
 def work(pipe: Any, parent: int) -> None:
-    """The body of a process: trains what comes out of the pipe, until it ends or nobody is there to hand out more."""
-    for name in ("SIGINT", "SIGHUP"):  # the terminal's; the coordinator hears them and sends SIGTERM
+    """Main function of a process: trains jobs from the pipe until it is closed."""
+    for name in ("SIGINT", "SIGHUP"):  # from the terminal; the coordinator handles them and sends SIGTERM
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     die_with_parent(parent)
@@ -84,7 +81,7 @@ def _trained(job: Job) -> Outcome:
 
 
 def _tried(job: Job) -> tuple[str, str]:
-    """The status that a job comes to, and why it failed, which its log has too."""
+    """The status of a job and its error, which is also logged."""
     try:
         return _train(job), ""
     except Exception as fault:
@@ -115,14 +112,13 @@ def _train(job: Job) -> str:
 
 
 def _check_same(file: Path, asked: TrainSettings) -> None:
-    """Refuses a run that lies there already and was made with other settings than the sweep's."""
+    """Refuses an existing run with other settings than the sweep's."""
     from interplay.core.seals import canonical, differing, read_sealed
-    from interplay.core.settings import build
-    from interplay.train.settings.renamed import renew
+    from interplay.train.run.settings_file import settings_in
 
-    there = build(type(asked), renew(read_sealed(file).values), str(file))
+    there = settings_in(read_sealed(file), file, type(asked))
     for key, (was, now) in differing(canonical(there), canonical(asked)).items():
-        # Runs that it names were replaced by their newest checkpoints when it began.
+        # Paths of other runs were replaced by their newest checkpoints when the run began.
         pinned = now not in (None, "off", []) and key.startswith(_PINNED)
         if key != "train.workers" and not pinned:
             raise UserError(
@@ -133,7 +129,7 @@ def _check_same(file: Path, asked: TrainSettings) -> None:
 
 @contextlib.contextmanager
 def _logged(path: Path) -> Any:
-    """Whatever is printed in the block, by whomever, goes to the end of a file."""
+    """Appends all output of the process in the block to a file."""
     sys.stdout.flush()
     sys.stderr.flush()
     with os_errors_as_user_errors("opening the run's log", path):

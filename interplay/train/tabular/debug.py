@@ -1,4 +1,4 @@
-"""A look at a simulation: episodes written down, nothing trained.
+"""Plays episodes of a simulation and writes them to text files, without training.
 
 Source: manual 2.3 and 7.6; specification 2.11, L5, and 6.2.
 """
@@ -26,8 +26,8 @@ class DebugTrainer(MultiPolicyTrainer):
 
     Args:
         sim: the manager.
-        policies: policy id -> policy; without them every learning agent acts at random, with a policy that has the agent's
-            id, and a mapping is not asked for.
+        policies: policy id -> policy; without them every learning agent gets a random policy with its own id, and no
+            mapping is needed.
         policy_mapping_fn: agent id -> policy id.
         name: of the experiment; date and time are appended.
         output_dir: where the folder is made; None: ``interplay_results`` in the home directory.
@@ -58,9 +58,7 @@ class DebugTrainer(MultiPolicyTrainer):
         self._made = False
 
     def _compare(self) -> None:
-        if (
-            not self._compared and self.policies is self._random
-        ):  # another sim was set: its agents need theirs
+        if not self._compared and self.policies is self._random:  # another sim was set
             self.policies = self._random = _random_policies(self.sim)
         super()._compare()
 
@@ -71,7 +69,7 @@ class DebugTrainer(MultiPolicyTrainer):
 
     @property
     def output_dir(self) -> str:
-        """The folder of this trainer's files; made when it is needed, with a number if it was taken meanwhile."""
+        """The folder of this trainer's files; its name gets a number if it exists when it is made."""
         return str(self._folder)
 
     def make_output_dir(self) -> str:
@@ -101,7 +99,7 @@ class DebugTrainer(MultiPolicyTrainer):
         self.make_output_dir()
         for i in range(iterations):
             stem = f"Episode_{i}_by"
-            # Written as it happens, not at once: when the simulation breaks, the last lines are what is looked for.
+            # Written step by step: when the simulation fails, the last lines show where.
             events = self._folder / f"{stem}_event.txt"
             with os_errors_as_user_errors("writing", events), events.open("w", encoding="utf-8") as log:
                 one = None if seed is None else seed + i

@@ -1,4 +1,4 @@
-"""What happened in an episode, agent by agent, and as a diary line by line.
+"""Records of an episode: lists by agent, and a log by event.
 
 Source: specification 2.11, L4, and 6.2.
 """
@@ -22,33 +22,33 @@ class Episode(NamedTuple):
 
     @classmethod
     def empty(cls) -> Episode:
-        """Before anything has happened."""
+        """An episode without steps."""
         return cls({}, {}, {}, {ALL: []})
 
     def observe(self, observations: dict[str, Any]) -> None:
-        """Adds what agents see; who is new begins his lists."""
+        """Adds observations, and lists for new agents."""
         for agent_id, one in observations.items():
             for lists in self:
                 lists.setdefault(agent_id, [])
             self.observations[agent_id].append(one)
 
     def act(self, actions: dict[str, Any]) -> None:
-        """Adds what agents do."""
+        """Adds actions."""
         for agent_id, action in actions.items():
             self.actions[agent_id].append(action)
 
     def store(self, seen: dict[str, Any], rewards: dict[str, Any], dones: dict[str, Any]) -> None:
-        """Adds what a step told."""
+        """Adds the results of a step."""
         self.observe(seen)
         for agent_id in seen:
-            # Who is reported before he has acted was told something that followed no action of his.
+            # A reward before the agent's first action follows no action of it.
             if len(self.rewards[agent_id]) < len(self.actions[agent_id]):
                 self.rewards[agent_id].append(rewards[agent_id])
                 self.dones[agent_id].append(dones[agent_id])
         self.dones[ALL].append(dones[ALL])
 
-    def ask_waiting(self, manager: SimulationManager) -> None:
-        """Asks for what agents who have acted and wait for their turn would be told then."""
+    def complete(self, manager: SimulationManager) -> None:
+        """Adds the pending results of agents that acted and wait for their next turn."""
         sim = manager.sim
         for agent_id, actions in self.actions.items():
             if len(actions) == len(self.observations[agent_id]):
@@ -57,7 +57,7 @@ class Episode(NamedTuple):
                 self.dones[agent_id].append(sim.get_done(agent_id))
 
     def text(self) -> str:
-        """Agent after agent."""
+        """All lists as text, by agent."""
         lines = []
         for agent_id in self.observations:
             lines.append(agent_id)
@@ -67,23 +67,23 @@ class Episode(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-class Diary:
-    """Writes down what happens at once, so that a simulation that breaks leaves its last deeds behind.
+class EventLog:
+    """Writes events at once, so that the last ones remain when a simulation fails.
 
     Args:
-        log: where to; None: nowhere.
+        log: text file, or None.
     """
 
     def __init__(self, log: TextIO | None) -> None:
         self._log = log
 
     def write(self, line: str) -> None:
-        """A line of its own."""
+        """Writes a line."""
         if self._log is not None:
             self._log.write(f"{line}\n")
             self._log.flush()
 
-    def tell(self, word: str, told: dict[str, Any]) -> None:
-        """A line for each agent."""
-        for agent_id, value in told.items():
+    def write_each(self, word: str, values: dict[str, Any]) -> None:
+        """Writes a line per agent."""
+        for agent_id, value in values.items():
             self.write(f"  {word} {agent_id}: {value!r}")

@@ -1,4 +1,4 @@
-"""Where the results of experiments go: names with date and time, never twice the same folder.
+"""Folders for results of experiments, named with date and time and never reused.
 
 Source: specification 6.2 and fault F28.
 """
@@ -14,12 +14,12 @@ RESULTS = "interplay_results"
 
 
 def results_folder(base: str | Path | None = None) -> Path:
-    """``<base>/interplay_results``; a relative base is below the present folder, None is the home directory."""
+    """``<base>/interplay_results``; a relative base is below the current folder, None is the home directory."""
     return (Path.home() if base is None else Path(base).expanduser().absolute()) / RESULTS
 
 
 def stamp(moment: datetime) -> str:
-    """Date and time as they stand in names.
+    """Date and time for names.
 
     Example:
         >>> stamp(datetime(2025, 3, 1, 9, 5))
@@ -29,7 +29,7 @@ def stamp(moment: datetime) -> str:
 
 
 def make_folder(path: Path) -> Path:
-    """Makes a folder that nobody else has: the path, or with ``_1``, ``_2``, ... behind it if it is taken.
+    """Makes a new folder: the path, or with ``_1``, ``_2``, ... appended if it exists.
 
     Raises:
         UserError: if it cannot be made.

@@ -1,4 +1,4 @@
-"""On-policy Monte Carlo control: play, average what followed each choice, play better.
+"""On-policy Monte Carlo control with a table.
 
 Source: Sutton and Barto, *Reinforcement Learning*, 2nd edition, section 5.4; manual 7.6; specification F21.
 """
@@ -13,11 +13,11 @@ from interplay.train.tabular.trainers import SinglePolicyTrainer
 
 
 class OnPolicyMonteCarloTrainer(SinglePolicyTrainer):
-    """First-visit Monte Carlo with a table; all agents that share the policy teach it.
+    """First-visit Monte Carlo with a table, from all agents that share the policy.
 
     Args:
         sim: the manager; put a `RavelDiscreteWrapper` around simulations without Discrete spaces.
-        policy: a `QTablePolicy`, such as the `EpsilonSoftPolicy`, which explores.
+        policy: a `QTablePolicy`, such as the exploring `EpsilonSoftPolicy`.
 
     Raises:
         AssertionError: for another policy, and as `SinglePolicyTrainer` does.
@@ -30,7 +30,7 @@ class OnPolicyMonteCarloTrainer(SinglePolicyTrainer):
         )
 
     def train(self, iterations: int = 10_000, gamma: float = 0.9, **kwargs: Any) -> None:
-        """Plays so many episodes and sets each cell to the mean of the returns that followed first visits.
+        """Plays episodes and sets each cell to the mean return after first visits.
 
         Args:
             iterations: episodes.
@@ -54,7 +54,7 @@ class OnPolicyMonteCarloTrainer(SinglePolicyTrainer):
 def first_visits(
     observations: list[Any], actions: list[Any], rewards: list[Any], gamma: float
 ) -> dict[tuple[int, int], float]:
-    """What followed the first time that each action was taken after each observation.
+    """The return after the first occurrence of each pair of observation and action.
 
     Args:
         observations: as many as actions, or one more.
@@ -62,7 +62,7 @@ def first_visits(
         gamma: discount.
 
     Returns:
-        (observation, action) -> discounted return. A pair counts as visited only as a pair (F21).
+        (observation, action) -> discounted return (F21).
 
     Example:
         >>> first_visits([0, 0, 1], [0, 1, 0], [1, 2, 4], 0.5)

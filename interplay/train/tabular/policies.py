@@ -1,6 +1,5 @@
-"""Policies of one agent at a time: an observation in, an action out.
+"""Policies of single agents: an observation in, an action out; unlike `interplay.core.policy` without batches.
 
-They are not those of `interplay.core.policy`, which act for whole batches of worlds.
 Source: manual 2.7; specification 2.11, L1 and L2.
 """
 
@@ -16,13 +15,13 @@ from interplay.sim.checks import is_exactly, require
 
 
 class Policy(ABC):
-    """Chooses an agent's actions, and may be taught.
+    """Chooses an agent's actions, and may learn.
 
     Args:
         action_space, observation_space: of the agents that use it; gymnasium spaces.
 
     Raises:
-        AssertionError: for anything else, a plain dict of spaces too.
+        AssertionError: for other types, such as a dict of spaces.
     """
 
     def __init__(self, action_space: spaces.Space, observation_space: spaces.Space, **kwargs: Any) -> None:
@@ -31,7 +30,7 @@ class Policy(ABC):
 
     @property
     def action_space(self) -> Any:
-        """Where the actions come from."""
+        """Space of the actions."""
         return self._action_space
 
     @action_space.setter
@@ -40,7 +39,7 @@ class Policy(ABC):
 
     @property
     def observation_space(self) -> Any:
-        """What the policy can be asked about."""
+        """Space of the observations."""
         return self._observation_space
 
     @observation_space.setter
@@ -52,10 +51,10 @@ class Policy(ABC):
         """The action for an observation."""
 
     def update(self, obs: Any, action: Any, value: Any, **kwargs: Any) -> None:  # noqa: B027 - most learn nothing
-        """Learns that this action is worth this value after this observation."""
+        """Sets the value of an action after an observation."""
 
     def reset(self, **kwargs: Any) -> None:  # noqa: B027 - most remember nothing
-        """Forgets the episode; called when one begins."""
+        """Clears memory; called when an episode begins."""
 
     def _space(self, value: Any, name: str) -> Any:
         require(
@@ -66,7 +65,7 @@ class Policy(ABC):
 
 
 class RandomPolicy(Policy):
-    """Draws every action from its space; the space's own seed names the draws.
+    """Samples every action from its space, with the space's seed.
 
     Example:
         >>> RandomPolicy(spaces.Discrete(1), spaces.Discrete(4)).compute_action(3)
@@ -77,7 +76,7 @@ class RandomPolicy(Policy):
         """A random action.
 
         Raises:
-            AssertionError: for an observation outside the space: the simulation has a fault.
+            AssertionError: for an observation outside the space, a fault of the simulation.
         """
         require(
             self.observation_space.contains(obs),
@@ -88,12 +87,12 @@ class RandomPolicy(Policy):
 
 
 class QTablePolicy(Policy):
-    """Takes the action that a table values most; of equals the first.
+    """Takes the action with the highest value in a table; of equals the first.
 
     Args:
-        action_space, observation_space: Discrete, counted from anywhere.
+        action_space, observation_space: Discrete, with any start.
         q_table: (observations, actions) values; None draws them from the standard normal distribution.
-        seed: of the policy's own draws; None: a new one each time.
+        seed: of the policy's random numbers; None: a random one.
 
     Raises:
         AssertionError: for other spaces, or a table of another type or shape.
@@ -129,7 +128,7 @@ class QTablePolicy(Policy):
         self._q_table = value
 
     def compute_action(self, obs: Any, **kwargs: Any) -> int:
-        """The best action that is known."""
+        """The action with the highest value."""
         return int(self.q_table[self._row(obs)].argmax()) + int(self.action_space.start)
 
     def update(self, obs: Any, action: Any, value: Any, **kwargs: Any) -> None:
@@ -176,7 +175,7 @@ class EpsilonSoftPolicy(QTablePolicy):
 
     @property
     def epsilon(self) -> float:
-        """How often any action is taken."""
+        """Probability of a uniformly random action."""
         return self._epsilon
 
     @epsilon.setter
@@ -188,14 +187,14 @@ class EpsilonSoftPolicy(QTablePolicy):
         self._epsilon = float(value)
 
     def compute_action(self, obs: Any, **kwargs: Any) -> int:
-        """The best action, or with probability epsilon any."""
+        """The best action, or with probability epsilon a random one."""
         best = super().compute_action(obs)
         if self.rng.random() >= self.epsilon:
             return best
         return int(self.rng.integers(self.action_space.n)) + int(self.action_space.start)
 
     def probability(self, obs: Any, action: Any) -> float:
-        """How likely the action is: 1 - epsilon + epsilon / n for the best one of n, epsilon / n for the others."""
+        """Probability of the action: 1 - epsilon + epsilon / n for the best one of n, epsilon / n for the others."""
         share = self.epsilon / int(self.action_space.n)
         best = super().compute_action(obs) == int(action)
         return 1 - self.epsilon + share if best else share

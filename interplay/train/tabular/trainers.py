@@ -1,6 +1,6 @@
-"""Trainers that play a simulation under a manager with policies, and may teach them.
+"""Trainers that play a simulation under a manager with policies, and may train them.
 
-A trainer of one's own overrides `train` and calls `generate_episode`.
+A user-defined trainer overrides `train` and calls `generate_episode`.
 Source: manual 2.7 and 7.6; specification 2.11, L3 and L4.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import is_exactly, require
 from interplay.sim.managers import SimulationManager
-from interplay.train.tabular.episodes import ALL, Diary, Episode
+from interplay.train.tabular.episodes import ALL, Episode, EventLog
 from interplay.train.tabular.policies import Policy
 
 ONLY = "policy"  # the id of a trainer's only policy
@@ -28,15 +28,13 @@ class MultiPolicyTrainer(ABC):
         policies: policy id -> policy.
         policy_mapping_fn: agent id -> policy id.
 
-    All three can be set later. Agents and policies are compared again when the next episode begins, so that they may be
-    set one after another.
+    All three can be set later, one after another: agents and policies are compared when the next episode begins.
 
     Raises:
-        AssertionError: if one of them is something else, a learning agent is mapped to no policy, or its spaces are not
-            those of its policy.
+        AssertionError: for wrong types, or a learning agent without a policy or with one of other spaces.
     """
 
-    _compared = False  # agents with policies, since one of the three was set
+    _compared = False  # agents and policies, since one of the three was set
 
     def __init__(
         self,
@@ -87,11 +85,11 @@ class MultiPolicyTrainer(ABC):
         self._policy_mapping_fn, self._compared = value, False
 
     def _check_policy(self, name: str, value: Any) -> None:
-        """Refuses what cannot be one of the trainer's policies."""
+        """Refuses other types than the trainer's policies."""
         require(isinstance(value, Policy), f"{name} is {value!r}; give a Policy")
 
     def _compare(self) -> None:
-        """Refuses a learning agent that has no policy, or one of other spaces; once for each setting."""
+        """Refuses a learning agent without a policy or with one of other spaces; once after each change."""
         if not self._compared:
             for agent_id in self._learning():
                 self._check_spaces(agent_id)
@@ -114,58 +112,57 @@ class MultiPolicyTrainer(ABC):
     ) -> Episode:
         """Plays one episode.
 
-        An agent's i-th action follows its i-th observation and is followed by its i-th reward and done; there is one more
-        observation than there are actions. An agent that waits for its turn when the horizon comes is asked for the
-        reward and the observation that it would have been told then.
+        An agent's i-th action follows its i-th observation and precedes its i-th reward and done; there is one more
+        observation than actions. Agents that wait for their turn at the horizon get their pending reward and observation.
 
         Args:
             horizon: most steps.
-            render: True has the simulation draw itself after the reset and each step; a function is called instead.
-            log: a text file that is told everything as it happens.
-            seed: names the episode.
+            render: True: the simulation renders after the reset and each step; or a function to call instead.
+            log: a text file for all events.
+            seed: of the episode.
 
         Returns:
-            Observations, actions, rewards and dones: agent id -> list. Dones has the key ``__all__`` besides.
+            Observations, actions, rewards and dones: agent id -> list. Dones also has the key ``__all__``.
 
         Raises:
-            AssertionError: for a log that cannot be written, or agents and policies that were set and do not fit.
+            AssertionError: for a log that is not writable, or agents and policies that do not match.
         """
         self._compare()
         writable = log is None or (isinstance(log, io.TextIOBase) and log.writable())
         require(writable, f"log {log!r} is no text file open for writing; open one with mode 'w'")
         look = _renderer(render)
-        diary, episode = Diary(log), Episode.empty()
+        events, episode = EventLog(log), Episode.empty()
         for policy in self.policies.values():
             policy.reset()
-        learning = set(self._learning())  # a simulation may also name agents who never act
+        learning = set(self._learning())  # a simulation may also have agents that never act
         obs = self._kept(self.sim.reset(seed=seed), learning)
         look(self.sim)
-        diary.write("Reset")
-        diary.tell("Observation", obs)
+        events.write("Reset")
+        events.write_each("Observation", obs)
         episode.observe(obs)
         for step in range(horizon):
             actions = self.compute_actions(obs)
-            diary.write(f"Step {step}")
-            diary.tell("Action", actions)
+            events.write(f"Step {step}")
+            events.write_each("Action", actions)
             episode.act(actions)
             seen, rewards, dones, _ = self.sim.step(actions)
             look(self.sim)
-            for word, told in (("Observation", seen), ("Reward", rewards), ("Done", dones)):
-                diary.tell(word, told)
+            for word, values in (("Observation", seen), ("Reward", rewards), ("Done", dones)):
+                events.write_each(word, values)
             seen = self._kept(seen, learning)
             episode.store(seen, rewards, dones)
             obs = {agent_id: one for agent_id, one in seen.items() if not dones[agent_id]}
             if dones[ALL]:
                 break
-        episode.ask_waiting(self.sim)
+        episode.complete(self.sim)
         return episode
 
     @abstractmethod
     def train(self, iterations: int = 10_000, **kwargs: Any) -> Any:
-        """Teaches the policies.
+        """Trains the policies.
 
         Args:
-            iterations: how often.
+            iterations: number of iterations.
             **kwargs: of the algorithm, and of `generate_episode`.
         """
 
@@ -183,12 +180,12 @@ class MultiPolicyTrainer(ABC):
             theirs, ours = getattr(agent, part), getattr(policy, part)
             require(theirs == ours, f"{part} of {agent_id} is {theirs}, that of its policy {name} is {ours}")
 
-    def _kept(self, told: dict[str, Any], learning: set[str]) -> dict[str, Any]:
-        return {agent_id: one for agent_id, one in told.items() if agent_id in learning}
+    def _kept(self, values: dict[str, Any], learning: set[str]) -> dict[str, Any]:
+        return {agent_id: one for agent_id, one in values.items() if agent_id in learning}
 
 
 class SinglePolicyTrainer(MultiPolicyTrainer):
-    """Plays with one policy for all agents, which goes by the id ``"policy"``.
+    """Plays with one policy for all agents, with the id ``"policy"``.
 
     Args:
         sim: the manager.
@@ -226,5 +223,5 @@ def _renderer(
 
 def _draw(sim: SimulationManager) -> None:
     drawn = sim.render()
-    if isinstance(drawn, str):  # a simulation that draws itself in words
+    if isinstance(drawn, str):  # a simulation that renders as text
         print(drawn)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.train.factored.frames import FrameLayout
-from interplay.train.factored.replay import Look, Replay
+from interplay.train.factored.replay import Replay, TeamInput
 from interplay.train.observations import ObservationRows
 
 GAMMA, MEMBERS, TEAMS, DECISIONS = 0.5, 2, 3, 4
@@ -22,14 +22,14 @@ def make(capacity: int = 5) -> Replay:
     return Replay(layout, TEAMS, capacity)
 
 
-def look_at(stamp: int, teams: np.ndarray) -> Look:
+def look_at(stamp: int, teams: np.ndarray) -> TeamInput:
     """What teams see at a moment: everything tells the moment and the team."""
     own = (1000 * stamp + teams).astype(np.float32)
     members = np.repeat(own[:, None], MEMBERS, axis=1)
     acts = np.stack([np.ones(len(teams), bool), teams % 2 == 0], axis=1)
     rows = {"float32": members[..., None], "uint8": np.full((len(teams), MEMBERS, 2), stamp % 256, np.uint8)}
     mask = np.ones((len(teams), MEMBERS, 3), bool)
-    return Look(rows, mask, acts, ~acts, np.repeat(members[..., None], 2, axis=2), own[:, None])
+    return TeamInput(rows, mask, acts, ~acts, np.repeat(members[..., None], 2, axis=2), own[:, None])
 
 
 class Listed:
@@ -138,7 +138,7 @@ def test_a_replay_of_other_settings_is_refused():
         Replay(FrameLayout(ObservationRows(SPACE), MEMBERS, 3, 1, 3, 2, 1), TEAMS, 5).load(
             arrays, "checkpoint"
         )
-    with pytest.raises(UserError, match=r"within 0\.\.4"):
+    with pytest.raises(UserError, match=r"outside 0\.\.4"):
         make().load(arrays | {"at": np.full(TEAMS, 9)}, "checkpoint")
 
 

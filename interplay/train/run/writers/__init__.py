@@ -1,7 +1,7 @@
-"""Where a run's numbers go beside ``metrics.jsonl``: TensorBoard, CSV, Weights & Biases, MLflow.
+"""Writers of a run's metrics beside ``metrics.jsonl``: TensorBoard, CSV, Weights & Biases, MLflow.
 
-Each writer is one file here and one name in ``train.writers``. They get what the log gets, after it. A writer that fails says so
-once and is switched off; training never notices.
+Each writer is one file here and one name in ``train.writers``. It gets every line after the log. A writer that fails is
+switched off with one warning; training goes on.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.algorithms import RatesGroup
 
 AUTO = "auto"
-# Name -> module that it needs, class that writes; the extra has the writer's name.
+# Name -> required module, class; the extra has the writer's name.
 WRITERS = {
     "tensorboard": ("tensorboard", "tensorboard:TensorBoardWriter"),
     "csv": ("", "table:CsvWriter"),
     "wandb": ("wandb", "wandb:WandbWriter"),
     "mlflow": ("mlflow", "mlflow:MlflowWriter"),
 }
-MARK = ".handed"  # file that says up to which agent-step rows were handed over before a run was rewound
+MARK = ".handed"  # file with the last agent-step that writers got before a run was rewound
 
 
 class Context(NamedTuple):
-    """What a writer knows of the run.
+    """The run, as passed to a writer.
 
     Attributes:
         run: its folder.
-        settings: its settings by the path of their keys, plain values.
+        settings: plain values by dotted key.
         world: the world's id.
         seed: of the run.
-        first_step: rows from this agent-step on are written again, since the run goes on from before them; 0: none are.
-        handed: rows up to this agent-step were handed over before; whoever cannot take rows back leaves them out.
+        first_step: rows from this agent-step on are written again, since the run was rewound; 0: none.
+        handed: rows up to this agent-step were written before; append-only writers skip them.
     """
 
     run: Path
@@ -55,22 +55,20 @@ class Context(NamedTuple):
 
 
 class Writer(Protocol):
-    """What takes a run's numbers; made with a `Context`, its errors are told once."""
+    """Takes a run's metrics; made with a `Context`."""
 
     def write(self, agent_steps: int, numbers: Mapping[str, float]) -> None:
-        """Takes one row: names of columns to finite numbers."""
+        """Writes one row: column name -> finite number."""
 
     def close(self) -> None:
-        """Called once, at the end of the run or of its part."""
+        """Called once, at the end of the process's part of the run."""
 
 
 class Writers:
     """The writers of a run, each until it fails.
 
     Args:
-        run: the run's folder.
-        settings: of the run.
-        first_step: where the run goes on, see `Context`; 0 for its beginning.
+        first_step: see `Context`.
     """
 
     def __init__(self, run: Path, settings: TrainSettings, first_step: int = 0) -> None:
@@ -89,7 +87,7 @@ class Writers:
                 _give_up(name, error)
 
     def write(self, agent_steps: int, values: Mapping[str, Any]) -> None:
-        """Hands a line of the log to every writer."""
+        """Passes a line of the log to every writer."""
         if not self._open:
             return
         numbers = numbers_of({**values, "rates": {**self._rates, **values.get("rates", {})}})
@@ -111,10 +109,10 @@ class Writers:
 
 
 def check_writers(settings: TrainSettings) -> None:
-    """Refuses a writer whose package is not installed, before a run begins.
+    """Refuses writers with missing packages, before a run begins.
 
     Raises:
-        MissingExtraError: naming it and how to install it.
+        MissingExtraError: naming the package and how to install it.
     """
     for name in settings.train.writers:
         needs = WRITERS[name][0] if name != AUTO else ""
@@ -125,7 +123,7 @@ def check_writers(settings: TrainSettings) -> None:
 
 
 def numbers_of(values: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers of a line of the log under flat names; agents' own as ``by_agent/kills/0``.
+    """The numbers of a line of the log under flat names; per-agent ones as ``by_agent/kills/0``.
 
     Example:
         >>> numbers_of({"kl": 0.5, "by_agent": {"kills": [1.0, 3.0]}, "life": float("nan"), "note": "text"})
@@ -140,7 +138,7 @@ def numbers_of(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def handed_so_far(run: Path) -> int:
-    """The last agent-step that a run has handed to its writers before it was rewound; 0: it never was."""
+    """The last agent-step that writers got before the run was rewound; 0: it never was."""
     try:
         return int(read_text(run / MARK, 64, links=False))
     except (OSError, ValueError):
@@ -148,7 +146,7 @@ def handed_so_far(run: Path) -> int:
 
 
 def remove_files(run: Path) -> None:
-    """Removes what this process wrote into a run that did not begin after all; a folder stays while anything else is in it."""
+    """Removes files that this process's writers made; folders with other files stay."""
     with contextlib.suppress(OSError):
         (run / "metrics.csv").unlink()
     folder = run / "tensorboard"
@@ -159,7 +157,7 @@ def remove_files(run: Path) -> None:
 
 
 def _constant_rates(settings: TrainSettings) -> dict[str, float]:
-    """Learning rate, clip range and so on where they stay, which the log leaves out."""
+    """Constant learning rate, clip range and so on, which the log leaves out."""
     group = getattr(settings, settings.algorithm, None)
     return Schedules(group).at(0.0, "") if isinstance(group, RatesGroup) else {}
 
@@ -170,5 +168,5 @@ def _class_of(name: str) -> Any:
 
 
 def _give_up(name: str, error: Exception) -> None:
-    said = " ".join(str(error).split()) or type(error).__name__
-    warnings.warn(f"train.writers: {name} is switched off for this run: {said}", stacklevel=4)
+    reason = " ".join(str(error).split()) or type(error).__name__
+    warnings.warn(f"train.writers: {name} is switched off for this run: {reason}", stacklevel=4)

@@ -1,4 +1,4 @@
-"""A run's numbers for MLflow, in a store of files beside the run's folder unless MLFLOW_TRACKING_URI says otherwise."""
+"""Writes metrics for MLflow, into files beside the run's folder unless MLFLOW_TRACKING_URI is set."""
 
 from __future__ import annotations
 
@@ -14,22 +14,19 @@ from mlflow.tracking import MlflowClient
 from interplay.train.run.writers import Context
 
 FOLDER = "mlruns"
-BATCH = 100  # parameters that one call takes
+BATCH = 100  # most parameters per call
 _TAG = "interplay.run"
 
 
 class MlflowWriter:
-    """Writes into the experiment that has the world's id; a run that goes on is found by its folder.
+    """Writes into the experiment named after the world; a resumed run is found by its folder.
 
-    Rows that it handed over before are left out.
-
-    Args:
-        context: of the run.
+    Rows already written are skipped.
     """
 
     def __init__(self, context: Context) -> None:
         folder = context.run.resolve()
-        # Newer versions ask for this word before they write files; a database would need a server or locks.
+        # Newer versions require this for a file store; a database would need a server or locks.
         os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
         store = os.environ.get("MLFLOW_TRACKING_URI") or (folder.parent / FOLDER).as_uri()
         self._handed, self._client = context.handed, MlflowClient(tracking_uri=store)
@@ -47,14 +44,14 @@ class MlflowWriter:
         self._client.log_batch(self._id, tags=[RunTag("world", context.world)])
 
     def write(self, agent_steps: int, numbers: Mapping[str, float]) -> None:
-        """Hands one row over."""
+        """Writes one row."""
         if agent_steps > self._handed:
             now = int(time.time() * 1000)
             metrics = [Metric(_name(key), value, now, int(agent_steps)) for key, value in numbers.items()]
             self._client.log_batch(self._id, metrics=metrics)
 
     def close(self) -> None:
-        """Ends the run there."""
+        """Marks the run as finished."""
         self._client.set_terminated(self._id)
 
     def _experiment(self, name: str) -> str:
@@ -64,14 +61,14 @@ class MlflowWriter:
         try:
             return str(self._client.create_experiment(name))
         except MlflowException:
-            found = self._client.get_experiment_by_name(name)  # another run of the sweep was quicker
+            found = self._client.get_experiment_by_name(name)  # another run of the sweep was faster
             if found is None:
                 raise
             return str(found.experiment_id)
 
 
 def _name(key: str) -> str:
-    """A name that MLflow takes: ``life[villager]`` is ``life/villager``."""
+    """A valid MLflow name: ``life[villager]`` becomes ``life/villager``."""
     return re.sub(r"[^\w\-. :/]", "_", key.replace("[", "/").replace("]", ""))
 
 

@@ -1,4 +1,4 @@
-"""A run's numbers as ``metrics.csv``, a column for each."""
+"""Writes metrics as ``metrics.csv``, one column each."""
 
 from __future__ import annotations
 
@@ -13,18 +13,14 @@ from interplay.core.reading import read_json_lines, read_text
 from interplay.train.run.writers import Context, numbers_of
 
 NAME, LOG = "metrics.csv", "metrics.jsonl"
-RATES = "rates/"  # how columns of rates begin
-MOST = 2**30  # bytes of a table that is read again
+RATES = "rates/"  # prefix of the columns of rates
+MOST = 2**30  # bytes of a table to read back
 
 
 class CsvWriter:
-    """Appends rows; where a column is new, and where a run goes on, the file is made anew from the log.
+    """Appends rows; for a new column and for a resumed run it rewrites the file from the log.
 
-    So it never holds a row twice, and what the log says. Rates that do not change, which the log leaves out, stay those that were
-    written with the row.
-
-    Args:
-        context: of the run.
+    So it never holds a row twice. Constant rates, which the log leaves out, keep the values of their rows.
     """
 
     def __init__(self, context: Context) -> None:
@@ -33,7 +29,7 @@ class CsvWriter:
         self._columns: list[str] = []
 
     def write(self, agent_steps: int, numbers: Mapping[str, float]) -> None:
-        """Adds one row; the log has it already."""
+        """Appends one row, which the log already has."""
         row = {"agent_steps": agent_steps, **numbers}
         if not self._columns or not row.keys() <= set(self._columns):
             self._make(row)
@@ -48,9 +44,9 @@ class CsvWriter:
         """Nothing is open between rows."""
 
     def _make(self, last: Mapping[str, Any]) -> None:
-        """Writes the whole file from the log; the last row, which has constant rates besides, is given.
+        """Rewrites the file from the log; `last` is its last row with constant rates.
 
-        Earlier rows keep the rates that the file had; those of before this part of the run that were never in it have none.
+        Earlier rows keep their rates in the file; rows from before this part of the run without any get none.
         """
         lines = (line for _, line in read_json_lines(self._log, links=False))
         rows = [{"agent_steps": line["agent_steps"], **numbers_of(line)} for line in lines]
@@ -65,7 +61,7 @@ class CsvWriter:
         replace_file(self._path, head + _text(rows, self._columns), "table")
 
     def _rates(self) -> dict[str, dict[str, str]]:
-        """Rates of the rows that the file holds, by their agent-steps; of none if it cannot be read."""
+        """Rates of the file's rows by agent-steps; empty if it cannot be read."""
         try:
             text = read_text(self._path, MOST, links=False)
             lines = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]))  # without a torn end

@@ -1,7 +1,7 @@
-"""A run's numbers as TensorBoard events.
+"""Writes metrics as TensorBoard events.
 
-They are tensorboard's own records: tensorboardX loads torch where it finds it. They are written at once, not by tensorboard's
-thread, which would end in a traceback where the disk is full.
+It uses tensorboard's records, since tensorboardX loads torch, and writes them directly, since tensorboard's thread ends in a
+traceback when the disk is full.
 """
 
 from __future__ import annotations
@@ -26,11 +26,7 @@ _NUMBER = itertools.count()  # of event files of this process
 
 
 class TensorBoardWriter:
-    """Writes scalars, and the run's settings as hyper-parameters; rows that are written again hide the earlier ones.
-
-    Args:
-        context: of the run.
-    """
+    """Writes scalars, and the settings as hyper-parameters; rewritten rows hide the earlier ones."""
 
     def __init__(self, context: Context) -> None:
         self._file = _EventFile(context.run / FOLDER)
@@ -44,13 +40,13 @@ class TensorBoardWriter:
             for key, value in context.settings.items()
         }
         summary = hparams_pb(values, trial_id=context.run.name, start_time_secs=time.time())
-        # The writers' copy of the message's class: tensorboard has two.
+        # tensorboard has two classes of this message; convert to the writer's.
         self._file.add_event(
             Event(wall_time=time.time(), summary=Summary.FromString(summary.SerializeToString()))
         )
 
     def write(self, agent_steps: int, numbers: Mapping[str, float]) -> None:
-        """Writes one event of all numbers."""
+        """Writes one event with all numbers."""
         scalars = [Summary.Value(tag=name, simple_value=value) for name, value in numbers.items()]
         self._file.add_event(
             Event(wall_time=time.time(), step=int(agent_steps), summary=Summary(value=scalars))
@@ -62,7 +58,7 @@ class TensorBoardWriter:
 
 
 class _EventFile:
-    """A new file of events in a folder; every event is in the file when the call returns."""
+    """A new file of events; each event is written before the call returns."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,7 +70,7 @@ class _EventFile:
         self._records.write(event.SerializeToString())
 
     def write(self, data: bytes) -> None:
-        """Writes a record whole; a raw file may take fewer bytes than it is given."""
+        """Writes all bytes; a raw file may accept fewer per call."""
         while data:
             data = data[self._file.write(data) :]
 

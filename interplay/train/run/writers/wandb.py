@@ -1,4 +1,4 @@
-"""A run's numbers for Weights & Biases, offline unless WANDB_MODE says otherwise; ``wandb sync`` sends them later."""
+"""Writes metrics for Weights & Biases, offline unless WANDB_MODE is set; ``wandb sync`` sends them later."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from interplay.train.run.writers import Context
 
 
 class WandbWriter:
-    """Writes into ``wandb/`` of the run's folder, grouped by the folder that it stands in, such as a sweep's.
+    """Writes into ``wandb/`` of the run's folder; the group is the parent folder, such as a sweep's.
 
-    A run that goes on has the same id, and rows that it handed over before are left out.
-
-    Args:
-        context: of the run.
+    A resumed run keeps its id and skips rows already written.
     """
 
     def __init__(self, context: Context) -> None:
@@ -37,10 +34,10 @@ class WandbWriter:
         )
 
     def write(self, agent_steps: int, numbers: Mapping[str, float]) -> None:
-        """Hands one row over."""
+        """Writes one row."""
         if agent_steps > self._handed:
             self._run.log(dict(numbers), step=int(agent_steps))
 
     def close(self) -> None:
-        """Ends the run there."""
+        """Finishes the run."""
         self._run.finish()
