@@ -1,4 +1,4 @@
-"""The stage of a run's curriculum: decided after every update by the first worker, the same for all worlds."""
+"""The stage of a run's curriculum, decided after every update by the first worker."""
 
 from __future__ import annotations
 
@@ -23,18 +23,15 @@ from interplay.train.settings.curriculum import CONDITION
 
 
 class Curriculum:
-    """Where a run stands in its curriculum.
+    """The present stage of a curriculum, and the condition that ends it.
 
-    A metric that is a mean over episodes counts by its mean over the newest updates of the stage that hold ``episodes`` episodes;
-    any other by its newest value.
-
-    Args:
-        settings: the stages.
+    A metric of episodes counts by its mean over the stage's newest updates that hold ``episodes`` episodes, any other by its
+    newest value.
 
     Attributes:
-        stage: number of the one that the next update is played in, from 0.
-        given: options that `on_update` gave; they go over those of the stage.
-        played: stage and options of the worlds as they are; others are wanted where a stage ended with the run.
+        stage: index of the next update's stage, from 0.
+        given: options from `on_update`, which override those of the stage.
+        played: stage and options that the present worlds were made with.
     """
 
     def __init__(self, settings: CurriculumGroup) -> None:
@@ -46,44 +43,44 @@ class Curriculum:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of the world for the next update, over those of the settings."""
+        """World options of the next update, which override those of the settings."""
         stages = self._settings.stages
         return {**(stages[self.stage].options if stages else {}), **self.given}
 
     @property
     def is_due(self) -> bool:
-        """Whether the worlds are of an earlier stage, or have other options."""
+        """Whether the worlds have to be made anew for the present stage and options."""
         return self.played != (self.stage, self.options)
 
     def begin(self) -> None:
-        """Worlds are made as they are wanted."""
+        """Marks the worlds as made for the present stage and options."""
         self.played = (self.stage, self.options)
 
     @property
     def metric(self) -> str:
-        """The metric that ends the present stage; "" where none does."""
+        """The metric that ends the present stage; "" if none does."""
         until = self._settings.stages[self.stage].until if self._settings.stages else None
         found = CONDITION.fullmatch(until) if isinstance(until, str) else None
         return found["metric"] if found else ""
 
     def add(self, numbers: Mapping[str, Any], known: Sequence[str], share: float, agent_steps: int) -> bool:
-        """Counts one update; whether the next stage begins.
+        """Counts one update; returns whether the next stage begins.
 
         Args:
             numbers: of the update.
             known: metrics that later updates may have.
-            share: of the run that is done.
-            agent_steps: done so far.
+            share: of the run so far, 0 to 1.
+            agent_steps: so far.
 
         Raises:
-            UserError: if the stage ends by a metric that the run does not have.
+            UserError: if the run does not have the metric that ends the stage.
         """
         until = self._settings.stages[self.stage].until if self._settings.stages else None
         if until is None or not self._is_over(until, numbers, known, share, agent_steps):
             return False
         self.stage += 1
         self._spans.clear()
-        self.add({}, known, share, agent_steps)  # of shares of the run several may be over
+        self.add({}, known, share, agent_steps)  # the next stage may be over by its share of the run, too
         return True
 
     def _is_over(
@@ -106,7 +103,7 @@ class Curriculum:
         return mean > bound if found["sign"] == ">" else mean < bound
 
     def _mean(self, metric: str, numbers: Mapping[str, Any]) -> float:
-        """Of the stage so far; NaN, which ends nothing, before there are enough episodes."""
+        """The metric's mean in this stage; NaN, which ends no stage, before there are enough episodes."""
         value = numbers.get(metric, math.nan)
         if metric not in numbers.get("of_episodes", ()):
             return float(value) if not self._spans else self._mean_over_spans()
@@ -126,7 +123,7 @@ class Curriculum:
         return sum(count for count, _ in self._spans)
 
     def logged(self) -> dict[str, Any]:
-        """Stage and options for a line of the log; nothing in runs without stages and given options."""
+        """Stage and options for the log; empty without stages and given options."""
         if not self._settings.stages and not self.given:
             return {}
         stage, options = self.played
@@ -144,7 +141,7 @@ class Curriculum:
         return f"stage {self.stage + 1} of {max(stages, 1)}: {options or 'the options of the settings'}"
 
     def describe(self) -> dict[str, Any]:
-        """For the checkpoint's record."""
+        """The state for a checkpoint's record."""
         if not self.logged():
             return {}
         spans = [list(span) for span in self._spans]
@@ -152,7 +149,7 @@ class Curriculum:
         return {"curriculum": saved}
 
     def load(self, record: Mapping[str, Any]) -> None:
-        """Restores what `describe` gave; a run without stages so far begins with the first."""
+        """Restores `describe`; a run saved without stages begins with the first."""
         saved = record.get("curriculum")
         if saved is None:
             return
@@ -163,22 +160,22 @@ class Curriculum:
 
 
 def played_stage(record: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-    """Number, from 1, and options of the world in the stage of a checkpoint; 0 for a run without stages."""
+    """A checkpoint's stage, from 1 (0 without stages), and its world options."""
     stage, options = record.get("curriculum", {}).get("played", (-1, {}))
     return stage + 1, dict(options)
 
 
 def sign_options(settings: TrainSettings, record: Mapping[str, Any], run: Path) -> None:
-    """Signs options that `on_update` gave to a program of the user's, as settings are signed that name one."""
+    """Signs the options that `on_update` gave to a user's program, as settings with programs are signed."""
     if (found := _unsigned_options(settings, record)) is not None:
         sign(run / found[0], found[1])
 
 
 def admit_options(settings: TrainSettings, record: Mapping[str, Any], run: Path, trust: bool) -> None:
-    """Admits the options of a checkpoint where a program of the user's is called with them, or refuses them.
+    """Checks a checkpoint's options that a user's program would be called with.
 
     Raises:
-        Untrusted: for options that neither the settings have nor this user's training gave.
+        Untrusted: for options that are neither in the settings nor signed by this user's training.
     """
     if (found := _unsigned_options(settings, record)) is not None:
         name, signed = found
@@ -191,7 +188,7 @@ def admit_options(settings: TrainSettings, record: Mapping[str, Any], run: Path,
 
 
 def _unsigned_options(settings: TrainSettings, record: Mapping[str, Any]) -> tuple[str, bytes] | None:
-    """Name and bytes of what is signed; None where the settings, which are signed themselves, have all options."""
+    """File name and bytes to sign; None if the settings, which are signed themselves, hold all options."""
     saved = record.get("curriculum")
     if saved is None or ":" not in settings.world.id:
         return None
@@ -204,7 +201,7 @@ def _unsigned_options(settings: TrainSettings, record: Mapping[str, Any]) -> tup
 
 
 def in_stage(settings: TrainSettings, record: Mapping[str, Any]) -> TrainSettings:
-    """The settings with the options of the world in the stage of a checkpoint."""
+    """The settings with the world options of a checkpoint's stage."""
     _, options = played_stage(record)
     if not options:
         return settings
@@ -212,10 +209,10 @@ def in_stage(settings: TrainSettings, record: Mapping[str, Any]) -> TrainSetting
 
 
 def check_stages(settings: TrainSettings, make: Callable[..., World], first: World) -> None:
-    """Makes a world of every stage, and refuses one that the networks of the first do not fit.
+    """Makes a world of every stage and checks that agents and spaces are those of the first.
 
     Raises:
-        UserError: naming the stage, or as the world does.
+        UserError: naming the stage, or from the world itself.
     """
     for number, stage in enumerate(settings.curriculum.stages, 1):
         world = partial(make, **stage.options)(num_worlds=1, seed=settings.seed, first_world=0)
@@ -226,10 +223,10 @@ def check_stages(settings: TrainSettings, make: Callable[..., World], first: Wor
 
 
 def check_same_form(one: World, other: World, owner: str) -> None:
-    """Refuses a world with other agents or spaces.
+    """Checks that two worlds have the same agents, kinds, teams, populations and state space.
 
     Raises:
-        UserError: naming what differs.
+        UserError: naming the difference.
     """
     for name in ("agents", "kinds", "teams", "num_populations", "state_space"):
         if getattr(one, name) != getattr(other, name):

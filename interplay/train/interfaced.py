@@ -1,7 +1,7 @@
-"""Runs whose agents see and act through interfaces (``interfaces``, specification interfaces 2 to 4).
+"""Runs whose agents observe and act through interfaces (``interfaces``, specification interfaces 2 to 4).
 
-Training steps an `InterfacedWorld`; everybody whose weights do not learn plays the world inside, each through interfaces of its own or none.
-So policies that were trained with different interfaces, or are scripted, meet in one match.
+Training steps an `InterfacedWorld`. Policies that do not learn play the inner world, each through its own interfaces or none, so
+scripted policies and policies trained with different interfaces can meet in one match.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Patterns = Mapping[str, Sequence[str]]
 
 
 def through_interfaces(settings: TrainSettings, make: MakeWorld) -> MakeWorld:
-    """A factory of worlds as the settings' interfaces show them; the same factory where they name none."""
+    """Wraps a world factory in the settings' interfaces, if there are any."""
     if not settings.interfaces:
         return make
     return functools.partial(make_interfaced, make, settings.interfaces, _patterns(settings))
@@ -35,17 +35,13 @@ def through_interfaces(settings: TrainSettings, make: MakeWorld) -> MakeWorld:
 def make_interfaced(
     make: MakeWorld, interfaces: Mapping[str, Any], patterns: Patterns, **own: Any
 ) -> InterfacedWorld:
-    """A world seen through interfaces; `own` is for `make`."""
+    """Makes a world behind interfaces; `own` is passed to `make`."""
     world = make(**own)
     return InterfacedWorld(world, interfaces, _slots(world, patterns))
 
 
 class SeenPolicy(InterfacedPolicy):
-    """A trained policy with the interfaces of its run: it plays the world as it is.
-
-    Args:
-        policy: its networks.
-    """
+    """A trained policy with the interfaces of its run, which plays the plain world."""
 
     no_memory = (*InterfacedPolicy.no_memory, "settings", "names", "words", "also")
 
@@ -89,7 +85,7 @@ class SeenPolicy(InterfacedPolicy):
             which = np.ones(self.world.num_worlds, bool)
         super().forget(which)
 
-    # Whatever is asked for is refused, so a user's mistake in it is one of `TrainedPolicy` alone.
+    # All arguments are refused, so their checks are left to `TrainedPolicy`.
     def look(self, *_: Any, **__: Any) -> NoReturn:
         """Refused, as `probabilities`.
 
@@ -99,7 +95,7 @@ class SeenPolicy(InterfacedPolicy):
         raise self._refusal("look")
 
     def export(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused: the interfaces are no part of a network.
+        """Refused: interfaces are not part of a network.
 
         Raises:
             UserError: always.
@@ -117,7 +113,7 @@ class SeenPolicy(InterfacedPolicy):
         self.export()
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
-        """Plays with other weights of the same networks from the next `start` on."""
+        """Replaces the weights from the next `start` on."""
         assert isinstance(self.policy, TrainedPolicy)
         self.policy.load_weights(tensors)
 
@@ -152,7 +148,7 @@ class SeenPolicy(InterfacedPolicy):
 
 
 def seen(policy: TrainedPolicy) -> TrainedPolicy | SeenPolicy:
-    """A trained policy as it plays the world itself."""
+    """Wraps a trained policy in its run's interfaces, if it has any."""
     return SeenPolicy(policy) if policy.settings.interfaces else policy
 
 

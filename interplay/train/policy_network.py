@@ -1,10 +1,10 @@
-"""The networks of one kind of agent, one for each population, with everything that is compiled around them.
+"""The networks of one kind of agent, one per population, and the compiled programs around them.
 
-Parameters live in a stack (Q, P) of flat float32 vectors, one per population: they are what the optimiser updates in one pass, what
-shards add up, and what crosses between processes. `PolicyNetwork.names` says which tensor an element belongs to.
+Parameters are a stack (Q, P) of flat float32 vectors, one per population: the optimiser updates them in one pass, shards add up
+their gradients, and processes exchange them. `PolicyNetwork.names` maps elements to tensors.
 
-What is computed comes in *blocks*: rows of one population that fit a core's cache. A run with one population that acts for few slots has
-one block; then nothing is looped over and nothing picked. What a block needs of the weights is worked out once (`networks.precompute`).
+Rows are computed in *blocks*: rows of one population that fit a core's cache. With one population and few slots there is one block,
+and no loop. `networks.precompute` prepares the weights once for all blocks.
 """
 
 from __future__ import annotations
@@ -33,18 +33,14 @@ from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
 
 _CRITIC = 0xC717  # folded into the key of a central critic
-_HEAD = 0x6E55  # folded into the key of the head that guesses
-MARK = "place_in_team"  # the leaf that tells a member its place (`VdnGroup.agent_id`)
+_HEAD = 0x6E55  # folded into the key of the guessing head
+MARK = "place_in_team"  # the leaf with an agent's place in its team (`VdnGroup.agent_id`)
 
 assert xla  # imported for its effect: it sets XLA's flags before the backend starts
 
 
 def check_shapes(expected: Mapping[str, tuple[int, ...]], tensors: Mapping[str, np.ndarray]) -> None:
-    """Refuses a checkpoint's tensors for networks of other settings.
-
-    Args:
-        expected: ``kind/tensor`` -> shape.
-        tensors: ``kind/tensor`` -> array; more of them do not matter.
+    """Checks that a checkpoint's tensors, by ``kind/tensor``, have the expected shapes; more tensors are fine.
 
     Raises:
         UserError: if one is missing or of another shape.
@@ -66,30 +62,27 @@ class PolicyNetwork:
         settings: of the run.
         key: jax random key of the first population's weights.
         populations: of the run.
-        view: numbers that a central critic sees; 0: the value is the network's own.
-        marks: (A_kind, M) float32, what the agents of each slot are told beside what they see; None: nothing.
-        weights: ``kind/tensor`` -> array, of a checkpoint, that will take the place of those that are drawn; None: they stay.
+        view: input size of a central critic; 0: the value is the network's own.
+        marks: (A_kind, M) float32, an extra input for each slot; None: nothing.
+        weights: ``kind/tensor`` -> array of a checkpoint, which will replace the initial weights; None: they stay.
 
     Raises:
-        UserError: if the settings ask for other tensors than `weights`; nothing is drawn then, as they may be anybody's.
+        UserError: if the settings need other tensors than `weights`; checked before memory for the weights is allocated.
 
     Attributes:
-        kind: as given.
-        marks: as given.
-        space: of what networks are called with: the kind's observation, and the mark.
-        layout: how observations are laid out in rows.
-        distribution: of the actions.
+        space: of the networks' input: the kind's observation, and the mark.
+        layout: of observations in rows.
         names: of the tensors, e.g. ``policy/layers/0/weight``.
         size: P.
-        first: (Q, P) float32, the parameters that training begins with.
+        first: (Q, P) float32, the initial parameters.
         block: rows per block.
-        raw: whether the networks take rows as they are laid out, unprepared.
-        memory: numbers that an agent remembers; 0: nothing.
-        guesses: whether the networks guess who is who (`BeliefGroup`).
-        guessed: number of the population that is guessed, which does not guess; -1: none of these.
-        certain: it plays its likeliest action whoever asks: what it tells are utilities, no odds (`interplay.train.factored`).
-        device: that a learner's parameters are committed to; None: the processor, as the default.
-        products: on that device, what jax calls their precision.
+        raw: whether the networks take unprepared rows.
+        memory: size of an agent's memory; 0: none.
+        guesses: whether the networks guess populations (`BeliefGroup`).
+        guessed: number of the guessed population, which does not guess; -1: none of these.
+        certain: the network always plays greedily; its outputs are utilities (`interplay.train.factored`).
+        device: of a learner's parameters; None: the processor.
+        products: jax's name of the precision of products on that device.
     """
 
     device: Any = None
@@ -147,11 +140,11 @@ class PolicyNetwork:
     # -- parameters ---------------------------------------------------------------------------------
 
     def tensor_at(self, element: int) -> str:
-        """Which tensor an element of a flat vector belongs to, e.g. ``policy/layers/0/weight``."""
+        """The tensor of an element of a flat vector, e.g. ``policy/layers/0/weight``."""
         return self.names[int(np.searchsorted(self._ends, element, side="right"))]
 
     def split(self, vector: np.ndarray) -> dict[str, np.ndarray]:
-        """A flat vector as named tensors, for a checkpoint."""
+        """Splits a flat vector into named tensors."""
         parts = np.split(np.asarray(vector), self._ends[:-1])
         return {
             name: part.reshape(shape)
@@ -164,7 +157,7 @@ class PolicyNetwork:
 
     @property
     def normaliser(self) -> Normaliser | None:
-        """What normalises its observations, without its moments; None where nothing does."""
+        """The normaliser of observations, without its moments; None without `network.normalise`."""
         found = [
             leaf
             for leaf in jax.tree.leaves(self._static, is_leaf=lambda own: isinstance(own, Normaliser))
@@ -173,7 +166,7 @@ class PolicyNetwork:
         return found[0] if found else None
 
     def row_sums(self, rows: Rows, population: np.ndarray) -> np.ndarray:
-        """What N rows add to the moments of every population: (Q, 1 + 2 n) float64."""
+        """The sums that N rows add to the moments of every population: (Q, 1 + 2 n) float64."""
         own = self.normaliser
         assert own is not None, "network.normalise is off"
         boxed = np.array(own.boxed)
@@ -185,7 +178,7 @@ class PolicyNetwork:
         return np.stack(each)
 
     def with_moments(self, vectors: Any, was: Any, sums: np.ndarray) -> Any:
-        """Parameters (Q, P) with the moments of `was` and of more rows, see `row_sums`."""
+        """Parameters (Q, P) with the moments of `was` merged with new rows, see `row_sums`."""
         vectors, was = np.array(jax.device_get(vectors)), jax.device_get(was)
         parts = [self._columns(f"normaliser/{name}") for name in ("mean", "deviation", "count")]
         for columns in zip(*parts, strict=True):
@@ -195,7 +188,7 @@ class PolicyNetwork:
         return jax.device_put(vectors)
 
     def _columns(self, ending: str) -> list[slice]:
-        """Where the tensors of this ending lie in a flat vector."""
+        """The columns in a flat vector of the tensors with this ending."""
         ends = self._ends.tolist()
         places = zip(self.names, [0, *ends], ends, strict=False)
         return [slice(start, end) for name, start, end in places if name.endswith(ending)]
@@ -214,13 +207,13 @@ class PolicyNetwork:
         return networks.GuessingNetwork(network, own.width, key=jax.random.fold_in(key, _HEAD))
 
     def _expected(self, key: jax.Array) -> list[tuple[str, tuple[int, ...]]]:
-        """Names and shapes of the tensors, found without making them; none where a user's own network does not tell."""
+        """Names and shapes of the tensors, found without allocating them; empty if a user's network fails here."""
         try:
             shapes = eqx.filter_eval_shape(self._make, key)
         except UserError:
             raise
         except Exception:
-            return []  # it is made in earnest soon, and says then what is wrong
+            return []  # the network is made soon, which raises the same error
         leaves = jax.tree_util.tree_flatten_with_path(shapes)[0]
         return [
             (_path_name(path), leaf.shape)
@@ -229,7 +222,7 @@ class PolicyNetwork:
         ]
 
     def _begin(self, tensors: Any, key: jax.Array, count: int) -> np.ndarray:
-        """(Q, P); others than the first population have weights of their own, unless they are to begin alike."""
+        """(Q, P) initial parameters: drawn for each population, or shared with `population.share_init`."""
         drawn = [tensors]
         for number in range(1, count):
             if self._settings.population.share_init:
@@ -246,12 +239,12 @@ class PolicyNetwork:
         return eqx.combine(jax.tree.unflatten(self._tree, leaves), self._static)
 
     def _precompute(self, vectors: jax.Array) -> Any:
-        """(Q, P) parameters as `gradient` differentiates them: stacked arrays of the networks' fast form, as they are where there is none."""
+        """(Q, P) parameters in the form that `gradient` differentiates: the networks' fast form if there is one."""
         with self.placed():
             return jax.vmap(self._fast_form)(vectors) if self._precomputes else vectors
 
     def _tensors(self, vectors: jax.Array) -> Any:
-        """(Q, P) parameters as stacked arrays of the networks' fast form, or of the networks themselves."""
+        """(Q, P) parameters as stacked tensors of the networks, in their fast form if there is one."""
         with self.placed():
             return jax.vmap(self._fast_form)(vectors)
 
@@ -259,7 +252,7 @@ class PolicyNetwork:
         return eqx.filter(networks.precompute(self._network(vector)), eqx.is_inexact_array)
 
     def _fast_network(self, arrays: Any) -> Any:
-        """One population's network from its part of what `precompute` gave, or from its vector."""
+        """One population's network from its precomputed arrays, or from its vector."""
         flat = isinstance(arrays, jax.Array)
         return self._network(arrays) if flat else eqx.combine(arrays, self._fast_static)
 
@@ -267,7 +260,7 @@ class PolicyNetwork:
 
     @contextmanager
     def placed(self) -> Iterator[None]:
-        """What is traced inside is for the learner's device: without branches, and with its products."""
+        """Traces for the learner's device: without branches, with its precision of products."""
         if self.device is None:
             yield
             return
@@ -275,20 +268,20 @@ class PolicyNetwork:
             yield
 
     def most_blocks(self, rows: int, block: int, more: int = 0) -> int:
-        """How many blocks so many rows of the populations, and of so many `more` networks, need at most."""
+        """Most blocks of `rows` rows of the populations and of `more` other networks."""
         return most_blocks(rows, len(self.first) + more, block)
 
     def plan(self, demand: np.ndarray) -> int:
-        """Number of the network's plan for rows of these demands, in ascending order."""
+        """Number of the network's plan for rows of these ascending demands."""
         return int(self._inner.choose_plan(demand))
 
     def demand(self, seen: Any) -> np.ndarray | None:
-        """What each prepared row costs the network, (N,), or None if that is always the same."""
+        """The cost of each prepared row, (N,), or None if all cost the same."""
         demand = self._inner.demand(seen) if hasattr(self._inner, "demand") else None
         return None if demand is None else np.asarray(demand)
 
     def _read(self, rows: Mapping[str, jax.Array]) -> Any:
-        # `prepare` knows no parameters, so the network without them will do.
+        # `prepare` reads no parameters, so the network without them is enough.
         return networks.prepare(self._inner, self.layout.read(rows))
 
     def _call(
@@ -301,19 +294,19 @@ class PolicyNetwork:
         return parameters, self._evaluate(network, value, view)
 
     def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
-        """The central critic's value where there is one; without a view, as in play, there is none to tell."""
+        """The central critic's value if there is one; zeros without a view, as in play."""
         if not self.view:
             return value
         evaluated: jax.Array = jnp.zeros_like(value) if view is None else network.critic(view)
         return evaluated
 
     def _guess(self, arrays: Any, seen: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The same, and the log odds (B, n) of its guess."""
+        """As `_call`, and the log odds (B, n) of the guess."""
         parameters, value, guess = self._fast_network(arrays).guess(seen)
         return parameters, value, guess
 
     def told(self, observation: Mapping[str, np.ndarray], worlds: int) -> Mapping[str, np.ndarray]:
-        """What all agents of so many worlds see, (W, A_kind, ...), with their marks where they are told any."""
+        """Adds the marks, if any, to observations (W, A_kind, ...)."""
         if self.marks is None:
             return observation
         return {**observation, MARK: np.broadcast_to(self.marks, (worlds, *self.marks.shape))}
@@ -334,24 +327,24 @@ class PolicyNetwork:
         block: int,
         greedy: bool = False,
     ) -> jax.Array:
-        """Samples actions of sorted rows, for S shards one after another.
+        """Samples actions for sorted rows of S shards.
 
-        How many of them are there is data, so one compiled program serves every number of workers.
+        The number of shards is data, so one compiled program serves every number of workers.
 
         Args:
-            inference: parameters as `precompute` gave them.
-            rows: observations of (S, N) rows; what lies beyond those that are asked for is not read.
-            mask: (S, N, choices) legal ones, or None.
-            blocks: how the rows of each shard are cut, with an axis of shards first; None: all are of the first network.
+            inference: parameters from `precompute`.
+            rows: observations of (S, N) rows; padding is not read.
+            mask: (S, N, choices), or None.
+            blocks: of each shard's rows, with a leading axis of shards; None: all rows are of the first network.
             keys: (S, M, 2) uint32 of each block's draws, see `step_keys`.
-            memory: (S, N, size) of the rows' agents, or None.
-            view: (S, N, size), what a central critic sees of them; None where nobody asks for values.
-            shards: () int32, how many are computed, the first ones; None: all.
-            block: rows per block; all N where there is one.
-            greedy: take the likeliest action.
+            memory: (S, N, size), or None.
+            view: (S, N, size), a central critic's input; None if values are not needed.
+            shards: () int32, number of the first shards to compute; None: all.
+            block: rows per block; all N for a single block.
+            greedy: take the most probable action.
 
         Returns:
-            (S, N, columns + 2 + size): the action, its log-probability, the value, and what is remembered after it.
+            (S, N, columns + 2 + size): action, log-probability, value, and the memory after the step.
         """
 
         inputs = (dict(rows), mask, memory, view)
@@ -374,7 +367,7 @@ class PolicyNetwork:
         key: jax.Array,
         greedy: bool,
     ) -> jax.Array:
-        """(B, columns + 2 + size) for the rows of one population: their observations, masks, memory and views."""
+        """(B, columns + 2 + size) for rows of one population; `inputs` are observations, masks, memory and views."""
         rows, legal, memory, view = inputs
         seen, after = self._read(rows), []
         if memory is None:
@@ -417,27 +410,27 @@ class PolicyNetwork:
     def _probabilities(
         self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array], mask: jax.Array | None
     ) -> jax.Array:
-        """Of every choice by one population's network, (B, choices)."""
+        """Probabilities of every choice by one population's network, (B, choices)."""
         parameters, _ = self._call(pick(inference, population), self._read(rows))
         return self._odds(parameters, mask)
 
     def _odds(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
-        """(B, choices), how likely it is that each is taken."""
+        """Probabilities of the choices, (B, choices); one-hot for a network that plays greedily."""
         odds = self.distribution.certain if self.certain else self.distribution.probabilities
         return odds(parameters, mask)
 
     def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
-        """What one population's network believes of every seat, (B, n) probabilities."""
+        """One population's guesses of every seat, (B, n) probabilities."""
         with self.placed():
             return jax.nn.sigmoid(self._guess(pick(inference, population), self._read(rows))[2])
 
     @property
     def attended(self) -> tuple[str, ...]:
-        """What the network's attention is among, by name; empty where it has none."""
+        """Names of the objects that the network attends to; empty without attention."""
         return tuple(getattr(self._inner, "attended", ()))
 
     def of_population(self, inference: Any, number: Any) -> Any:
-        """One population's network, without a critic beside it, from what `precompute` gave."""
+        """One population's policy network, without its central critic, from `precompute`'s arrays."""
         network = self._fast_network(pick(inference, number))
         return network.network if self.view else network
 
@@ -449,19 +442,19 @@ class PolicyNetwork:
         mask: jax.Array | None,
         memory: jax.Array | None,
     ) -> dict[str, jax.Array]:
-        """All that one population's network says of B rows.
+        """All outputs of one population's network for B rows.
 
         Args:
-            inference: parameters as `precompute` gave them.
+            inference: parameters from `precompute`.
             population: number of the network.
             rows: observations.
             mask: (B, choices) bool, or None.
-            memory: (B, size), or None where nothing is remembered.
+            memory: (B, size), or None.
 
         Returns:
-            ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` (B, numbers of Boxes), the likeliest ``action``
-            (B, columns), ``value`` (B,) unless a central critic has it, ``memory`` (B, size) after the step, ``attention`` (B, heads, queries,
-            keys) where the network has one. ``logits`` are utilities where it is `certain`, which has no value.
+            ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` (B, numbers of Boxes), the most probable ``action``
+            (B, columns), ``value`` (B,) without a central critic, ``memory`` (B, size) after the step, and ``attention`` (B, heads,
+            queries, keys) if the network has it. If `certain`, ``logits`` are utilities and there is no value.
         """
         leaves = self.layout.read(rows)
         policy = self.of_population(inference, population)
@@ -473,7 +466,7 @@ class PolicyNetwork:
     def say(
         self, policy: Any, seen: Any, mask: jax.Array | None, memory: jax.Array | None
     ) -> dict[str, jax.Array]:
-        """`_answers` of a network to prepared rows, without attention."""
+        """`_answers` of a network for prepared rows, without attention."""
         said = {}
         if memory is None:
             parameters, value = policy(seen)
@@ -490,7 +483,7 @@ class PolicyNetwork:
 
 
 def _marked(kind: Kind, most: int) -> spaces.Dict:
-    """The observation space of a kind with a leaf for a mark among so many.
+    """The observation space of a kind with a leaf for one of `most` marks.
 
     Raises:
         UserError: if the world has a leaf of that name.
@@ -506,9 +499,9 @@ def _marked(kind: Kind, most: int) -> spaces.Dict:
 
 @partial(jax.jit, static_argnames="blocks")
 def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
-    """(T, S, M, 2) uint32, data of the keys that the M blocks of S shards draw actions with in T steps.
+    """(T, S, M, 2) uint32, data of the keys that the M blocks of S shards sample with in T steps.
 
-    Worked out for many steps at once: folded into a key within a step, a number costs as much as a layer of a small network.
+    Computed for many steps at once: within a step, folding in a number costs as much as a layer of a small network.
 
     Args:
         keys: (S, 2) uint32, data of the shards' keys.
@@ -527,10 +520,10 @@ def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
 
 
 def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:
-    """(S, ...), what `one` gives for the first shards, zeros for the others.
+    """(S, ...), results of `one` for the first shards, zeros for the others.
 
-    The end of the loop is known when it runs: a compiler that knows it merges a loop of one turn with what stands around it, and its
-    bits are others then. A run of one shard needs no loop, as all its workers, one, have one.
+    The loop's end is not a constant: XLA would merge a constant loop of one turn with the code around it, which changes bits. A run
+    of one shard always has one worker and needs no loop.
     """
     if room == 1:
         return one(0)[None]
@@ -551,7 +544,7 @@ def pick(inference: Any, number: Any) -> Any:
 
 
 def _cut(array: jax.Array, shard: jax.Array, start: jax.Array, rows: int) -> jax.Array:
-    """So many rows of a shard, from an array (S, N, numbers) that is not copied for it."""
+    """A shard's rows from `start` on, sliced from an array (S, N, numbers) without copying it."""
     sizes = (1, rows, *array.shape[2:])
     return jax.lax.dynamic_slice(array, (shard, start, *[0] * (array.ndim - 2)), sizes)[0]
 

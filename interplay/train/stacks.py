@@ -1,4 +1,4 @@
-"""Stacked parameters and optimiser states from the named arrays of a checkpoint."""
+"""Reads stacked parameters and optimiser states from a checkpoint's named arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.train.run.restoring import check_array, check_weights
 
 
 def policy_stem(population: str) -> str:
-    """The file of a population's weights in a checkpoint, without its ending."""
+    """The file name, without ending, of a population's weights in a checkpoint."""
     return f"policy-{population}"
 
 
@@ -50,12 +50,7 @@ def read_vectors(
 
 
 def read_moments(name: str, moments: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """The state of a kind's optimiser from a checkpoint's arrays.
-
-    Args:
-        name: of the kind.
-        moments: of this run; the arrays need their form.
-        arrays: ``kind/number`` -> array.
+    """A kind's optimiser state in the form of `moments`, from arrays by ``kind/number``.
 
     Raises:
         UserError: if one is missing, of another shape or dtype, or not finite.

@@ -1,4 +1,4 @@
-"""A run's workers from its start or a checkpoint to its end: lost ones are replaced, errors of a card and of memory become a line."""
+"""Runs a run's workers to its end; replaces lost workers and words errors of GPU and memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from interplay.train.update_loop import OnUpdate, follow, lead
 
 
 def newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
-    """The newest sound checkpoint of a run, if it has one yet."""
+    """The newest sound checkpoint of a run, or None."""
     path = latest_checkpoint(folder.path)
     if path is None:
         return None
@@ -46,7 +46,7 @@ def supervise(
     stop: Stop,
     on_update: OnUpdate | None = None,
 ) -> None:
-    """Trains; goes on from the last checkpoint each time a worker is lost."""
+    """Trains, and continues from the last checkpoint whenever a worker is lost."""
     faults = Faults()
     while True:
         try:
