@@ -1,8 +1,8 @@
-"""Rules that find out why a run does not learn: pure functions of logged numbers and settings.
+"""Rules that find why a run does not learn: pure functions of logged numbers and settings.
 
-A rule measures a number for each line of the log and each subject (a population, an observation leaf, or the run), and says in which lines
-it is a fault. `Judge` reports a fault that holds in `Rule.stretch` successive measurements. Every threshold stands here, once;
-docs/why-it-does-not-learn.md has the reason of each.
+A rule measures a number for each line of the log and each subject (a population, an observation leaf, or the run), and marks the lines
+in which it is a fault. `Judge` reports a fault that holds in `Rule.stretch` successive measurements. docs/why-it-does-not-learn.md
+explains the thresholds.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy as np
 from interplay.core.settings_text import show
 from interplay.train.settings import TrainSettings
 
-STRETCH = 20  # successive measurements in which a fault holds before it is reported
+STRETCH = 20  # successive faulty measurements before a report
 FEW = 3  # the same for numbers that hardly change: episode lengths, counts of episodes
 
-GRADIENT_CUT = 100.0  # gradient norm over its cut
-UNEXPLAINED = -0.05  # explained variance; one that knows nothing is about 0, on either side
-CRITIC_STEPS = 200  # gradient steps that a critic has before it is judged
-TARGETS_VARY = 0.01  # deviation over root mean square of value targets below which they are all the same
+GRADIENT_CUT = 100.0  # gradient norm over max_grad_norm
+UNEXPLAINED = -0.05  # explained variance; an untrained critic's is about 0, on either side
+CRITIC_STEPS = 200  # gradient steps before a critic is judged
+TARGETS_VARY = 0.01  # deviation over root mean square of value targets below which they count as constant
 KL_STILL = 1e-7
 KL_FAR = 5.0  # over ppo.target_kl
-KL_FAR_ALONE = 0.2  # where ppo.target_kl is off
+KL_FAR_ALONE = 0.2  # if ppo.target_kl is off
 ENTROPY_LOW, EARLY = 0.02, 20  # share of the greatest entropy; updates that are early
 ENTROPY_HIGH, LATE, LATE_UPDATES = 0.98, 0.5, 50  # the same; share of the run and updates that are late
-DECIDED = 0.05  # share of the greatest entropy below which a policy may stand still
+DECIDED = 0.05  # share of the greatest entropy below which an unchanging policy is no fault
 INPUT_MOST = 10.0
 INPUT_FAR = 20.0  # deviations between a number's mean and 0
 RETURN_MOST, RETURN_LEAST = 100.0, 1e-3  # root mean square of value targets
@@ -37,14 +37,14 @@ CLIPPED = 0.9
 ONE_CHOICE = 0.9
 RISE = 0.25  # of the first return: a smaller difference can be noise
 EXPLAINED = 0.5  # of the variance of value targets
-FIRST_RETURN = "first[episode_return]"  # column that `Judge` adds: the first episode_return of the run
-HORIZON = 30.0  # steps that a reward reaches back, over those that an update sees
+FIRST_RETURN = "first[episode_return]"  # column from `Judge`: the first episode_return of the run
+HORIZON = 30.0  # steps that a reward reaches back, over those in an update
 
-Columns = Mapping[str, np.ndarray]  # name -> (N,) float64, NaN where a line lacks it; "agent_steps" is there
+Columns = Mapping[str, np.ndarray]  # name -> (N,) float64, NaN if a line lacks it; always with "agent_steps"
 
 
 class Measured(NamedTuple):
-    """One subject's numbers: (N,) float64, NaN where not measured, and (N,) bool, whether each is a fault."""
+    """One subject's numbers, (N,) float64 with NaN if not measured, and the (N,) mask of faults."""
 
     subject: str
     values: np.ndarray
@@ -52,16 +52,16 @@ class Measured(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One cause.
+    """One cause of a run that does not learn.
 
     Attributes:
         name: a few words.
-        needs: columns without which it cannot be judged.
-        applies: whether it can be a fault under some settings.
+        needs: required columns.
+        applies: whether it can occur under some settings.
         measure: columns and settings -> subjects.
         sentence: settings, the median number and the subjects -> number, setting and cure.
-        stretch: successive measurements that make it a fault.
-        worst: which number of several subjects the sentence names.
+        stretch: successive faulty measurements before a report.
+        worst: picks the number of several subjects for the sentence.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Rule(NamedTuple):
 
 
 def columns_of(lines: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    """Lines of a log as columns; the numbers of a group are ``group[name]``, all else is left out.
+    """Converts lines of a log to columns; numbers of a group become ``group[name]``, other values are left out.
 
     Example:
         >>> {name: c.tolist() for name, c in columns_of([{"kl": 1, "rates": {"clip": 0.2}}, {"kl": None}]).items()}
@@ -109,7 +109,7 @@ def _column(columns: Columns, name: str) -> np.ndarray:
 
 
 def _share(columns: Columns, settings: TrainSettings) -> np.ndarray:
-    """(N,) share of the run that is done, by the end that its settings have in steps, updates or episodes."""
+    """(N,) share of the run that is done, by its limits of steps, updates or episodes."""
     train = settings.train
     done = [columns["agent_steps"] / settings.steps]
     if train.max_updates is not None:
@@ -162,7 +162,7 @@ def _cut_share(columns: Columns, settings: TrainSettings) -> list[Measured]:
 
 
 def _shown(scale: float | Mapping[str, float]) -> str:
-    """A reward_scale as settings have it."""
+    """A reward_scale in the form of settings."""
     if not isinstance(scale, Mapping):
         return f"{scale:g}"
     return "{" + ", ".join(f"{pattern} = {factor:g}" for pattern, factor in scale.items()) + "}"
@@ -184,7 +184,7 @@ def _unexplained(columns: Columns, _: TrainSettings) -> list[Measured]:
 
 
 def _is_paid(columns: Columns) -> np.ndarray:
-    """(N,) bool, whether some reward is not 0: else "no reward is paid" says it all."""
+    """(N,) mask of lines with rewards; without any the rule "no reward is paid" reports the cause."""
     return ~(_column(columns, "reward_abs_max") == 0.0)
 
 
@@ -253,7 +253,7 @@ def _entropy_shares(columns: Columns) -> dict[str, np.ndarray]:
 
 
 def _decided_early(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """Silent where the return has risen: a policy that knows what to do needs no entropy."""
+    """No fault if the return has risen: such a policy needs no entropy."""
     early = _column(columns, "updates") <= EARLY
     risen = _column(columns, "episode_return") - _column(columns, FIRST_RETURN)
     judged = early & np.isfinite(risen)
@@ -280,7 +280,7 @@ def _undecided_late(columns: Columns, settings: TrainSettings) -> list[Measured]
 
 
 def _has_bonus(settings: TrainSettings) -> bool:
-    """Whether the entropy is rewarded: without, a policy near its maximum may be an equilibrium."""
+    """Whether there is an entropy bonus; without it a policy near the maximum may be an equilibrium."""
     coefficient = getattr(_group(settings), "entropy_coefficient", 0.0)
     return _has_policy(settings) and not (isinstance(coefficient, int | float) and coefficient == 0)
 
@@ -299,7 +299,7 @@ def _rate(settings: TrainSettings, key: str) -> str:
 
 
 def _large_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """Silent where the return has risen by more than noise, or the critic fits: the network copes with them."""
+    """No fault if the return has risen by more than noise, or the critic fits."""
     found, first = _subjects(columns, "input_abs_max"), _column(columns, FIRST_RETURN)
     risen = _column(columns, "episode_return") - first > RISE * np.abs(first)
     copes = risen | (_column(columns, "explained_variance") > EXPLAINED)
@@ -329,7 +329,7 @@ def _large_sentence(settings: TrainSettings, most: float, subjects: Sequence[str
 
 
 def _constant_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """All leaves together: a leaf that never changes does no harm beside one that does. Games of one step have nothing to see."""
+    """All leaves together, as one that changes is enough; games of one step are not judged."""
     found = _subjects(columns, "input_range")
     if not found:
         return []
@@ -429,7 +429,7 @@ def _reach(settings: TrainSettings) -> float:
 
 
 def _seen(settings: TrainSettings) -> tuple[str, int]:
-    """The setting that bounds the steps over which an update adds up rewards, and its value."""
+    """The setting that bounds the steps of summed rewards in an update, and its value."""
     group, own = _group(settings), settings.algorithm
     if settings.factored is not None:
         return f"{own}.sequence", group.sequence

@@ -1,4 +1,4 @@
-"""The layers that our networks share: dense with orthogonal weights, stacks of them, activations by name."""
+"""Shared layers: dense with orthogonal weights, stacks of them, activations by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN = ContextVar("plain", default=False)
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """What is traced inside has no branches: they save work on a processor, a card waits for the host at each."""
+    """Traces without branches, which save work on a processor, but make a GPU wait for the host."""
     before = _PLAIN.set(True)
     try:
         yield
@@ -40,10 +40,10 @@ def is_plain() -> bool:
 def orthogonal(inputs: int, outputs: int, gain: float, key: jax.Array) -> jax.Array:
     """A random matrix (inputs, outputs) float32 with orthonormal rows or columns, times `gain`.
 
-    In NumPy: compiling a factorisation for every shape would take longer than everything else at the start of a run.
+    In NumPy, because compiling a factorisation for every shape would dominate the start of a run.
     """
     if isinstance(key, jax.core.Tracer):
-        return jnp.zeros((inputs, outputs), jnp.float32)  # somebody asks for the shape alone (`room`)
+        return jnp.zeros((inputs, outputs), jnp.float32)  # only the shape is needed (`room`)
     rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
     tall = rng.normal(size=(max(inputs, outputs), min(inputs, outputs)))
     q, r = np.linalg.qr(tall)
@@ -93,7 +93,7 @@ class Stack(eqx.Module):
 
 
 class Head(eqx.Module):
-    """The end of a policy: dense parameters and, for Box actions, log deviations that no observation moves.
+    """The end of a policy: dense parameters and, for Box actions, log deviations independent of observations.
 
     Attributes:
         dense: features -> the distribution's parameters that depend on the observation.

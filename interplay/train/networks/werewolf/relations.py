@@ -1,7 +1,7 @@
-"""How what was said relates the seats: who named whom, whose word is whose. Nothing here has parameters.
+"""Features of seats and of pairs of seats from names and words, without parameters.
 
-Words are compared, so that "the seat whose word is not mine" is one number of a seat, not something to be learnt for every symbol.
-Each board gives every seat numbers (`say`) and every pair of seats numbers (`relate`), all within 0..1 and samples innermost.
+Words are compared, so that "this seat's word differs from mine" is one number, and need not be learned for every symbol. Each board
+gives numbers for every seat (`say`) and every pair (`relate`), all within 0..1 and with samples innermost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from interplay.train.networks.werewolf.innermost import total
 
 
 def say(table: Table, seen: Seen) -> jax.Array:
-    """What each board says of each seat beside its word: (F, T, n, B)."""
+    """Features of each seat on each board, without its word: (F, T, n, B)."""
     boards = seen.boards
     said, named, same = _said(boards), _named(table, boards), _same(boards)
     others = _living_share(table, seen)
@@ -36,9 +36,9 @@ def say(table: Table, seen: Seen) -> jax.Array:
 
 
 def relate(table: Table, seen: Seen) -> jax.Array:
-    """What the boards of each phase say of pairs (i, j): (relations x phases, n, n, B).
+    """Features of pairs (i, j) from the boards of each phase: (relations x phases, n, n, B).
 
-    Relations are: i named j, j named i, their words agree. Of several boards of a phase the newest counts 1, the next 1/2, ...
+    Relations: i named j, j named i, their words agree. The newest board of a phase counts 1, the next 1/2, ...
     """
     boards = seen.boards
     named = _named(table, boards)
@@ -79,7 +79,7 @@ def _marks(seen: Seen) -> list[jax.Array]:
 
 
 def _said(boards: Boards) -> jax.Array:
-    """Whether a seat said anything on a board: (T, n, B)."""
+    """1 if a seat named or spoke on a board: (T, n, B)."""
     spoken = boards.names[:, :, 0] >= 0
     if boards.words.shape[2]:
         spoken |= boards.words[:, :, 0] >= 0
@@ -87,7 +87,7 @@ def _said(boards: Boards) -> jax.Array:
 
 
 def _hits(names: jax.Array, seat: jax.Array) -> jax.Array:
-    """How high `seat` stands among names (..., b, B): 1 for the first, 1/b for the last, 0 if it is not there."""
+    """Rank of `seat` among names (..., b, B): 1 for the first, 1/b for the last, 0 if absent."""
     b = names.shape[-2]
     there = [(names[..., s, :] == seat) * jnp.float32((b - s) / b) for s in range(b)]
     return jnp.where(seat >= 0, reduce(jnp.maximum, there), 0.0)
@@ -98,13 +98,13 @@ def _ballots(boards: Boards) -> list[jax.Array]:
 
 
 def _named(table: Table, boards: Boards) -> list[jax.Array]:
-    """How i named j: (T, n, n, B) each for ballots and claims."""
+    """Rank of j among i's names: (T, n, n, B) each for ballots and claims."""
     seats = jnp.arange(table.players, dtype=jnp.int32)[:, None]
     return [_hits(ballot[:, :, None], seats) for ballot in _ballots(boards)]
 
 
 def _agree(words: jax.Array, others: jax.Array) -> list[jax.Array]:
-    """Whether two words (..., places, B) are the same, and the share of places in which they are if there are several."""
+    """1 if two words (..., places, B) are equal, and the share of equal places if there are several."""
     places = words.shape[-2]
     if not places:
         return []
@@ -115,19 +115,19 @@ def _agree(words: jax.Array, others: jax.Array) -> list[jax.Array]:
 
 
 def _same(boards: Boards) -> list[jax.Array]:
-    """Whether i's word is j's: (T, n, n, B) each."""
+    """1 if the words of i and j are equal: (T, n, n, B) each."""
     return _agree(boards.words[:, :, None], boards.words[:, None])
 
 
 def _row_of(entries: jax.Array, seat: jax.Array) -> jax.Array:
-    """What `seat` (T or 1, B) said: (T, n, x, B) -> (T, x, B), -1 where it is nobody."""
+    """The entries of `seat` (T or 1, B): (T, n, x, B) -> (T, x, B), -1 if `seat` is -1."""
     numbers = jnp.arange(entries.shape[1], dtype=jnp.int32)[:, None]
     own = (seat[:, None] == numbers)[:, :, None]
     return total(jnp.where(own, entries + 1, 0), 1) - 1
 
 
 def _about(table: Table, boards: Boards, mark: jax.Array) -> list[jax.Array]:
-    """What relates every seat to one: named it, was named by it, speaks as it does; (T, n, B) each."""
+    """Relations of every seat to a marked one: named it, was named by it, same word; (T, n, B) each."""
     seats = jnp.arange(table.players, dtype=jnp.int32)[:, None]
     found = []
     for ballot in _ballots(boards):
@@ -136,7 +136,7 @@ def _about(table: Table, boards: Boards, mark: jax.Array) -> list[jax.Array]:
 
 
 def _echoes(boards: Boards, executed: jax.Array) -> list[jax.Array]:
-    """Whether a seat's newest word is what the executed, or the seat itself, said on each board: (T, n, B) each."""
+    """1 if a seat's newest word equals the executed seat's, or its own, on each board: (T, n, B) each."""
     newest = boards.words[:1]
     theirs = _row_of(boards.words, executed[None])[:, None]
     return _agree(theirs, newest) + _agree(boards.words, newest)

@@ -1,12 +1,11 @@
-"""A network for games of seats around a table: the same to every player, whoever sits where.
+"""A network for games of seats around a table, equivariant under exchange of seats.
 
-Every seat is a row: what is known of it, and what it said on each board (`boards`, `relations`). Boards are added up after one
-layer that knows their age and phase. Then, `layers` times, every seat hears the others: a seat's message counts as much as
-who named whom and whose words agree make it count, by learned weights for every relation and phase, and the mean of all rows is
-heard by all. A name's logit is read off the seat that is named, so exchanging two seats exchanges their logits and changes
-nothing else. What a player says and the value come from the player's own row and the mean of all.
+Every seat is a row: the knowledge about it, and its names and words on each board (`boards`, `relations`). Boards are added up after one
+layer that reads their age and phase. Then, `layers` times, every seat gets messages of the others, weighted by learned weights for
+every relation and phase, and the mean of all rows. A name's logit is computed from the named seat's row, so exchanging two seats
+exchanges their logits and nothing else. Words and the value come from the player's own row and the mean of all.
 
-There is no softmax over seats: its gradient made a round three times as long on a CPU.
+There is no softmax over seats: its gradient would make a round three times as long on a CPU.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from interplay.train.settings import NetworkGroup
 
 
 class Listener(eqx.Module):
-    """What a seat said on all boards: (width, n, B)."""
+    """Encodes a seat's names and words on all boards: (width, n, B)."""
 
     word: Dense
     place: Dense
@@ -69,7 +68,7 @@ class Listener(eqx.Module):
 
 
 def _when(table: Table, seen: Seen) -> jax.Array:
-    """Phase of each board, whether it is of today or of yesterday, which one it is: (phases + 2 + T, T, B)."""
+    """One-hots of each board's phase, day (today, yesterday) and number: (phases + 2 + T, T, B)."""
     boards = seen.boards
     if boards.day is None:
         days = jnp.zeros((2, *boards.phase.shape), jnp.float32)
@@ -82,7 +81,7 @@ def _when(table: Table, seen: Seen) -> jax.Array:
 
 
 class Round(eqx.Module):
-    """Every seat hears the others, as strongly as what was said relates them: (width, n, B) -> (width, n, B)."""
+    """One round of messages between seats, weighted by their relations: (width, n, B) -> (width, n, B)."""
 
     speak: jax.Array
     move: jax.Array
@@ -167,14 +166,14 @@ class SeatsNetwork(eqx.Module):
 
     @property
     def pointers(self) -> int:
-        """Heads that choose a seat or nobody: the names, and the subject of a claim."""
+        """Heads that choose a seat or none: the names, and the subject of a claim."""
         return self.table.names + self.table.claims
 
     def __call__(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
         return self.answer(*self.attend(observation))
 
     def attend(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, Seen]:
-        """What is made of every seat, (width, n, B), and the observation as it was read."""
+        """Features of every seat, (width, n, B), and the observation as read."""
         seen, act = read_seen(self.table, observation), ACTIVATIONS[self.activation]
         scene = keep(across(self.scene, _scene(self.table, seen)))
         seats = across(self.seat, self.listener(seen), keep(_known(self.table, seen)))
@@ -185,11 +184,11 @@ class SeatsNetwork(eqx.Module):
         return rows, seen
 
     def answer(self, rows: jax.Array, seen: Seen) -> tuple[jax.Array, jax.Array]:
-        """Logits and value from what `attend` gave."""
+        """Logits and value from the results of `attend`."""
         return self.decide(self._trunks(rows, seen), rows)
 
     def features(self, observation: Mapping[str, jax.Array]) -> tuple[tuple[jax.Array, ...], jax.Array]:
-        """What the heads of policy and value read, (B, tail) each, and the rows of the seats."""
+        """Inputs of the policy's and the value's head, (B, tail) each, and the rows of the seats."""
         rows, seen = self.attend(observation)
         return self._trunks(rows, seen), rows
 
@@ -223,7 +222,7 @@ class SeatsNetwork(eqx.Module):
 
 
 def _known(table: Table, seen: Seen) -> jax.Array:
-    """What is known of each seat beside what it said: (features, n, B)."""
+    """Knowledge about each seat without names and words: (features, n, B)."""
     seats = [seen.seats["status_map"][None].astype(jnp.float32)]
     marks = jnp.stack([seen.scalars[key] for key in ("own_id", "last_executed", "last_eaten")])
     seats.append(one_hot(marks, table.players).swapaxes(0, 1))
@@ -241,7 +240,7 @@ def _count_known(table: Table) -> int:
 
 
 def _scene(table: Table, seen: Seen) -> jax.Array:
-    """What is the same for all seats: phase, talk round, own role, day and how many live; (features, B)."""
+    """Features common to all seats: phase, talk round, own role, day, share of living; (features, B)."""
     scalars = seen.scalars
     day = (scalars["day"].astype(jnp.float32) / table.days)[None]
     living = (total(seen.seats["status_map"], 0).astype(jnp.float32) / table.players)[None]
