@@ -112,7 +112,7 @@ def describe(train: TrainGroup) -> str:
 
 
 @contextlib.contextmanager
-def told_as_lost_card(name: str, run: object, algorithm: str = "ppo") -> Iterator[None]:
+def gpu_errors_as_user_errors(name: str, run: object, algorithm: str = "ppo") -> Iterator[None]:
     """Turns a GPU's error during a run into a `UserError` of one line.
 
     Args:

@@ -1,6 +1,6 @@
 """Encodes Discrete observations for flat networks: one-hots, or an embedding if there are many values.
 
-Rows hold a leaf of Discrete or MultiDiscrete as its numbers. `encode` turns them into a network's input, and `as_seen` gives the
+Rows hold a leaf of Discrete or MultiDiscrete as its numbers. `encode` turns them into a network's input, and `input_space` gives the
 space of that input. Leaves of MultiBinary are 0 and 1 already.
 """
 
@@ -70,7 +70,7 @@ def find_names(space: spaces.Dict, settings: NetworkGroup) -> dict[str, Names]:
     }
 
 
-def as_seen(space: spaces.Dict, settings: NetworkGroup) -> spaces.Dict:
+def input_space(space: spaces.Dict, settings: NetworkGroup) -> spaces.Dict:
     """The space of a network's input."""
     names = find_names(space, settings)
     return spaces.Dict([(key, _seen(names[key]) if key in names else part) for key, part in space.items()])

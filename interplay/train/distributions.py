@@ -178,7 +178,7 @@ class Distribution:
         drawn = self.sample(jnp.zeros_like(parameters), key, mask)
         return jnp.where(anyhow[:, None], drawn, self.greedy(parameters, mask))
 
-    def certain(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
+    def one_hot(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """One-hot of each head's most probable choice: (B, size) -> (B, choices)."""
         heads = [head for head, _ in self._heads(parameters, None, mask)]
         likeliest = [jax.nn.one_hot(jnp.argmax(h, axis=1), h.shape[1], axis=1) for h in heads]

@@ -40,7 +40,7 @@ def make_interfaced(
     return InterfacedWorld(world, interfaces, _slots(world, patterns))
 
 
-class SeenPolicy(InterfacedPolicy):
+class InterfacedTrainedPolicy(InterfacedPolicy):
     """A trained policy with the interfaces of its run, which plays the plain world."""
 
     no_memory = (*InterfacedPolicy.no_memory, "settings", "names", "words", "also")
@@ -147,9 +147,9 @@ class SeenPolicy(InterfacedPolicy):
         )
 
 
-def seen(policy: TrainedPolicy) -> TrainedPolicy | SeenPolicy:
+def with_interfaces(policy: TrainedPolicy) -> TrainedPolicy | InterfacedTrainedPolicy:
     """Wraps a trained policy in its run's interfaces, if it has any."""
-    return SeenPolicy(policy) if policy.settings.interfaces else policy
+    return InterfacedTrainedPolicy(policy) if policy.settings.interfaces else policy
 
 
 def _patterns(settings: TrainSettings) -> Patterns:

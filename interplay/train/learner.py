@@ -106,7 +106,7 @@ class Learner:
         self.networks = self._make_networks(kinds, settings, jax.random.key(settings.seed))
         for network in self.networks.values():
             network.device, network.products = self.device, PRODUCTS[settings.train.precision]
-        self.kinds_that_learn, self.learns = _who_learns(
+        self.kinds_that_learn, self.learns = _find_learners(
             [kind.name for kind in kinds], populations, settings.train.learners
         )
         self.pool = make_others(
@@ -226,7 +226,7 @@ class Learner:
 
         Returns:
             (m, Q, 8) float64, the terms of each computed minibatch over all kinds and shards; and whether the algorithm stopped
-            early at the last one, whose step was not taken.
+            early at the last one, and its step was not taken.
 
         Raises:
             UserError: if a gradient is not finite, naming its tensor.
@@ -300,9 +300,9 @@ class Learner:
             )
             names = [name] if len(self.networks) > 1 else []
             names += [self.populations.names[population]] if len(self.populations.names) > 1 else []
-            whose = f" ({', '.join(names)})" if names else ""
+            named = f" ({', '.join(names)})" if names else ""
             raise UserError(
-                f"update {update}: {of}{whose} is not finite; lower the learning rate or scale the rewards"
+                f"update {update}: {of}{named} is not finite; lower the learning rate or scale the rewards"
             )
 
     def save(self) -> dict[str, dict[str, np.ndarray]]:
@@ -478,7 +478,7 @@ class Learner:
         return parts
 
 
-def _who_learns(
+def _find_learners(
     kinds: Sequence[str], populations: Populations, wanted: Sequence[str]
 ) -> tuple[list[str], np.ndarray]:
     """The kinds that learn, and the (Q,) mask of populations that learn; without a restriction all do."""
@@ -488,7 +488,7 @@ def _who_learns(
             near = did_you_mean(name, known, f"there are {', '.join(known)}")
             raise UserError(f"train.learners: no kind or population {name!r}; {near}")
         if name in populations.opponents:
-            raise UserError(f"train.learners: {name} is played by somebody else; take it out of opponents")
+            raise UserError(f"train.learners: {name} is played by opponents; take it out of opponents")
     some = set(wanted) & set(populations.names)
     learns = np.array([name in (some or populations.own) for name in populations.names])
     return [name for name in kinds if name in wanted or not set(wanted) & set(kinds)], learns

@@ -34,7 +34,7 @@ from interplay.train.selfplay.matchups import (
     with_opponents,
 )
 from interplay.train.selfplay.membership import Membership
-from interplay.train.selfplay.never import never_happens
+from interplay.train.selfplay.never import find_ineffective
 from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_populations_read
@@ -91,7 +91,7 @@ def make_learner(
             metrics = EpisodeStatistics(world, sides=members.logged).logged
             check_turns(settings.alternate, populations, metrics)
         if first and begins:
-            for line in never_happens(settings, world, learner):
+            for line in find_ineffective(settings, world, learner):
                 warnings.warn(line, stacklevel=2)
     finally:
         world.close()

@@ -23,9 +23,9 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train import networks
-from interplay.train.discrete_leaves import as_seen, find_names
+from interplay.train.discrete_leaves import find_names, input_space
 from interplay.train.distributions import Distribution
-from interplay.train.networks.layers import plainly
+from interplay.train.networks.layers import without_branches
 from interplay.train.networks.normaliser import Normaliser, merged
 from interplay.train.observations import ObservationRows, Rows
 from interplay.train.parallel import xla
@@ -80,7 +80,7 @@ class PolicyNetwork:
         memory: size of an agent's memory; 0: none.
         guesses: whether the networks guess populations (`BeliefGroup`).
         guessed: number of the guessed population, which does not guess; -1: none of these.
-        certain: the network always plays greedily; its outputs are utilities (`interplay.train.factored`).
+        always_greedy: the network always plays greedily; its outputs are utilities (`interplay.train.factored`).
         device: of a learner's parameters; None: the processor.
         products: jax's name of the precision of products on that device.
     """
@@ -101,7 +101,7 @@ class PolicyNetwork:
         self.kind, self.view, self.marks = kind, view, marks
         self.space = kind.observation_space if marks is None else _marked(kind, marks.shape[1])
         self._settings = settings
-        self.certain = settings.factored is not None
+        self.always_greedy = settings.factored is not None
         about = settings.belief.about
         self.guesses = bool(about)
         self.guessed = populations.names.index(about) if about in populations.names else -1
@@ -135,7 +135,7 @@ class PolicyNetwork:
         self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
         self.probabilities = jax.jit(self._probabilities)
         self.beliefs = jax.jit(self._beliefs)
-        self.answers = jax.jit(self._answers)
+        self.outputs = jax.jit(self._outputs)
 
     # -- parameters ---------------------------------------------------------------------------------
 
@@ -195,8 +195,8 @@ class PolicyNetwork:
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        seen = as_seen(self.space, own)
-        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.certain)
+        seen = input_space(self.space, own)
+        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.always_greedy)
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)
@@ -264,7 +264,7 @@ class PolicyNetwork:
         if self.device is None:
             yield
             return
-        with plainly(), jax.default_matmul_precision(self.products):
+        with without_branches(), jax.default_matmul_precision(self.products):
             yield
 
     def most_blocks(self, rows: int, block: int, more: int = 0) -> int:
@@ -305,7 +305,7 @@ class PolicyNetwork:
         parameters, value, guess = self._fast_network(arrays).guess(seen)
         return parameters, value, guess
 
-    def told(self, observation: Mapping[str, np.ndarray], worlds: int) -> Mapping[str, np.ndarray]:
+    def with_marks(self, observation: Mapping[str, np.ndarray], worlds: int) -> Mapping[str, np.ndarray]:
         """Adds the marks, if any, to observations (W, A_kind, ...)."""
         if self.marks is None:
             return observation
@@ -353,14 +353,14 @@ class PolicyNetwork:
             drawn = jax.random.wrap_key_data(keys[shard])
             if blocks is None:
                 own = jax.tree.map(lambda array: array[shard], inputs)
-                return self._answer(pick(inference, 0), own, drawn[0], greedy)
+                return self._act_rows(pick(inference, 0), own, drawn[0], greedy)
             cuts = Blocks(*(part[shard] for part in blocks))
-            return self._answer_blocks(inference, inputs, shard, cuts, drawn, block, greedy)
+            return self._act_blocks(inference, inputs, shard, cuts, drawn, block, greedy)
 
         with self.placed():
             return each_shard(one, len(keys), shards)
 
-    def _answer(
+    def _act_rows(
         self,
         arrays: Any,
         inputs: tuple[Any, ...],
@@ -379,13 +379,13 @@ class PolicyNetwork:
             value, after = self._evaluate(network, value, view), [kept]
         action = (
             self.distribution.greedy(parameters, legal)
-            if greedy or self.certain
+            if greedy or self.always_greedy
             else self.distribution.sample(parameters, key, legal)
         )
         log_prob = self.distribution.log_prob(parameters, action, legal)
         return jnp.concatenate([action, log_prob[:, None], value[:, None], *after], axis=1)
 
-    def _answer_blocks(
+    def _act_blocks(
         self,
         inference: Any,
         inputs: tuple[Any, ...],
@@ -400,7 +400,7 @@ class PolicyNetwork:
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
             own = jax.tree.map(lambda array: _cut(array, shard, at, block), inputs)
-            outputs = self._answer(pick(inference, blocks.population[i]), own, keys[i], greedy)
+            outputs = self._act_rows(pick(inference, blocks.population[i]), own, keys[i], greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, outputs, at, 0)
 
         total = jax.tree.leaves(inputs)[0].shape[1]
@@ -416,7 +416,7 @@ class PolicyNetwork:
 
     def _odds(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Probabilities of the choices, (B, choices); one-hot for a network that plays greedily."""
-        odds = self.distribution.certain if self.certain else self.distribution.probabilities
+        odds = self.distribution.one_hot if self.always_greedy else self.distribution.probabilities
         return odds(parameters, mask)
 
     def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
@@ -434,7 +434,7 @@ class PolicyNetwork:
         network = self._fast_network(pick(inference, number))
         return network.network if self.view else network
 
-    def _answers(
+    def _outputs(
         self,
         inference: Any,
         population: jax.Array,
@@ -454,32 +454,32 @@ class PolicyNetwork:
         Returns:
             ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` (B, numbers of Boxes), the most probable ``action``
             (B, columns), ``value`` (B,) without a central critic, ``memory`` (B, size) after the step, and ``attention`` (B, heads,
-            queries, keys) if the network has it. If `certain`, ``logits`` are utilities and there is no value.
+            queries, keys) if the network has it. If `always_greedy`, ``logits`` are utilities and there is no value.
         """
         leaves = self.layout.read(rows)
         policy = self.of_population(inference, population)
-        said = self.say(policy, networks.prepare(policy, leaves), mask, memory)
+        outputs = self.forward(policy, networks.prepare(policy, leaves), mask, memory)
         if self.attended:
-            said["attention"] = policy.attention(leaves)
-        return said
+            outputs["attention"] = policy.attention(leaves)
+        return outputs
 
-    def say(
+    def forward(
         self, policy: Any, seen: Any, mask: jax.Array | None, memory: jax.Array | None
     ) -> dict[str, jax.Array]:
-        """`_answers` of a network for prepared rows, without attention."""
-        said = {}
+        """`_outputs` of a network for prepared rows, without attention."""
+        outputs = {}
         if memory is None:
             parameters, value = policy(seen)
         else:
-            parameters, value, said["memory"] = policy.remember(seen, memory)
+            parameters, value, outputs["memory"] = policy.remember(seen, memory)
         if self.distribution.choices:
-            said["logits"] = self.distribution.logits(parameters, mask)
-            said["probabilities"] = self._odds(parameters, mask)
+            outputs["logits"] = self.distribution.logits(parameters, mask)
+            outputs["probabilities"] = self._odds(parameters, mask)
         if self.distribution.deviations:
-            said["mean"], said["deviation"] = self.distribution.gaussians(parameters)
-        if self._settings.network.critic == "own" and not self.certain:
-            said["value"] = value
-        return said | {"action": self.distribution.greedy(parameters, mask)}
+            outputs["mean"], outputs["deviation"] = self.distribution.gaussians(parameters)
+        if self._settings.network.critic == "own" and not self.always_greedy:
+            outputs["value"] = value
+        return outputs | {"action": self.distribution.greedy(parameters, mask)}
 
 
 def _marked(kind: Kind, most: int) -> spaces.Dict:

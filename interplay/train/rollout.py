@@ -30,7 +30,7 @@ from interplay.train.row_copying import RowCopier
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.lifetimes import LifeStatistics
 from interplay.train.run.recording import Tap
-from interplay.train.samples import PendingSamples, SampleLayout, Seen
+from interplay.train.samples import NetworkInput, PendingSamples, SampleLayout
 from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
@@ -47,7 +47,7 @@ IDLE_EVERY = 8
 InferenceParameters = Mapping[str, Any]  # kind name -> as `PolicyNetwork.precompute` gave them
 
 
-class Staged(NamedTuple):
+class StepInputs(NamedTuple):
     """Input arrays of a kind's networks in one step, for S shards of the run.
 
     Attributes:
@@ -57,13 +57,13 @@ class Staged(NamedTuple):
         shards: () int32 on the device, number of the worker's shards.
     """
 
-    seen: Seen
-    parts: list[Seen]
+    seen: NetworkInput
+    parts: list[NetworkInput]
     keys: np.ndarray
     shards: jax.Array
 
 
-class Stage(NamedTuple):
+class StepRows(NamedTuple):
     """One step's rows of one kind, for the networks and for `PendingSamples`.
 
     Attributes:
@@ -80,22 +80,22 @@ class Stage(NamedTuple):
     network: np.ndarray
     kept: int
     blocks: Blocks | None
-    seen: Seen
+    seen: NetworkInput
 
 
-Calls = dict[str, tuple[list[Stage], jax.Array | None]]  # kind name -> rows of each shard, outputs of all
+Calls = dict[str, tuple[list[StepRows], jax.Array | None]]  # kind name -> rows of each shard, outputs of all
 
 
-class Answer(NamedTuple):
+class StepOutputs(NamedTuple):
     """The outputs of a kind's networks in one step.
 
     Attributes:
-        stage: the rows.
+        step_rows: the rows.
         outputs: (n, columns + 2), actions, log-probabilities and values.
         memory: (n, size) after the step, or None.
     """
 
-    stage: Stage
+    step_rows: StepRows
     outputs: np.ndarray
     memory: np.ndarray | None
 
@@ -204,7 +204,7 @@ class Collector:
         """Returns the mask (W, A) of slots to run the networks on: acting slots, and in some steps idle ones."""
         self._seat()
         self._teaches = teaches = self.buffer.acting[self.buffer.earlier + t]
-        self.acted += step_kernels.look(
+        self.acted += step_kernels.find_present(
             self.world.timestep.acting,
             self._network,
             self._own,
@@ -220,10 +220,10 @@ class Collector:
             return teaches
         return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
 
-    def step(self, t: int, answers: Mapping[str, Answer]) -> None:
+    def step(self, t: int, results: Mapping[str, StepOutputs]) -> None:
         """Keeps the networks' outputs, lets opponents act, and steps the world."""
         timestep, at = self.world.timestep, self.buffer.earlier + t
-        actions = {name: self._act(name, answer, at) for name, answer in answers.items()}
+        actions = {name: self._act(name, result, at) for name, result in results.items()}
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         action = self.opponents.act(ours, timestep, self._network)
         # Sampled choices are in range, so their check is skipped unless `step` was replaced.
@@ -254,28 +254,28 @@ class Collector:
         if self.recorder is not None:
             self.recorder.end_step(buffer.acting[at], buffer.ended[at])
 
-    def _act(self, name: str, answer: Answer, at: int) -> np.ndarray | Mapping[str, np.ndarray]:
+    def _act(self, name: str, result: StepOutputs, at: int) -> np.ndarray | Mapping[str, np.ndarray]:
         """Stores the outputs of a kind's networks; returns the actions for `World.step`."""
-        stage, outputs, memory = answer
+        step_rows, outputs, memory = result
         own, value, first = self.networks[name].distribution, self.buffer.value[at], self._choosing[name]
         action: Any
         space: Any = own.space
         if first is None:
             flat = np.zeros((self.rows(name), own.columns), np.float32)
-            step_kernels.place(outputs, stage.picked, stage.where, value, flat)
+            step_kernels.place(outputs, step_rows.picked, step_rows.where, value, flat)
             action = own.to_world(flat.reshape(self.world.num_worlds, -1, own.columns))
         else:
             action = np.zeros((self.rows(name), own.columns), space.dtype)
-            step_kernels.choose(outputs, stage.picked, stage.where, first, value, action)
+            step_kernels.choose(outputs, step_rows.picked, step_rows.where, first, value, action)
             action = action.reshape(self.world.num_worlds, -1, *space.shape)
-        self._keep(name, stage, outputs, at)
+        self._keep(name, step_rows, outputs, at)
         if memory is not None:
             step_kernels.remember(
-                memory, stage.picked, stage.where, self._teaches, self.memory[name], self.fresh
+                memory, step_rows.picked, step_rows.where, self._teaches, self.memory[name], self.fresh
             )
         return action
 
-    def cut(self) -> np.ndarray | None:
+    def truncated_mask(self) -> np.ndarray | None:
         """(W, A) mask of learners truncated in this step, for bootstrap values; None if there are none."""
         if self.recorder is not None or not self._happened & step_kernels.CUT:
             return None
@@ -306,7 +306,7 @@ class Collector:
             self.opponents.forget(over)
             self.casting.draw(over)
 
-    def after(self) -> np.ndarray:
+    def last_mask(self) -> np.ndarray:
         """(W, A) mask of learners present after the last step, for the last values."""
         if self.recorder is not None:
             return np.zeros(self.present.shape, bool)
@@ -346,61 +346,61 @@ class Collector:
 
     # -- rows for the networks ----------------------------------------------------------------------------
 
-    def stage(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
+    def write_inputs(self, name: str, wanted: np.ndarray, out: NetworkInput) -> StepRows:
         """Writes a kind's network inputs into the first rows of `out`, for slots in `wanted` that networks play."""
-        stage = self._sort(name, wanted, out)
-        own, picked = self.networks[name], stage.picked
+        step_rows = self._sort(name, wanted, out)
+        own, picked = self.networks[name], step_rows.picked
         timestep = self.world.timestep
-        observation = own.told(self.world.by_kind(timestep.observation)[name], self.world.num_worlds)
+        observation = own.with_marks(self.world.by_kind(timestep.observation)[name], self.world.num_worlds)
         self._copiers[name].write(observation, picked, out.rows)
         if not out.has_more:
-            return stage
+            return step_rows
         seen = out.part(slice(len(picked)))
         if seen.view is not None and self._view is not None:
             view = self._view.of(self.world).reshape(-1, self._view.size)
-            seen.view[...] = view[stage.where]
+            seen.view[...] = view[step_rows.where]
         if seen.memory is not None and seen.fresh is not None:
             step_kernels.copy_rows(self.memory[name], picked, seen.memory, 0)
-            seen.fresh[...] = self.fresh.reshape(-1)[stage.where]
+            seen.fresh[...] = self.fresh.reshape(-1)[step_rows.where]
         if seen.mask is not None:
             mask = self.world.by_kind(timestep.action_mask)[name]
             flat = own.distribution.flat_mask(mask, (self.world.num_worlds, len(self._slots[name])))
             seen.mask[...] = True if flat is None else flat.reshape(-1, flat.shape[-1])[picked]
-        return stage
+        return step_rows
 
     def rows(self, name: str) -> int:
         """Slots of a kind in all worlds."""
         return self.world.num_worlds * len(self._slots[name])
 
-    def reach(self, name: str) -> int:
+    def input_rows(self, name: str) -> int:
         """Rows that a call of a kind's networks reads: all slots, and the overhang of the last block."""
         return self.rows(name) + (0 if self.most_blocks[name] == 1 else self.block[name])
 
-    def _sort(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
+    def _sort(self, name: str, wanted: np.ndarray, out: NetworkInput) -> StepRows:
         rows, slots = self._rows[name], self._slots[name]
         n = step_kernels.pick(wanted, slots, self._network, self._played, self._rank, self._counts, rows)
         picked, where, player = rows[:, :n]
         block, most = self.block[name], self.most_blocks[name]
         if self._alone:
             blocks = None if most == 1 else cut_alone(n, block, most)
-            return Stage(picked, where, player, n, blocks, out)
+            return StepRows(picked, where, player, n, blocks, out)
         counts = self._counts[0]
         cuts = np.zeros((3, most), np.int32)
         number = step_kernels.cut(counts, self._order, block, *cuts)
         blocks = Blocks(cuts[0], cuts[1], cuts[2], np.array(number, np.int32))
         kept = int(counts[: np.count_nonzero(self.learns)].sum())
-        return Stage(picked, where, player, kept, blocks, out)
+        return StepRows(picked, where, player, kept, blocks, out)
 
-    def _keep(self, name: str, stage: Stage, outputs: np.ndarray, at: int) -> None:
+    def _keep(self, name: str, step_rows: StepRows, outputs: np.ndarray, at: int) -> None:
         """Keeps the rows of learning networks."""
         if self.recorder is not None:
-            self.recorder.keep(name, stage.picked, outputs)
+            self.recorder.keep(name, step_rows.picked, outputs)
             return
-        pending, where = self.pending[name], stage.where[: stage.kept]
+        pending, where = self.pending[name], step_rows.where[: step_rows.kept]
         truth = None
         if pending.truth is not None:
             truth = self.truth[where // self.truth.shape[1]][:, self._slots[name]]
-        pending.append(stage.seen, outputs, at, where, stage.network, self._teaches, truth)
+        pending.append(step_rows.seen, outputs, at, where, step_rows.network, self._teaches, truth)
 
     def _most_blocks(self, name: str) -> int:
         return self.networks[name].most_blocks(self.rows(name), self.block[name], self.casting.places)
@@ -457,32 +457,30 @@ class Group:
 
     def __init__(self, shards: Sequence[Collector], parameters: InferenceParameters, update: int) -> None:
         self._shards, self._parameters, self._update = shards, parameters, update
-        self._staged = allocate_staged(shards, update * shards[0].buffer.steps)
+        self._inputs = allocate_inputs(shards, update * shards[0].buffer.steps)
         self.acting = self.stepping = 0.0
 
     def begin_step(self, t: int) -> None:
         """Calls the networks for a step; the inputs stay unchanged until `end_step` has read the outputs."""
         began = time.perf_counter()
         wanted = [shard.begin_step(t) for shard in self._shards]
-        self._calls = ask(self._shards, self._parameters, wanted, t, self._staged)
+        self._calls = call_networks(self._shards, self._parameters, wanted, t, self._inputs)
         self.acting += time.perf_counter() - began
 
     def end_step(self, t: int) -> None:
         """Reads the outputs and steps the worlds."""
         began = time.perf_counter()
-        answers = read(self._shards, self._calls)
+        results = read_outputs(self._shards, self._calls)
         acted = time.perf_counter()
-        for shard, own in zip(self._shards, answers, strict=True):
+        for shard, own in zip(self._shards, results, strict=True):
             try:
                 shard.step(t, own)
             except UserError:  # an action may come from NaN observations, which are the better message
                 refuse_bad_observations(shard, self._update)
                 raise
-        cuts = [shard.cut() for shard in self._shards]
+        cuts = [shard.truncated_mask() for shard in self._shards]
         if any(cut is not None for cut in cuts):
-            self._ask_values(
-                cuts, [shard.buffer.bootstrap[shard.buffer.earlier + t] for shard in self._shards]
-            )
+            self._evaluate(cuts, [shard.buffer.bootstrap[shard.buffer.earlier + t] for shard in self._shards])
         for shard in self._shards:
             shard.end_step(t)
         self.acting, self.stepping = self.acting + acted - began, self.stepping + time.perf_counter() - acted
@@ -490,13 +488,13 @@ class Group:
     def end(self) -> None:
         """Computes the values of the observations after the last step."""
         began = time.perf_counter()
-        wanted = [shard.after() for shard in self._shards]
+        wanted = [shard.last_mask() for shard in self._shards]
         for shard in self._shards:
             shard.buffer.last_value[...] = 0.0
-        self._ask_values(wanted, [shard.buffer.last_value for shard in self._shards])
+        self._evaluate(wanted, [shard.buffer.last_value for shard in self._shards])
         self.acting += time.perf_counter() - began
 
-    def _ask_values(self, wanted: Sequence[np.ndarray | None], out: Sequence[np.ndarray]) -> None:
+    def _evaluate(self, wanted: Sequence[np.ndarray | None], out: Sequence[np.ndarray]) -> None:
         """Writes the values of slots in `wanted`, (W, A) per shard or None, into `out`, (W, A) each.
 
         The acting program computes values as well; a program for values alone would have to be compiled.
@@ -505,28 +503,28 @@ class Group:
             np.zeros(values.shape, bool) if want is None else want
             for want, values in zip(wanted, out, strict=True)
         ]
-        calls = ask(self._shards, self._parameters, masks, 0, self._staged)
-        for answers, values in zip(read(self._shards, calls), out, strict=True):
-            for answer in answers.values():
-                values.reshape(-1)[answer.stage.where] = answer.outputs[:, -1]
+        calls = call_networks(self._shards, self._parameters, masks, 0, self._inputs)
+        for results, values in zip(read_outputs(self._shards, calls), out, strict=True):
+            for result in results.values():
+                values.reshape(-1)[result.step_rows.where] = result.outputs[:, -1]
 
 
-def allocate_staged(shards: Sequence[Collector], played: int = 0) -> dict[str, Staged]:
+def allocate_inputs(shards: Sequence[Collector], played: int = 0) -> dict[str, StepInputs]:
     """Allocates the network inputs of one step by kind, for all shards of the run; `played` steps came before.
 
     The compiled program is then the same for any number of workers. On a device these shards are all.
     """
     counters = (np.arange(shards[0].buffer.steps) + played).astype(np.uint32)
-    first, staged = shards[0], {}
+    first, inputs = shards[0], {}
     room = max(first.room, len(shards)) if next(iter(first.networks.values())).device is None else len(shards)
     for name, pending in first.pending.items():
-        seen = pending.layout.allocate(room, first.reach(name))
+        seen = pending.layout.allocate(room, first.input_rows(name))
         keys = np.stack([shard.keys[name] for shard in _filled(shards, room)])
         parts = [seen.part(at) for at in range(len(shards))]
         drawn = jax.device_get(step_keys(*jax.device_put((keys, counters)), first.most_blocks[name]))
         count = jax.device_put(np.int32(len(shards)), first.networks[name].device)
-        staged[name] = Staged(seen, parts, drawn, count)
-    return staged
+        inputs[name] = StepInputs(seen, parts, drawn, count)
+    return inputs
 
 
 def _filled(parts: Sequence[Any], room: int) -> list[Any]:
@@ -534,43 +532,48 @@ def _filled(parts: Sequence[Any], room: int) -> list[Any]:
     return [*parts, *[parts[0]] * (room - len(parts))]
 
 
-def ask(
+def call_networks(
     shards: Sequence[Collector],
     parameters: InferenceParameters,
     wanted: Sequence[np.ndarray],
     t: int,
-    staged: Mapping[str, Staged],
+    inputs: Mapping[str, StepInputs],
 ) -> Calls:
     """Calls each kind's networks for the slots in `wanted`, (W, A) per shard; a device does not wait for outputs.
 
-    The inputs stay in `staged` until the next call.
+    The inputs stay in `inputs` until the next call.
     """
     calls: Calls = {}
     for name, network in shards[0].networks.items():
-        own = staged[name]
-        stages = [
-            shard.stage(name, want, part) for shard, want, part in zip(shards, wanted, own.parts, strict=True)
+        own = inputs[name]
+        all_rows = [
+            shard.write_inputs(name, want, part)
+            for shard, want, part in zip(shards, wanted, own.parts, strict=True)
         ]
-        some = any(len(stage.picked) for stage in stages)
+        some = any(len(step_rows.picked) for step_rows in all_rows)
         calls[name] = (
-            stages,
-            _call(network, parameters[name], stages, t, own, shards[0].block[name]) if some else None,
+            all_rows,
+            _call(network, parameters[name], all_rows, t, own, shards[0].block[name]) if some else None,
         )
     return calls
 
 
-def read(shards: Sequence[Collector], calls: Calls) -> list[dict[str, Answer]]:
+def read_outputs(shards: Sequence[Collector], calls: Calls) -> list[dict[str, StepOutputs]]:
     """Waits for the outputs and returns them for each shard."""
-    answers: list[dict[str, Answer]] = [{} for _ in shards]
+    results: list[dict[str, StepOutputs]] = [{} for _ in shards]
     for name, network in shards[0].networks.items():
-        stages, found = calls[name]
+        all_rows, found = calls[name]
         outputs = None if found is None else _fetch(found, network.device)
         columns = network.distribution.columns + 2
-        for at, stage in enumerate(stages):
-            rows = np.zeros((0, columns), np.float32) if outputs is None else outputs[at, : len(stage.picked)]
+        for at, step_rows in enumerate(all_rows):
+            rows = (
+                np.zeros((0, columns), np.float32)
+                if outputs is None
+                else outputs[at, : len(step_rows.picked)]
+            )
             memory = rows[:, columns:] if network.memory and outputs is not None else None
-            answers[at][name] = Answer(stage, rows[:, :columns], memory)
-    return answers
+            results[at][name] = StepOutputs(step_rows, rows[:, :columns], memory)
+    return results
 
 
 def _fetch(outputs: jax.Array, device: Any) -> np.ndarray:
@@ -579,17 +582,22 @@ def _fetch(outputs: jax.Array, device: Any) -> np.ndarray:
 
 
 def _call(
-    network: PolicyNetwork, parameters: Any, stages: Sequence[Stage], t: int, staged: Staged, block: int
+    network: PolicyNetwork,
+    parameters: Any,
+    all_rows: Sequence[StepRows],
+    t: int,
+    inputs: StepInputs,
+    block: int,
 ) -> jax.Array:
     """(S, N, columns + 2 + size) outputs of one compiled call for S shards of the run; zeros for other workers' shards."""
-    seen, blocks = staged.seen, None
-    if stages[0].blocks is not None:
-        cuts = _filled([stage.blocks for stage in stages], staged.keys.shape[1])
+    seen, blocks = inputs.seen, None
+    if all_rows[0].blocks is not None:
+        cuts = _filled([step_rows.blocks for step_rows in all_rows], inputs.keys.shape[1])
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
-    given, beside = (seen.rows, seen.mask, seen.memory, seen.view), (blocks, staged.keys[t])
+    given, beside = (seen.rows, seen.mask, seen.memory, seen.view), (blocks, inputs.keys[t])
     (rows, mask, memory, view), (blocks, keys) = put_rows(given, beside, network.device, blocks is None)
     outputs: jax.Array = network.act(
-        parameters, rows, mask, blocks, keys, memory, view, staged.shards, block=block
+        parameters, rows, mask, blocks, keys, memory, view, inputs.shards, block=block
     )
     if network.device is not None:
         outputs.copy_to_host_async()

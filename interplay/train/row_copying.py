@@ -32,8 +32,8 @@ class RowCopier:
 
     def __init__(self, layout: ObservationRows) -> None:
         self._places = layout.places
-        self._seen: list[np.ndarray] = []
-        self._ids: list[int] = []  # of `_seen`, which stay alive
+        self._leaves: list[np.ndarray] = []
+        self._ids: list[int] = []  # of `_leaves`, which stay alive
         self._runs: list[Run] = []
         self._wide: list[tuple[str, slice, np.ndarray]] = []
 
@@ -41,13 +41,13 @@ class RowCopier:
         """Copies the agents `index` among the flattened (W, A, ...) into the first rows of `out`."""
         leaves = [observation[key] for key in self._places]
         if list(map(id, leaves)) != self._ids:
-            self._look_at(leaves)
+            self._find_runs(leaves)
         for dtype, table, runs in self._runs:
             copy_runs(table, runs, index, out[dtype])
         for dtype, columns, leaf in self._wide:
             out[dtype][: len(index), columns] = leaf[index]
 
-    def _look_at(self, leaves: list[np.ndarray]) -> None:
+    def _find_runs(self, leaves: list[np.ndarray]) -> None:
         """Groups the leaves that are views of one array."""
         self._runs, self._wide = [], []
         together: dict[tuple[str, np.dtype, int], list[tuple[int, slice, np.ndarray]]] = {}
@@ -64,8 +64,8 @@ class RowCopier:
         for (dtype, own, row), parts in together.items():
             self._runs += _joined(dtype, own, row, sorted(parts, key=lambda part: part[0]))
         # A leaf that had to be copied to be flattened is a new array in every step.
-        self._seen = leaves if views else []
-        self._ids = list(map(id, self._seen))
+        self._leaves = leaves if views else []
+        self._ids = list(map(id, self._leaves))
 
 
 def _joined(dtype: str, own: np.dtype, row: int, parts: list[tuple[int, slice, np.ndarray]]) -> list[Run]:

@@ -15,7 +15,7 @@ from interplay.train.step_kernels import keep
 _EXTRA = 2  # columns after the action's: log-probability and value
 
 
-class Seen(NamedTuple):
+class NetworkInput(NamedTuple):
     """Rows of network inputs; every array may have more axes in front.
 
     Attributes:
@@ -32,10 +32,10 @@ class Seen(NamedTuple):
     fresh: np.ndarray | None
     view: np.ndarray | None
 
-    def part(self, index: Any) -> Seen:
+    def part(self, index: Any) -> NetworkInput:
         """Some of the rows."""
         rows = {dtype: array[index] for dtype, array in self.rows.items()}
-        return Seen(rows, *(None if array is None else array[index] for array in self[1:]))
+        return NetworkInput(rows, *(None if array is None else array[index] for array in self[1:]))
 
     @property
     def has_more(self) -> bool:
@@ -72,12 +72,12 @@ class SampleLayout(NamedTuple):
     memory: int = 0
     view: int = 0
 
-    def allocate(self, *rows: int) -> Seen:
+    def allocate(self, *rows: int) -> NetworkInput:
         """Zeros with the leading shape `rows`."""
         mask = None if self.choices is None else zeros((*rows, self.choices), bool)
         memory, fresh = (zeros((*rows, self.memory)), zeros(rows, bool)) if self.memory else (None, None)
         view = zeros((*rows, self.view)) if self.view else None
-        return Seen(self.observation.allocate(*rows), mask, memory, fresh, view)
+        return NetworkInput(self.observation.allocate(*rows), mask, memory, fresh, view)
 
 
 class ReadySamples(NamedTuple):
@@ -140,7 +140,7 @@ class PendingSamples:
 
     def append(
         self,
-        seen: Seen,
+        seen: NetworkInput,
         outputs: np.ndarray,
         step: int,
         slot: np.ndarray,

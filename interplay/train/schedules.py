@@ -81,8 +81,8 @@ class Schedules:
 
     def ever(self, name: str) -> bool:
         """Whether a rate is above zero at some time, for some population."""
-        everybody = (self._common, *self._own.values())
-        return any(number for own in everybody for _, number in own[name].points)
+        every = (self._common, *self._own.values())
+        return any(number for own in every for _, number in own[name].points)
 
 
 def check_rate(rate: Rate, least: float, most: float, open_ends: bool = False) -> Rate:

@@ -26,7 +26,7 @@ from interplay.train.reward_scale import DiscountedReturns, reward_factors
 from interplay.train.rollout import Collector, InferenceParameters, collect
 from interplay.train.run.restoring import restore
 from interplay.train.run.windows import BEGINS
-from interplay.train.samples import ReadySamples, Seen, cut_sequences
+from interplay.train.samples import NetworkInput, ReadySamples, cut_sequences
 from interplay.train.selfplay.guessing import pay_speakers
 from interplay.train.selfplay.making import make_casting
 from interplay.train.selfplay.matchups import make_guests, sides_of
@@ -224,7 +224,7 @@ class Shard:
         """Copies the ready samples of a kind into the rows of a batch from `start` on."""
         pending, found = self.collector.pending[name], self.ready[name]
         rows = slice(start, start + len(found.picked))
-        seen = Seen(batch.seen, batch.mask, batch.memory, batch.fresh, batch.view).part(rows).arrays()
+        seen = NetworkInput(batch.seen, batch.mask, batch.memory, batch.fresh, batch.view).part(rows).arrays()
         if pending.truth is not None:
             seen["truth"] = batch.truth[rows]
         arrays = pending.arrays()

@@ -17,7 +17,7 @@ CUT, ENDED, OVER = (
 
 
 @kernel
-def look(acting, network, owns, learns, mask_dead, dead_stay, present, living, teaches):
+def find_present(acting, network, owns, learns, mask_dead, dead_stay, present, living, teaches):
     """Updates `present`, `living` and `teaches`; returns the number of slots that this run's networks act for.
 
     Args:

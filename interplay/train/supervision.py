@@ -6,7 +6,7 @@ import contextlib
 
 from interplay.core.overdue import OVERDUE
 from interplay.core.stopping import Stop
-from interplay.train.devices import told_as_lost_card
+from interplay.train.devices import gpu_errors_as_user_errors
 from interplay.train.learner import Learner
 from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import LostWorker
@@ -52,7 +52,7 @@ def supervise(
         try:
             device = folder.settings.train.device
             algorithm = folder.settings.algorithm
-            with told_as_lack_of_room(), told_as_lost_card(device, folder.path, algorithm):
+            with told_as_lack_of_room(), gpu_errors_as_user_errors(device, folder.path, algorithm):
                 _train(folder, make, learner, checkpoint, stop, faults, on_update)
             return
         except LostWorker as error:

@@ -242,7 +242,7 @@ class Worker:
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, and finished lives and episodes, over all shards."""
         self._share_names()
-        total = self.add_up([self._told(shard) for shard in self.shards])
+        total = self.add_up([self._sum_shard(shard) for shard in self.shards])
         players = self.learner.pool.players
         total, matches = np.split(total, [len(total) - 2 * players * players])
         outcomes = self.learner.pool.add(matches.reshape(2, players, players))
@@ -259,15 +259,15 @@ class Worker:
         numbers |= read_lives(first.lives.names, names, lives)
         if self.learner.pool.places:
             numbers["past_selves"] = int(self.learner.pool.there.sum())
-        told = first.episodes.read(episodes[1 : 1 + first.episodes.size], self._balance)
+        means = first.episodes.read(episodes[1 : 1 + first.episodes.size], self._balance)
         if self._balance.sums_to_zero("episode_return", first.episodes.by_side.contest):
             numbers.pop("life_return", None)  # over all sides of an episode it sums to zero, too
         if count := episodes[1]:
             of_lives = self._of_lives if first.lives.with_episodes else []
-            known = [name for name in (*first.episodes.logged, *of_lives) if name in told or name in numbers]
+            known = [name for name in (*first.episodes.logged, *of_lives) if name in means or name in numbers]
             numbers |= {"episodes_began": float(episodes[0] / count), "of_episodes": known}
         learner = first.membership.logged.learner
-        return numbers | told | ({} if learner is None else {"learner": list(learner)})
+        return numbers | means | ({} if learner is None else {"learner": list(learner)})
 
     def _return_deviations(self) -> dict[str, Any]:
         """The divisors of rewards, for the log."""
@@ -285,7 +285,7 @@ class Worker:
         for shard in self.shards:
             shard.collector.episodes.grow(every)
 
-    def _told(self, shard: Shard) -> np.ndarray:
+    def _sum_shard(self, shard: Shard) -> np.ndarray:
         """A shard's counts and sums of an update, flat float64."""
         own = shard.collector
         counts = [own.acted, own.episodes.ended]

@@ -49,7 +49,7 @@ from interplay.train.update import Worker
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 CHANGE = 4  # added to these: the worlds are made anew with other options
-TOLD_AGAIN = 5  # updates before the number of updates is forecast again, since crowds grow at first
+FORECAST_AGAIN = 5  # updates before the number of updates is forecast again, since crowds grow at first
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 OnUpdate = Callable[
     [Path, Mapping[str, Any]], object
@@ -98,7 +98,7 @@ def lead(
             tap.open(worker.updates, worker.agent_steps)
             numbers = worker.update()
             faults.updates = worker.updates
-            rated = evaluation.tell(worker.agent_steps)
+            rated = evaluation.evaluate(worker.agent_steps)
             now = time.monotonic()
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
             numbers |= worker.curriculum.logged()
@@ -128,7 +128,7 @@ def lead(
                 warned = True
             if line := hints.add(now - began, worker.updates - first_update):
                 progress.say(line)
-            if worker.updates == first_update + TOLD_AGAIN and progress.total is not None:
+            if worker.updates == first_update + FORECAST_AGAIN and progress.total is not None:
                 at, last = worker.agent_steps, worker.agent_steps - before_update
                 if words := in_updates_so_far(settings, worker.slot_steps, worker.updates, at, last):
                     progress.say(words)

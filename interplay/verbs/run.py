@@ -20,7 +20,7 @@ from interplay.verbs.showing import Media
 if TYPE_CHECKING:
     from interplay.connect.handed import Handed
     from interplay.evaluate.episodes import EpisodeTable
-    from interplay.train.interfaced import SeenPolicy
+    from interplay.train.interfaced import InterfacedTrainedPolicy
     from interplay.train.play.trained_policy import TrainedPolicy
     from interplay.train.settings import TrainSettings
     from interplay.verbs.diagnosing import Diagnosis
@@ -121,7 +121,7 @@ class Run:
     @says_near_miss
     def policy(
         self, *, greedy: bool = False, populations: Sequence[str] | None = None
-    ) -> TrainedPolicy | SeenPolicy:
+    ) -> TrainedPolicy | InterfacedTrainedPolicy:
         """The policy of the newest checkpoint; see `interplay.load_policy`."""
         from interplay.verbs.players import load_policy
 

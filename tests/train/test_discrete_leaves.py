@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 
 import interplay
-from interplay.train.discrete_leaves import as_seen, encode_all, find_names
+from interplay.train.discrete_leaves import encode_all, find_names, input_space
 from interplay.train.settings import NetworkGroup
 from interplay.train.settings.renamed import renew
 from tests.train.named import SPACE, Named, Table
@@ -76,7 +76,7 @@ def test_boxes_alone_leave_a_network_as_it_was() -> None:
     space = spaces.Dict(a=spaces.Box(0, 1, (3,)), b=spaces.MultiBinary(4))
     for kind in ("mlp", "attention", "pictures"):
         assert not find_names(space, NetworkGroup(kind=kind))
-    assert as_seen(space, NetworkGroup(kind="mlp")) == space
+    assert input_space(space, NetworkGroup(kind="mlp")) == space
     assert not find_names(SPACE, NetworkGroup(kind="tests.train.crafted:Net"))
 
 

@@ -232,7 +232,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"opponents": {"any": [SELF | {"share": 0.0}]}}, r"any = .*share = 0.0.* is nobody"),
     ({"opponents": {"any": 3}}, r"any = 3 is nobody"),
     ({"opponents": {"any": [SELF, RANDOM], "walker_0": "random"}}, "any beside walker_0; leave one of them out"),
-    ({"opponents": {"walker_0": "random", "walker_1": "random"}}, "all sides are played by others, nobody learns"),
+    ({"opponents": {"walker_0": "random", "walker_1": "random"}}, "opponents: all sides are played by"),
     ({"opponents": {}}, 'sides.by = "seat" is not read without others who play; name them in opponents'),
     ({"sides": {}}, 'has one population; make several with .* or say with sides.by = "seat"'),
     ({"pool": {"share": 0.5}}, "pool.share = 0.5 is not read where opponents gives past selves their shares"),

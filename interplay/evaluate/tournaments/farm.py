@@ -117,7 +117,7 @@ def play_units(
 
 def _start(context: Any, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> _Process:
     ours, theirs = context.Pipe()
-    # No daemon, which could not step environments in processes of its own; `_end` and `die_with_parent` end it.
+    # No daemon, which could not step environments in processes of its own; `_end` and `exit_with_parent` end it.
     process = context.Process(target=_work, args=(theirs, begin, arguments, os.getpid()), daemon=False)
     process.start()
     theirs.close()  # so that the pipe ends when the process does

@@ -192,7 +192,7 @@ def _count(network: PolicyNetwork, found: Sample) -> np.ndarray:
 
 def _most_entropy(network: PolicyNetwork, found: Sample, count: int) -> np.ndarray:
     """(2, Q), rows and the sum of their greatest possible entropy in nats; 0 for actions with a Box."""
-    if network.distribution.deviations or network.certain:
+    if network.distribution.deviations or network.always_greedy:
         return np.zeros((2, count))
     rows = np.bincount(found.population, minlength=count).astype(np.float64)
     sizes = [size for part in network.distribution.parts for size in part.choices]

@@ -23,7 +23,7 @@ _PLAIN = ContextVar("plain", default=False)
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
+def without_branches() -> Iterator[None]:
     """Traces without branches, which save work on a processor, but make a GPU wait for the host."""
     before = _PLAIN.set(True)
     try:
@@ -32,8 +32,8 @@ def plainly() -> Iterator[None]:
         _PLAIN.reset(before)
 
 
-def is_plain() -> bool:
-    """Whether `plainly` is on."""
+def is_branchless() -> bool:
+    """Whether `without_branches` is on."""
     return _PLAIN.get()
 
 

@@ -38,7 +38,7 @@ MOST_CHANNELS = 4  # of a picture with channels first
 LEAST_SIDE = 36  # pixels, which the last convolution reduces to one
 
 
-class Seen(NamedTuple):
+class PictureInput(NamedTuple):
     """The network's input for B agents.
 
     Attributes:
@@ -172,7 +172,7 @@ class PicturesNetwork(eqx.Module):
         self.policy_head = Head(last, distribution.size, distribution.deviations, key=keys[1])
         self.value_head = Dense(last, 1, VALUE_GAIN, key=keys[2])
 
-    def prepare(self, observation: Mapping[str, jax.Array]) -> Seen:
+    def prepare(self, observation: Mapping[str, jax.Array]) -> PictureInput:
         """Pictures unchanged, all other leaves flattened."""
         pictures = tuple(_channels_last(observation[name]) for name in self.pictures)
         others = [
@@ -180,12 +180,14 @@ class PicturesNetwork(eqx.Module):
             for name, leaf in observation.items()
             if name not in self.pictures
         ]
-        return Seen(pictures, jnp.concatenate([jnp.zeros((pictures[0].shape[0], 0)), *others], axis=1))
+        return PictureInput(
+            pictures, jnp.concatenate([jnp.zeros((pictures[0].shape[0], 0)), *others], axis=1)
+        )
 
-    def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def __call__(self, seen: PictureInput) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
-    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
+    def features(self, seen: PictureInput) -> tuple[tuple[jax.Array, ...], None]:
         """Input of both heads, (B, hidden[-1])."""
         looked = [eye(picture) for eye, picture in zip(self.eyes, seen.pictures, strict=True)]
         numbers = seen.numbers if self.normaliser is None else self.normaliser(seen.numbers)

@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.train.networks.layers import ACTIVATIONS, is_plain
+from interplay.train.networks.layers import ACTIVATIONS, is_branchless
 
 FEW = 8  # up to this many rows attention is element-wise; above, matrix products
 
@@ -186,9 +186,9 @@ def pool_visible(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Arr
     """`pool_sorted` for samples in any order: sorts them, and chooses the plan in the compiled program.
 
     The choice costs about a third more than a given plan (bench/learner.py); acting needs it, as counts are not known beforehand.
-    Within `layers.plainly`, all rows of all samples are computed.
+    Within `layers.without_branches`, all rows of all samples are computed.
     """
-    if is_plain():
+    if is_branchless():
         return pool_all(shape, weights, rows, count, None)
     order = jnp.argsort(count)
     rows, count = rows[order], count[order]

@@ -67,18 +67,18 @@ def worker_pool(
     processes: list[Any] = []
     pipes: list[Any] = []
     timeout = 0.0  # after an error in the block the others are not waited for
-    with _deaf_children():  # the resource tracker of shared memory starts with the first block
+    with _block_signals_in_children():  # the resource tracker of shared memory starts with the first block
         block = create_block(workers, capacity)
     try:
         fences = [context.Lock() for _ in range(workers)]
         for rank in range(1, workers):
             mine, theirs = context.Pipe(duplex=False)
             link = Link(block.name, rank, workers, capacity, fences, theirs, os.getpid())
-            # Not a daemon, which may not start child processes for environments; `_end` and `die_with_parent` end it.
+            # Not a daemon, which may not start child processes for environments; `_end` and `exit_with_parent` end it.
             process = context.Process(
                 target=_work, args=(link, job, arguments), daemon=False, name=f"worker-{rank}"
             )
-            with _deaf_children():
+            with _block_signals_in_children():
                 process.start()
             theirs.close()  # so that the pipe closes when the worker ends
             processes.append(process)
@@ -109,7 +109,7 @@ def check_main() -> None:
 
 
 @contextlib.contextmanager
-def _deaf_children() -> Iterator[None]:
+def _block_signals_in_children() -> Iterator[None]:
     """Blocks stop signals in processes that start in the block, until they set their handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -135,8 +135,8 @@ def _end(processes: list[Any], timeout: float) -> None:
 
 def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Body of a spawned worker."""
-    _leave_signals_to_the_first()
-    die_with_parent(link.parent)
+    _ignore_signals()
+    exit_with_parent(link.parent)
     WAITING.hushed = True  # the first worker prints the same line
     OVERDUE.give_up = functools.partial(_give_up, link.pipe)
     exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
@@ -163,7 +163,7 @@ def _give_up(pipe: Any, line: str) -> None:
         os._exit(2)
 
 
-def _leave_signals_to_the_first() -> None:
+def _ignore_signals() -> None:
     """Ignores stop signals, because the first worker handles them.
 
     Programs that a world starts also ignore the terminal's signals, and can be ended by SIGTERM.
@@ -179,7 +179,7 @@ def _nothing(_number: int, _frame: Any) -> None:
     """Does nothing; unlike SIG_IGN, a handler is not inherited by programs that are started."""
 
 
-def die_with_parent(parent: int) -> None:
+def exit_with_parent(parent: int) -> None:
     """Ends this process when the first worker ends, on Linux even while frozen."""
     threading.Thread(target=_wait_for_parent, daemon=True).start()
     if sys.platform == "linux":

@@ -207,7 +207,7 @@ def look(
             kept[:count] = memory
     elif memory is not None:
         raise UserError(f"{policy.name}: its networks remember nothing; leave memory out")
-    said = network.answers(policy.inference[kind.name], np.int32(mover), flat, legal, kept)
+    said = network.outputs(policy.inference[kind.name], np.int32(mover), flat, legal, kept)
     told = {name: np.asarray(array)[:count] if lead else np.asarray(array)[0] for name, array in said.items()}
     nothing = np.zeros((count, 0) if lead else 0, np.float32)
     return Look(

@@ -60,7 +60,7 @@ class Alternation:
             return {}
         learned = zip(self._names, self.learns(), strict=True)
         two = (asked.at_high, asked.at_low)
-        told = {f"learning[{name}]": int(learning) for name, learning in learned if name in two}
+        metrics = {f"learning[{name}]": int(learning) for name, learning in learned if name in two}
         value, episodes = numbers.get(asked.metric, math.nan), int(numbers["episodes"])
         if episodes and math.isfinite(value):
             self._spans.append((episodes, float(value) * episodes))
@@ -68,7 +68,7 @@ class Alternation:
             self._spans.popleft()
         if self._episodes() >= asked.episodes:
             self._decide(self.mean)
-        return {**told, f"{asked.metric}_mean": self.mean}
+        return {**metrics, f"{asked.metric}_mean": self.mean}
 
     def describe(self) -> dict[str, Any]:
         """The state for a checkpoint's record."""

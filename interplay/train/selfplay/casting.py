@@ -118,12 +118,12 @@ class Casting:
     def _cast(self, which: np.ndarray) -> None:
         there, keep = self._pool.kept, self._pool.settings.keep
         for e, role in enumerate(self._roles):
-            who, whose, member = (self._uniform(e, number) for number in range(3))
-            player = role.players[np.searchsorted(np.cumsum(role.shares[:-1]), who, side="right")]
-            past = (member * there).astype(np.int64) if there else np.full(len(who), SELF)
+            player_draw, which_side, member = (self._uniform(e, number) for number in range(3))
+            player = role.players[np.searchsorted(np.cumsum(role.shares[:-1]), player_draw, side="right")]
+            past = (member * there).astype(np.int64) if there else np.full(len(player_draw), SELF)
             number = np.where(player == PAST, past, np.where(player == SELF, SELF, player + keep))
             self.player[which, e] = number[which]
-            self.side[which, e] = role.sides[(whose * len(role.sides)).astype(np.int64)][which]
+            self.side[which, e] = role.sides[(which_side * len(role.sides)).astype(np.int64)][which]
 
     def _uniform(self, role: int, number: int) -> np.ndarray:
         """(W,) float64 in [0, 1), draw `number` of a role in each world's episode."""

@@ -19,7 +19,7 @@ from interplay.evaluate.results import OUTCOME, Results, has_outcome
 from interplay.evaluate.tournaments.matches import default_score, match_results, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, check_sides
 from interplay.evaluate.tournaments.ratings.bradley_terry import DRAWS, elo, win_probability
-from interplay.train.interfaced import seen
+from interplay.train.interfaced import with_interfaces
 from interplay.train.learner import Learner
 from interplay.train.play.policy import open_opponent
 from interplay.train.play.trained_policy import TrainedPolicy
@@ -58,7 +58,7 @@ class Evaluation:
         self.close()
         self._world, self._options = None, dict(options)
 
-    def tell(self, agent_steps: int) -> dict[str, Any]:
+    def evaluate(self, agent_steps: int) -> dict[str, Any]:
         """Evaluates when due; returns the metrics, else nothing.
 
         Worlds with an outcome: ``win_rate[NAME]``, ``loss_rate[NAME]``, ``draw_rate[NAME]`` and ``cut_rate[NAME]``, which sum to 1. Others:
@@ -115,7 +115,7 @@ class Evaluation:
         self._world.reset()
         self._score = settings.train.evaluate_score or default_score(self._world)
         self._trained = TrainedPolicy(settings, own, [], True, "current")
-        self._policy = seen(self._trained)
+        self._policy = with_interfaces(self._trained)
         self._opponents = open_opponents(settings)
         count = len(self._opponents)
         wins = np.zeros((count, count))

@@ -20,7 +20,7 @@ from interplay.train.settings.short_runs import slot_steps
 STEPS = 1_000  # most steps of random play to measure an episode
 
 
-def never_happens(settings: TrainSettings, world: World, learner: Learner) -> list[str]:
+def find_ineffective(settings: TrainSettings, world: World, learner: Learner) -> list[str]:
     """One line for each setting without effect in a run of this length, with its value and the cure.
 
     Random play may measure the length of an episode in `world`, so reset it afterwards.

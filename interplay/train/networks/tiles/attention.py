@@ -17,8 +17,8 @@ from gymnasium import spaces
 from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN, Dense, Stack
 from interplay.train.networks.pointer import Pointer, pointing_heads
 from interplay.train.networks.tiles.network import (
-    Seen,
     Table,
+    TileInput,
     TileLayer,
     TileTable,
     View,
@@ -82,7 +82,7 @@ class TilesAttentionNetwork(eqx.Module):
         self.value = Stack(3 * width, (tail, tail), act, key=keys[6])
         self.value_head = Dense(tail, 1, VALUE_GAIN, key=keys[7])
 
-    def prepare(self, observation: Mapping[str, jax.Array]) -> Seen:
+    def prepare(self, observation: Mapping[str, jax.Array]) -> TileInput:
         """Flattens the tiles and scales compact rows."""
         return read_view(self.view, observation)
 
@@ -92,10 +92,10 @@ class TilesAttentionNetwork(eqx.Module):
             return self
         return eqx.tree_at(lambda network: network.tiles, self, self.tiles.precompute())
 
-    def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def __call__(self, seen: TileInput) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
-    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], Table]:
+    def features(self, seen: TileInput) -> tuple[tuple[jax.Array, ...], Table]:
         """Inputs of the policy's and the value's head, (B, tail) each, and the embedded rows for pointing heads."""
         act = ACTIVATIONS[self.activation]
         tiles = self.precompute().tiles

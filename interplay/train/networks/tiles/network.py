@@ -26,7 +26,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.spaces import action_choices
-from interplay.train.networks.layers import ACTIVATIONS, is_plain
+from interplay.train.networks.layers import ACTIVATIONS, is_branchless
 from interplay.train.networks.pointer import Pointer, pointing_heads
 from interplay.train.settings import NetworkGroup
 
@@ -56,7 +56,7 @@ class View(NamedTuple):
     compact: bool
 
 
-class Seen(NamedTuple):
+class TileInput(NamedTuple):
     """A batch of B observations; keys as in the observation space.
 
     Attributes:
@@ -105,7 +105,7 @@ class TileTable(eqx.Module):
     occupancy: jax.Array | None
     constant: jax.Array
 
-    def __call__(self, seen: Seen) -> jax.Array:
+    def __call__(self, seen: TileInput) -> jax.Array:
         """(B, places) -> (B, width)."""
         total = jnp.broadcast_to(self.constant, (seen.tiles.shape[0], self.constant.size))
         for material, added in enumerate(self.differences, start=1):
@@ -167,15 +167,15 @@ class Trunk(eqx.Module):
             return self
         return eqx.tree_at(lambda trunk: trunk.tiles, self, self.tiles.precompute())
 
-    def __call__(self, seen: Seen) -> jax.Array:
+    def __call__(self, seen: TileInput) -> jax.Array:
         act = ACTIVATIONS[self.activation]
         assert isinstance(self.tiles, TileTable)
         others = self._largest(seen)
         own = self.own(seen.entities[:, 0])
         return act(self.mix(act(jnp.concatenate([self.tiles(seen), others, own], axis=1))))
 
-    def _largest(self, seen: Seen) -> jax.Array:
-        if seen.entities.shape[1] <= FEW or is_plain():
+    def _largest(self, seen: TileInput) -> jax.Array:
+        if seen.entities.shape[1] <= FEW or is_branchless():
             return largest(self.others.weight, self.others.bias, seen.entities, seen.filled)
         branches = [
             lambda few=few: largest(self.others.weight, self.others.bias, seen.entities[:, :few], seen.filled)
@@ -258,7 +258,7 @@ class TilesNetwork(eqx.Module):
         )
         self.value = Linear(settings.width, 1, key=keys[-1])
 
-    def prepare(self, observation: Mapping[str, jax.Array]) -> Seen:
+    def prepare(self, observation: Mapping[str, jax.Array]) -> TileInput:
         """Flattens the tiles and scales compact rows."""
         return read_view(self.view, observation)
 
@@ -266,10 +266,10 @@ class TilesNetwork(eqx.Module):
         """The same network with look-up tables."""
         return eqx.tree_at(lambda n: n.trunks, self, tuple(trunk.precompute() for trunk in self.trunks))
 
-    def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def __call__(self, seen: TileInput) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
-    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], Table]:
+    def features(self, seen: TileInput) -> tuple[tuple[jax.Array, ...], Table]:
         """Outputs of the trunks, (B, width) each, and the rows for pointing heads."""
         features = tuple(trunk.precompute()(seen) for trunk in self.trunks)
         return features, (seen.entities, seen.filled)
@@ -309,14 +309,14 @@ def find_view(space: spaces.Dict) -> View:
     )
 
 
-def read_view(view: View, observation: Mapping[str, jax.Array]) -> Seen:
+def read_view(view: View, observation: Mapping[str, jax.Array]) -> TileInput:
     """Converts observations by key."""
     batch = observation["tiles"].shape[0]
     entities = observation["entities"]
     if view.compact:
         entities = dequantise(entities)
     occupancy = observation["occupancy"].reshape(batch, -1) if view.occupancy else None
-    return Seen(
+    return TileInput(
         observation["tiles"].reshape(batch, -1),
         occupancy,
         entities.astype(jnp.float32),

@@ -94,7 +94,7 @@ class Boards(NamedTuple):
     chosen: jax.Array | None
 
 
-class Seen(NamedTuple):
+class SeatInput(NamedTuple):
     """One batch of observations.
 
     Attributes:
@@ -126,8 +126,8 @@ def find_table(space: spaces.Dict, action_space: spaces.Space) -> Table:
             f"network.kind = seats: the observation has no {missing[0]}, it has {', '.join(keys)}; "
             "it is made for werewolf worlds: use network.kind=mlp or attention"
         )
-    whose = [f"{whose}_{part}" for whose in ("public", "pack", "past") for part in ENTRIES]
-    unknown = [key for key in keys if key not in (*NEEDED, *OPTIONAL, *PAST, *whose)]
+    part_of = [f"{part_of}_{part}" for part_of in ("public", "pack", "past") for part in ENTRIES]
+    unknown = [key for key in keys if key not in (*NEEDED, *OPTIONAL, *PAST, *part_of)]
     if unknown:
         raise UserError(f"network.kind = seats: it does not read {unknown[0]}; use network.kind=mlp")
     choices = action_choices(action_space)
@@ -168,7 +168,7 @@ def _numbers(part: spaces.Space) -> int:
     return int(part.n) if isinstance(part, spaces.Discrete) else int(np.max(part.high)) + 1  # type: ignore[attr-defined]
 
 
-def read_seen(table: Table, observation: Mapping[str, jax.Array]) -> Seen:
+def read_seen(table: Table, observation: Mapping[str, jax.Array]) -> SeatInput:
     """Converts observations by key, (B, ...) of any dtype."""
     turned = {key: jnp.moveaxis(leaf, 0, -1).astype(jnp.int32) for key, leaf in observation.items()}
     scalars: dict[str, jax.Array] = {
@@ -179,14 +179,14 @@ def read_seen(table: Table, observation: Mapping[str, jax.Array]) -> Seen:
     seats: dict[str, jax.Array] = {
         key: turned[key] for key in ("status_map", "pack", "private_info", "revealed") if key in turned
     }
-    return Seen(_read_boards(table, turned), scalars, seats)
+    return SeatInput(_read_boards(table, turned), scalars, seats)
 
 
 def _read_boards(table: Table, turned: Mapping[str, jax.Array]) -> Boards:
-    n, whose, batch = table.players, "past" if table.history else "public", turned["day"].size
+    n, part_of, batch = table.players, "past" if table.history else "public", turned["day"].size
 
     def entries(part: str, last: int) -> jax.Array:
-        public = turned[f"{whose}_{part}"].reshape(table.public, n, last, batch)
+        public = turned[f"{part_of}_{part}"].reshape(table.public, n, last, batch)
         return jnp.concatenate([public, turned[f"pack_{part}"].reshape(1, n, last, batch)])
 
     def facts(key: str, pack: jax.Array) -> jax.Array:
@@ -203,7 +203,7 @@ def _read_boards(table: Table, turned: Mapping[str, jax.Array]) -> Boards:
         names=entries("targets", table.names),
         subjects=subjects,
         words=jnp.concatenate(words, axis=2) if words else empty,
-        phase=facts(f"{whose}_phase", turned["pack_phase"]),
+        phase=facts(f"{part_of}_phase", turned["pack_phase"]),
         day=facts("past_day", nothing) if table.history else None,
         chosen=facts("past_chosen", nothing) if table.history else None,
     )

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from interplay.train.networks.layers import Dense, is_plain
+from interplay.train.networks.layers import Dense, is_branchless
 
 UNROLLED = 32  # most terms that are written out
 
@@ -54,7 +54,7 @@ spread.defvjp(
 
 def keep(x: jax.Array) -> jax.Array:
     """x, materialised on the processor, see `_keep`."""
-    return x if is_plain() else _keep(x)
+    return x if is_branchless() else _keep(x)
 
 
 @jax.custom_vjp
@@ -121,17 +121,17 @@ def match(a: jax.Array, b: jax.Array) -> jax.Array:
 
 
 @jax.custom_vjp
-def hear(weights: jax.Array, said: jax.Array) -> jax.Array:
-    """Sum over j of weights[i, j] said[j]: (heads, m, n, B), (heads, depth, n, B) -> (heads, depth, m, B)."""
-    return _over_columns(weights, said)
+def weigh(weights: jax.Array, values: jax.Array) -> jax.Array:
+    """Sum over j of weights[i, j] values[j]: (heads, m, n, B), (heads, depth, n, B) -> (heads, depth, m, B)."""
+    return _over_columns(weights, values)
 
 
 match.defvjp(
     lambda a, b: (match(a, b), (a, b)),
     lambda kept, gradient: (_over_columns(gradient, kept[1]), _over_rows(gradient, kept[0])),
 )
-hear.defvjp(
-    lambda weights, said: (hear(weights, said), (weights, said)),
+weigh.defvjp(
+    lambda weights, values: (weigh(weights, values), (weights, values)),
     lambda kept, gradient: (_products(gradient, kept[1]), _over_rows(kept[0], gradient)),
 )
 

@@ -1,7 +1,7 @@
 """Features of seats and of pairs of seats from names and words, without parameters.
 
 Words are compared, so that "this seat's word differs from mine" is one number, and need not be learned for every symbol. Each board
-gives numbers for every seat (`say`) and every pair (`relate`), all within 0..1 and with samples innermost.
+gives numbers for every seat (`seat_features`) and every pair (`pair_features`), all within 0..1 and with samples innermost.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from operator import add
 import jax
 import jax.numpy as jnp
 
-from interplay.train.networks.werewolf.boards import Boards, Seen, Table
+from interplay.train.networks.werewolf.boards import Boards, SeatInput, Table
 from interplay.train.networks.werewolf.innermost import total
 
 
-def say(table: Table, seen: Seen) -> jax.Array:
+def seat_features(table: Table, seen: SeatInput) -> jax.Array:
     """Features of each seat on each board, without its word: (F, T, n, B)."""
     boards = seen.boards
-    said, named, same = _said(boards), _named(table, boards), _same(boards)
+    spoken, named, same = _spoken(boards), _named(table, boards), _same(boards)
     others = _living_share(table, seen)
-    shape = said.shape
-    found = [said, said * (boards.names[:, :, 0] < 0)]
+    shape = spoken.shape
+    found = [spoken, spoken * (boards.names[:, :, 0] < 0)]
     found += [total(each, 1) * others for each in (*named, *same)]
     if table.pack:
         pack = seen.seats["pack"].astype(jnp.float32)
@@ -35,7 +35,7 @@ def say(table: Table, seen: Seen) -> jax.Array:
     return jnp.stack([jnp.broadcast_to(each, shape).astype(jnp.float32) for each in found])
 
 
-def relate(table: Table, seen: Seen) -> jax.Array:
+def pair_features(table: Table, seen: SeatInput) -> jax.Array:
     """Features of pairs (i, j) from the boards of each phase: (relations x phases, n, n, B).
 
     Relations: i named j, j named i, their words agree. The newest board of a phase counts 1, the next 1/2, ...
@@ -48,8 +48,8 @@ def relate(table: Table, seen: Seen) -> jax.Array:
     return jnp.stack([one for each in found for one in each])
 
 
-def count_said(table: Table) -> int:
-    """F of `say`."""
+def count_seat_features(table: Table) -> int:
+    """F of `seat_features`."""
     names, same = 1 + table.claims, _kinds_of_same(table)
     marks = 3 + table.history
     per_set = names + same
@@ -57,8 +57,8 @@ def count_said(table: Table) -> int:
     return found + (2 * same if table.history else 0)
 
 
-def count_related(table: Table) -> int:
-    """Relations of `relate`."""
+def count_pair_features(table: Table) -> int:
+    """Relations of `pair_features`."""
     return 2 * (1 + table.claims) + _kinds_of_same(table)
 
 
@@ -66,19 +66,19 @@ def _kinds_of_same(table: Table) -> int:
     return min(len(table.plain), 2)
 
 
-def _living_share(table: Table, seen: Seen) -> jax.Array:
+def _living_share(table: Table, seen: SeatInput) -> jax.Array:
     """1 / living seats, at most 1: (B,); counts become shares of the living."""
     living = total(seen.seats["status_map"], 0)
     return 1.0 / jnp.maximum(living, 1).astype(jnp.float32)
 
 
-def _marks(seen: Seen) -> list[jax.Array]:
+def _marks(seen: SeatInput) -> list[jax.Array]:
     """Seats that are compared with all others, (T or 1, B): oneself, whom death took last, whom a board's vote chose."""
     marks = [seen.scalars[key][None] for key in ("own_id", "last_executed", "last_eaten")]
     return marks if seen.boards.chosen is None else [*marks, seen.boards.chosen]
 
 
-def _said(boards: Boards) -> jax.Array:
+def _spoken(boards: Boards) -> jax.Array:
     """1 if a seat named or spoke on a board: (T, n, B)."""
     spoken = boards.names[:, :, 0] >= 0
     if boards.words.shape[2]:

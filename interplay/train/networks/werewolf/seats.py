@@ -27,21 +27,21 @@ from interplay.train.networks.layers import (
     orthogonal,
 )
 from interplay.train.networks.werewolf import relations
-from interplay.train.networks.werewolf.boards import Seen, Table, find_table, read_seen
+from interplay.train.networks.werewolf.boards import SeatInput, Table, find_table, read_seen
 from interplay.train.networks.werewolf.innermost import (
     across,
     blend,
-    hear,
     keep,
     match,
     one_hot,
     spread,
     total,
+    weigh,
 )
 from interplay.train.settings import NetworkGroup
 
 
-class Listener(eqx.Module):
+class BoardEncoder(eqx.Module):
     """Encodes a seat's names and words on all boards: (width, n, B)."""
 
     word: Dense
@@ -50,24 +50,24 @@ class Listener(eqx.Module):
     activation: str = eqx.field(static=True)
 
     def __init__(self, table: Table, settings: NetworkGroup, *, key: jax.Array) -> None:
-        keys, inputs = jax.random.split(key, 2), sum(table.plain) + relations.count_said(table)
+        keys, inputs = jax.random.split(key, 2), sum(table.plain) + relations.count_seat_features(table)
         self.word = Dense(inputs, settings.width, HIDDEN_GAIN, key=keys[0])
         self.place = Dense(table.phases + 2 + table.boards, settings.width, HIDDEN_GAIN, key=keys[1])
         self.table, self.activation = table, settings.activation
 
-    def __call__(self, seen: Seen) -> jax.Array:
+    def __call__(self, seen: SeatInput) -> jax.Array:
         boards = seen.boards
         words = [
             one_hot(boards.words[:, :, place], choices) for place, choices in enumerate(self.table.plain)
         ]
-        heard = across(self.word, *words, relations.say(self.table, seen))
+        received = across(self.word, *words, relations.seat_features(self.table, seen))
         when = keep(across(self.place, _when(self.table, seen)))
-        rows = ACTIVATIONS[self.activation](keep(heard + spread(when, 2, self.table.players)))
+        rows = ACTIVATIONS[self.activation](keep(received + spread(when, 2, self.table.players)))
         there = (boards.phase >= 0).astype(jnp.float32)[:, None]
         return keep(total(rows * there, 1) * self.table.boards**-0.5)
 
 
-def _when(table: Table, seen: Seen) -> jax.Array:
+def _when(table: Table, seen: SeatInput) -> jax.Array:
     """One-hots of each board's phase, day (today, yesterday) and number: (phases + 2 + T, T, B)."""
     boards = seen.boards
     if boards.day is None:
@@ -93,7 +93,7 @@ class Round(eqx.Module):
     def __init__(self, table: Table, settings: NetworkGroup, *, key: jax.Array) -> None:
         keys, width = jax.random.split(key, 4), settings.width
         self.speak = orthogonal(width, width, 1.0, keys[0])
-        related = relations.count_related(table) * table.phases
+        related = relations.count_pair_features(table) * table.phases
         self.move = jax.random.normal(keys[1], (related, settings.heads), jnp.float32) / related**0.5
         self.join = Dense(2 * width, width, HIDDEN_GAIN, key=keys[2])
         self.crowd = Dense(width, width, 1.0, key=keys[3])
@@ -103,9 +103,9 @@ class Round(eqx.Module):
         _, n, batch = rows.shape
         said = keep(blend(self.speak, rows)).reshape(self.heads, -1, n, batch)
         weights = keep(blend(self.move, related))
-        heard = keep(hear(weights, said)).reshape(rows.shape)
+        received = keep(weigh(weights, said)).reshape(rows.shape)
         crowd = keep(across(self.crowd, keep(total(rows, 1) / n)))
-        joined = keep(across(self.join, rows, heard) + spread(crowd, 1, n))
+        joined = keep(across(self.join, rows, received) + spread(crowd, 1, n))
         return keep(rows + ACTIVATIONS[self.activation](joined))
 
 
@@ -122,7 +122,7 @@ class SeatsNetwork(eqx.Module):
         UserError: if the spaces are another game's.
     """
 
-    listener: Listener
+    listener: BoardEncoder
     seat: Dense
     scene: Dense
     rounds: tuple[Round, ...]
@@ -152,7 +152,7 @@ class SeatsNetwork(eqx.Module):
         self.table = table = find_table(observation_space, action_space)
         width, tail, self.activation = settings.width, settings.tail, settings.activation
         keys = jax.random.split(key, 10 + settings.layers)
-        self.listener = Listener(table, settings, key=keys[0])
+        self.listener = BoardEncoder(table, settings, key=keys[0])
         self.seat = Dense(width + _count_known(table), width, HIDDEN_GAIN, key=keys[1])
         self.scene = Dense(_count_scene(table), width, HIDDEN_GAIN, key=keys[2])
         self.policy = Dense(2 * width, tail, HIDDEN_GAIN, key=keys[3])
@@ -172,18 +172,18 @@ class SeatsNetwork(eqx.Module):
     def __call__(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
         return self.answer(*self.attend(observation))
 
-    def attend(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, Seen]:
+    def attend(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, SeatInput]:
         """Features of every seat, (width, n, B), and the observation as read."""
         seen, act = read_seen(self.table, observation), ACTIVATIONS[self.activation]
         scene = keep(across(self.scene, _scene(self.table, seen)))
         seats = across(self.seat, self.listener(seen), keep(_known(self.table, seen)))
         rows = keep(act(keep(seats + spread(scene, 1, self.table.players))))
-        related = keep(relations.relate(self.table, seen))
+        related = keep(relations.pair_features(self.table, seen))
         for attend in self.rounds:
             rows = attend(rows, related)
         return rows, seen
 
-    def answer(self, rows: jax.Array, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def answer(self, rows: jax.Array, seen: SeatInput) -> tuple[jax.Array, jax.Array]:
         """Logits and value from the results of `attend`."""
         return self.decide(self._trunks(rows, seen), rows)
 
@@ -197,7 +197,7 @@ class SeatsNetwork(eqx.Module):
         trunk, value = (keep(feature.T) for feature in features)
         return self._logits(rows, trunk).T, across(self.value_head, value)[0]
 
-    def _trunks(self, rows: jax.Array, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def _trunks(self, rows: jax.Array, seen: SeatInput) -> tuple[jax.Array, jax.Array]:
         """(B, tail) for the policy and for the value."""
         act = ACTIVATIONS[self.activation]
         me = one_hot(seen.scalars["own_id"], self.table.players)
@@ -221,7 +221,7 @@ class SeatsNetwork(eqx.Module):
         return jnp.concatenate(parts)
 
 
-def _known(table: Table, seen: Seen) -> jax.Array:
+def _known(table: Table, seen: SeatInput) -> jax.Array:
     """Knowledge about each seat without names and words: (features, n, B)."""
     seats = [seen.seats["status_map"][None].astype(jnp.float32)]
     marks = jnp.stack([seen.scalars[key] for key in ("own_id", "last_executed", "last_eaten")])
@@ -239,7 +239,7 @@ def _count_known(table: Table) -> int:
     return 4 + table.pack + 2 * table.private + table.revealed
 
 
-def _scene(table: Table, seen: Seen) -> jax.Array:
+def _scene(table: Table, seen: SeatInput) -> jax.Array:
     """Features common to all seats: phase, talk round, own role, day, share of living; (features, B)."""
     scalars = seen.scalars
     day = (scalars["day"].astype(jnp.float32) / table.days)[None]

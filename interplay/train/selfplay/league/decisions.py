@@ -14,7 +14,7 @@ from interplay.train.settings.league import LearnerGroup
 if TYPE_CHECKING:
     from interplay.train.selfplay.league.league import League
 
-NOBODY = -1  # owner of an empty place
+EMPTY = -1  # owner of an empty place
 ENOUGH = 10  # least matches of a win rate that decides on a restart (specification interfaces 11.2)
 
 

@@ -18,7 +18,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.populations import Populations
 from interplay.train.run.restoring import restore
-from interplay.train.selfplay.league.decisions import NOBODY, Decision, decide
+from interplay.train.selfplay.league.decisions import EMPTY, Decision, decide
 from interplay.train.selfplay.league.meetings import chances, least_played
 from interplay.train.selfplay.league.standing import ratings
 from interplay.train.selfplay.others import Others
@@ -65,7 +65,7 @@ class League(Others):
             name: np.concatenate([vectors, np.zeros((places, vectors.shape[1]), np.float32)])
             for name, vectors in self._first.items()
         }
-        self.owner = np.full(places, NOBODY)
+        self.owner = np.full(places, EMPTY)
         self.number, self.since = np.zeros((2, places), np.int64)
         self.age, self.copies = np.zeros((2, learners), np.int64)
         self._period, self._seed = np.zeros(1, np.int64), seed
@@ -76,7 +76,7 @@ class League(Others):
         self.players = 2 * learners + places + len(settings.fixed)
         self.payoff = Payoff.empty(self.players)
         self.serial = np.zeros(self.players, np.int64)
-        self.look()
+        self.update_matchmaking()
 
     # -- players ----------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class League(Others):
         return self.learners + self.places + np.arange(len(self.league.fixed))
 
     @property
-    def everybody(self) -> np.ndarray:
+    def all_players(self) -> np.ndarray:
         """Numbers of all players without mirrors."""
         return np.concatenate([np.arange(self.learners), self.frozen, self.fixed])
 
@@ -163,14 +163,14 @@ class League(Others):
         if period > self._period[0]:
             self._period[0] = period
             decision = decide(self, agent_steps)
-        self.look()
+        self.update_matchmaking()
         return decision
 
     def go_on(self, agent_steps: int) -> None:
         """Periods are counted on from so many agent-steps, by the length that they have now."""
         self._period[0] = agent_steps // self.league.period
 
-    def look(self) -> None:
+    def update_matchmaking(self) -> None:
         """Updates the matchmaking from players and results."""
         self.chances, self.pairs = chances(self), least_played(self)
 
@@ -223,7 +223,7 @@ class League(Others):
         """
         most = 2**53
         bounds = {
-            "owner": (NOBODY, self.learners - 1),
+            "owner": (EMPTY, self.learners - 1),
             "number": (0, most),
             "since": (0, most),
             "age": (0, most),
@@ -242,7 +242,7 @@ class League(Others):
                 f"{owner}: outcomes beyond the number of matches, or rates below zero; choose an earlier checkpoint"
             )
         self._check_players(owner)
-        self.look()
+        self.update_matchmaking()
 
     def _check_players(self, owner: str) -> None:
         """Checks that copies are numbered in order, and that results are of present players."""
@@ -253,9 +253,9 @@ class League(Others):
             raise UserError(
                 f"{owner}: copies are numbered as no league numbers them; choose an earlier checkpoint"
             )
-        nobody = np.setdiff1d(np.arange(self.players), self.everybody)
+        absent = np.setdiff1d(np.arange(self.players), self.all_players)
         matches = self.payoff.matches
-        if matches.diagonal().any() or self.payoff.met[nobody].any() or (matches > 2**53).any():
+        if matches.diagonal().any() or self.payoff.met[absent].any() or (matches > 2**53).any():
             raise UserError(f"{owner}: results that no league could have; choose an earlier checkpoint")
 
     def _arrays(self) -> dict[str, np.ndarray]:

@@ -67,7 +67,7 @@ def _before(league: League, q: int, points: Mapping[str, float]) -> float:
 
 def least_played(league: League) -> np.ndarray:
     """(n, 2) pairs with the fewest matches, from which matches that only measure are drawn."""
-    payoff, who, pairs = Payoff(*(array.copy() for array in league.payoff)), league.everybody, []
+    payoff, who, pairs = Payoff(*(array.copy() for array in league.payoff)), league.all_players, []
     for _ in range(_PAIRS):
         pair = payoff.least_played(who)
         if pair is None:

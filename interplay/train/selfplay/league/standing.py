@@ -56,7 +56,7 @@ def table(league: League, world: str, agent_steps: int) -> LeagueTable:
 
 def _met(league: League) -> np.ndarray:
     """Numbers of the players with matches."""
-    who = league.everybody
+    who = league.all_players
     return who[league.payoff.met[np.ix_(who, who)].any(axis=1)]
 
 
