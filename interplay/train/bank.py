@@ -39,7 +39,6 @@ def train_in_bank(settings: TrainSettings, bank: Path | str, trust: bool = False
     If another process trains the same run at the same time, the later one is refused.
 
     Args:
-        settings: of the run.
         bank: a folder of runs; created if missing.
         trust: allow programs that the run in the bank names, see `resume`.
 

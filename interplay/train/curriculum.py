@@ -70,7 +70,6 @@ class Curriculum:
             numbers: of the update.
             known: metrics that later updates may have.
             share: of the run so far, 0 to 1.
-            agent_steps: so far.
 
         Raises:
             UserError: if the run does not have the metric that ends the stage.

@@ -100,7 +100,6 @@ class DeviceLearner(Learner):
 
         Args:
             samples: of each kind.
-            loops: of the program.
             minibatches: per epoch.
             update: number of the update.
             epochs: their numbers.

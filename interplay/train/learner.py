@@ -72,9 +72,6 @@ class Learner:
     Every worker has one and feeds it the same summed gradients, so all hold the same bits.
 
     Args:
-        kinds: of the world.
-        settings: of the run.
-        populations: of the run.
         view: input of central critics; None: values are the networks' own.
 
     Attributes:

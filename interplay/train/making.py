@@ -53,7 +53,6 @@ def make_learner(
     """Checks the settings against the world and makes the learner, with the weights of ``train.start_from``.
 
     Args:
-        settings: of the run.
         make: makes its world.
         begins: the run has no checkpoint of its own yet.
         say: prints a line for each kind that ``train.start_from`` lacks.

@@ -30,9 +30,7 @@ def join_batches(shards: Sequence[Shard], name: str, most: int | None = None, de
 
     Args:
         shards: of this worker.
-        name: of the kind.
         most: ready rows of the fullest shard of the run; None: of these.
-        device: of the learner.
 
     Returns:
         The batch on the device; the cost of every own row, or None; rows per shard.
@@ -92,7 +90,6 @@ def make_epoch(
 
     Args:
         shards: of this worker.
-        name: of the kind.
         joined: what `join_batches` gave.
         orders: of each shard, (U,) its units; they are dealt out to the minibatches in turn.
         minibatches: how many.

@@ -59,9 +59,7 @@ class PolicyNetwork:
 
     Args:
         kind: name and spaces.
-        settings: of the run.
         key: jax random key of the first population's weights.
-        populations: of the run.
         view: input size of a central critic; 0: the value is the network's own.
         marks: (A_kind, M) float32, an extra input for each slot; None: nothing.
         weights: ``kind/tensor`` -> array of a checkpoint, which will replace the initial weights; None: they stay.

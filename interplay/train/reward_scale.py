@@ -78,8 +78,6 @@ class ReturnDeviation:
 
     Args:
         by: kind or agent.
-        kinds: of the world.
-        agents: of the world.
 
     Attributes:
         names: (G,) of kinds or agents.

@@ -106,7 +106,6 @@ class Collector:
     Args:
         world: a batch, reset.
         networks: of each kind.
-        populations: of the run.
         opponents: play the slots that the networks do not.
         casting: assigns players to sides.
         membership: the slots of the learner and of each side.

@@ -56,7 +56,6 @@ class Shard:
         index: number of the shard.
         world: its worlds, reset.
         learner: networks, algorithm, populations and past selves of the run.
-        settings: of the run.
 
     Attributes:
         room: shards of the run.

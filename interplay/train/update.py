@@ -53,7 +53,6 @@ class Worker:
     """One worker of a run.
 
     Args:
-        settings: of the run.
         make_world: factory of a part of the worlds.
         learner: networks and optimisers.
         exchange: to the other workers.

@@ -33,7 +33,6 @@ class TeamView:
     The last number of each observation is 1 if the agent acts. Smaller teams are padded with zeros.
 
     Args:
-        kinds: of the world.
         teams: slots of each team; every slot is in one.
     """
 

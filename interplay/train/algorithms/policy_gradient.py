@@ -19,11 +19,7 @@ TORCH_EPSILON = 1e-8  # torch's default for Adam, used by the paper's code
 
 
 class PolicyGradient(Algorithm):
-    """One gradient step on all ready samples, with discounted returns of lives.
-
-    Args:
-        settings: the run's group ``policy_gradient``.
-    """
+    """One gradient step on all ready samples, with discounted returns of lives."""
 
     gae_lambda = 1.0  # discounted returns
 

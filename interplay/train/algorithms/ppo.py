@@ -19,11 +19,7 @@ KL_SLACK = 1.5  # epochs end when the estimate exceeds this times target_kl (Sta
 
 
 class Ppo(Algorithm):
-    """Epochs of minibatches over a rollout, with the clipped surrogate and generalised advantages.
-
-    Args:
-        settings: the run's group ``ppo``.
-    """
+    """Epochs of minibatches over a rollout, with the clipped surrogate and generalised advantages."""
 
     def __init__(self, settings: PpoGroup) -> None:
         super().__init__(settings)

@@ -51,7 +51,6 @@ class Judge:
     """The rules over one run.
 
     Args:
-        settings: of the run.
         rules: to apply if they concern these settings.
 
     Attributes:

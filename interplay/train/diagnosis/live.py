@@ -18,7 +18,6 @@ class LiveDiagnosis:
     """The rules over a run in training.
 
     Args:
-        settings: of the run.
         log: its ``metrics.jsonl``. Faults in its present lines were reported before the run was resumed.
     """
 

@@ -89,10 +89,6 @@ def make_network(
     """Makes the network that `settings.kind` names for one kind of agent.
 
     Args:
-        settings: of the networks.
-        observation_space: of one agent.
-        action_space: of one agent.
-        key: jax random key for the weights.
         valued: the value is read; else ``mlp`` has no stack for it.
 
     Raises:

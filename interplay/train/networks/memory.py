@@ -113,7 +113,6 @@ class RecurrentNetwork(eqx.Module):
 
     Args:
         network: with `features` and `decide`.
-        observation_space: of one agent.
         cell: ``gru`` or ``lstm``.
         units: size of the cell.
         key: jax random key of the cell's weights.

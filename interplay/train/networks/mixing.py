@@ -49,7 +49,6 @@ class MonotonicMixer(eqx.Module):
         inputs: numbers of the state.
         units: of the mixing layer.
         hyper: units of the layers that compute its weights.
-        key: jax random key for the weights.
     """
 
     weights: Weights

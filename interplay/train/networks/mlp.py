@@ -22,9 +22,7 @@ class MlpNetwork(eqx.Module):
 
     Args:
         observation_space: of one agent; every key is flattened, in the order of the space.
-        action_space: of one agent.
         settings: hidden and activation are read.
-        key: jax random key for the weights.
     """
 
     normaliser: Normaliser | None
@@ -78,9 +76,7 @@ class UtilityMlp(eqx.Module):
 
     Args:
         observation_space: of one agent; every key is flattened, in the order of the space.
-        action_space: of one agent.
         settings: hidden and activation are read.
-        key: jax random key for the weights.
     """
 
     embeddings: Embeddings

@@ -31,7 +31,6 @@ class Heart:
 
     Args:
         line: (8,) int64, this worker's.
-        compilation: of this process.
     """
 
     def __init__(self, line: np.ndarray, compilation: Compilation) -> None:

@@ -42,10 +42,7 @@ class Casting:
 
     Args:
         roles: the draws; E of them.
-        sides: of the world.
         pool: past selves of the run.
-        world: the shard's.
-        seed: of the run.
 
     Attributes:
         places: networks beside the run's own.

@@ -37,10 +37,8 @@ class Evaluation:
     """The evaluations of a run.
 
     Args:
-        settings: of the run.
         make_world: factory of worlds, which are made on first use.
         learner: its weights play.
-        agent_steps: so far.
     """
 
     def __init__(

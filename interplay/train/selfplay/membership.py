@@ -20,9 +20,6 @@ class Membership:
     """The learner's slots and those of each side.
 
     Args:
-        settings: of the run.
-        world: of the run.
-        populations: of the run.
         learns: (Q,) bool, the populations that learn.
         kinds: of agents that learn.
 

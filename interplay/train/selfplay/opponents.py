@@ -70,7 +70,6 @@ class Opponents:
 
         Args:
             actions: of the networks, in the form of `World.step`.
-            timestep: of the world.
             player: (W, A), number of the player of each slot.
         """
         if not self.guests:

@@ -25,7 +25,6 @@ class Pool(Others):
 
     Args:
         settings: of the pool; without populations it is empty.
-        populations: of the run.
         sizes: kind name -> P, parameters of a network.
 
     Attributes:

@@ -36,7 +36,6 @@ class TilesAttentionNetwork(eqx.Module):
         observation_space: of one agent, with `tiles`, `entities`, `count` and perhaps `occupancy`.
         action_space: of one agent, of choices.
         settings: width, heads, tail and activation are read.
-        key: jax random key for the weights.
     """
 
     tiles: TileLayer | TileTable

@@ -227,7 +227,6 @@ class TilesNetwork(eqx.Module):
         observation_space: of one agent, with `tiles`, `entities`, `count` and perhaps `occupancy`.
         action_space: of one agent, of choices.
         settings: width, activation and separate_heads are read.
-        key: jax random key for the weights.
     """
 
     trunks: tuple[Trunk, ...]

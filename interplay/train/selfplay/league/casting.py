@@ -24,10 +24,7 @@ class LeagueCasting(Casting):
     The draws for an episode are a pure function of the run's seed, the world, the episode and the league's chances at its beginning.
 
     Args:
-        league: of the run.
         sides: of the world, at least two; every slot's is fixed.
-        world: the shard's.
-        seed: of the run.
 
     Attributes:
         home: (W,) int64, the learner of the match; -1 for a match that only measures.

@@ -31,10 +31,7 @@ class League(Others):
     """The players of a run.
 
     Args:
-        settings: of the league.
-        populations: of the run, the learners.
         first: kind name -> (Q, P) float32, the learners' initial weights.
-        seed: of the run.
 
     Attributes:
         stacks: mirrors, then frozen players.
