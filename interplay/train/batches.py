@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Batch(NamedTuple):
-    """The samples of a worker's shards in one update, or some rows of them; N rows, with room for all shards of the run.
+    """The samples of a worker's shards in one update; N rows, with room for all shards of the run.
 
     Attributes:
         seen: observations, (N, ...): prepared by the network's `prepare`, or rows if it takes them raw.

@@ -20,11 +20,7 @@ from interplay.train.networks.normaliser import OneHot
 from interplay.train.settings import NetworkGroup
 
 ONE_HOT = 256  # most one-hot numbers of an observation; larger leaves are embedded
-FLAT = (
-    "attention",
-    "mlp",
-    "pictures",
-)  # networks that flatten leaves; the others read leaves unchanged
+FLAT = ("attention", "mlp", "pictures")  # networks that flatten leaves
 
 
 class Names(NamedTuple):

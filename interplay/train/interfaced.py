@@ -77,7 +77,7 @@ class InterfacedTrainedPolicy(InterfacedPolicy):
             UserError: for observations by name.
         """
         if isinstance(timestep, Mapping):
-            raise self._refusal("action")
+            self.look()
         return super().act(timestep)
 
     def forget(self, which: np.ndarray | None = None) -> None:
@@ -85,14 +85,18 @@ class InterfacedTrainedPolicy(InterfacedPolicy):
             which = np.ones(self.world.num_worlds, bool)
         super().forget(which)
 
-    # All arguments are refused, so their checks are left to `TrainedPolicy`.
     def look(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused, as `probabilities`.
+        """Refused: interfaces have memory, so an observation alone has no outputs.
 
         Raises:
             UserError: always.
         """
-        raise self._refusal("look")
+        raise UserError(
+            f"{self.name}: it sees through interfaces, which have memory, so an observation alone has no action, value or "
+            "probability; train without interfaces"
+        )
+
+    values = probabilities = beliefs = look
 
     def export(self, *_: Any, **__: Any) -> NoReturn:
         """Refused: interfaces are not part of a network.
@@ -104,47 +108,12 @@ class InterfacedTrainedPolicy(InterfacedPolicy):
             f"{self.name}: it sees through interfaces, which no exported file holds; train without interfaces"
         )
 
-    def to_numpy(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused, as `export`.
-
-        Raises:
-            UserError: always.
-        """
-        self.export()
+    to_numpy = export
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
         """Replaces the weights from the next `start` on."""
         assert isinstance(self.policy, TrainedPolicy)
         self.policy.load_weights(tensors)
-
-    def values(self, *_: Any, **__: Any) -> np.ndarray:
-        """Refused: an observation alone has no value here.
-
-        Raises:
-            UserError: always.
-        """
-        raise self._refusal("value")
-
-    def probabilities(self, *_: Any, **__: Any) -> np.ndarray:
-        """Refused: an observation alone has no probabilities here.
-
-        Raises:
-            UserError: always.
-        """
-        raise self._refusal("probabilities")
-
-    def beliefs(self, *_: Any, **__: Any) -> np.ndarray:
-        """Refused, as `probabilities`.
-
-        Raises:
-            UserError: always.
-        """
-        raise self._refusal("beliefs")
-
-    def _refusal(self, what: str) -> UserError:
-        return UserError(
-            f"{self.name}: it sees through interfaces, which remember, so an observation alone has no {what}; train without interfaces"
-        )
 
 
 def with_interfaces(policy: TrainedPolicy) -> TrainedPolicy | InterfacedTrainedPolicy:

@@ -497,7 +497,7 @@ def _marked(kind: Kind, most: int) -> spaces.Dict:
 
 @partial(jax.jit, static_argnames="blocks")
 def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
-    """(T, S, M, 2) uint32, data of the keys that the M blocks of S shards sample with in T steps.
+    """(T, S, M, 2) uint32, sampling keys for M blocks of S shards in T steps.
 
     Computed for many steps at once: within a step, folding in a number costs as much as a layer of a small network.
 

@@ -184,9 +184,7 @@ class Collector:
         self._counts = np.zeros((2, len(self._played)), np.int64)
         self._choosing = {name: _first_choices(own.distribution) for name, own in networks.items()}
         chosen = all(first is not None for first in self._choosing.values())
-        self._sampled = (
-            chosen and not opponents.guests
-        )  # every action is a choice that a network of the run drew
+        self._sampled = chosen and not opponents.guests  # all actions are choices that networks drew
 
     def set_learning(self, learns: np.ndarray) -> None:
         """Sets which populations learn, (Q,) bool; drops pending samples of the others."""

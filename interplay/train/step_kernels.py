@@ -9,11 +9,8 @@ from __future__ import annotations
 from interplay.core.jit import kernel
 from interplay.train.run.windows import BEGINS
 
-CUT, ENDED, OVER = (
-    1,
-    2,
-    4,
-)  # flags of `settle`: a learner's life was truncated, a life ended, an episode ended
+# Flags of `settle`: a learner's life was truncated, a life ended, an episode ended.
+CUT, ENDED, OVER = 1, 2, 4
 
 
 @kernel

@@ -113,9 +113,7 @@ def lead(
                 )
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
-            numbers["agent_steps_per_s"] = (
-                progress.rate or math.nan
-            )  # as it is shown; the first update has none
+            numbers["agent_steps_per_s"] = progress.rate or math.nan  # the first update has none
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers | names)
                 names = {}

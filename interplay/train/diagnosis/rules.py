@@ -140,6 +140,11 @@ def _always(_: TrainSettings) -> bool:
     return True
 
 
+def _above(name: str, bound: float) -> Callable[[Columns, TrainSettings], list[Measured]]:
+    """The measure of a column that is a fault above a bound."""
+    return lambda columns, _: [Measured(s, own, own > bound) for s, own in _subjects(columns, name).items()]
+
+
 def _of(subjects: Sequence[str]) -> str:
     """The subjects of a sentence: "" for the run, " of red, blue" else.
 
@@ -306,11 +311,6 @@ def _large_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
     return [Measured(name, most, (most > INPUT_MOST) & ~copes) for name, most in found.items()]
 
 
-def _far_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    found = _subjects(columns, "input_offset")
-    return [Measured(name, far, far > INPUT_FAR) for name, far in found.items()]
-
-
 def _offset_sentence(_: TrainSettings, far: float, subjects: Sequence[str]) -> str:
     return (
         f"inputs{_of(subjects)} lie {far:,.4g} of their deviations from 0 (input_offset), beyond {INPUT_FAR:g}: a network sees a constant; "
@@ -368,11 +368,6 @@ def _size_sentence(settings: TrainSettings, size: float, _: Sequence[str]) -> st
     return f"{returns}: the critic hardly learns; raise {cure} about {1 / size:,.2g} times"
 
 
-def _unlike(columns: Columns, _: TrainSettings) -> list[Measured]:
-    ratio = _column(columns, "reward_ratio")
-    return [Measured("", ratio, ratio > REWARD_RATIO)]
-
-
 def _unlike_sentence(settings: TrainSettings, ratio: float, __: Sequence[str]) -> str:
     return (
         f"rewards of agents that share a policy differ {ratio:,.3g} times in size: the small ones are lost in the normalisation; "
@@ -392,21 +387,11 @@ def _unpaid_sentence(settings: TrainSettings, _: float, __: Sequence[str]) -> st
     )
 
 
-def _beyond(columns: Columns, _: TrainSettings) -> list[Measured]:
-    share = _column(columns, "clipped_actions")
-    return [Measured("", share, share > CLIPPED)]
-
-
 def _beyond_sentence(_: TrainSettings, share: float, __: Sequence[str]) -> str:
     return (
         f"{share:.1%} of the numbers of actions (clipped_actions) lie beyond the action space and are clipped: most differences between "
         "actions do nothing; give the Box two bounds, which [-1, 1] is mapped to, or let the world scale actions of size 1 itself"
     )
-
-
-def _forced(columns: Columns, _: TrainSettings) -> list[Measured]:
-    share = _column(columns, "one_choice")
-    return [Measured("", share, share > ONE_CHOICE)]
 
 
 def _forced_sentence(_: TrainSettings, share: float, __: Sequence[str]) -> str:
@@ -485,7 +470,13 @@ RULES = (
         min,
     ),
     Rule("entropy stays high", ("entropy", "entropy_max"), _has_bonus, _undecided_late, _undecided_sentence),
-    Rule("inputs are far from 0", ("input_offset",), _always, _far_inputs, _offset_sentence),
+    Rule(
+        "inputs are far from 0",
+        ("input_offset",),
+        _always,
+        _above("input_offset", INPUT_FAR),
+        _offset_sentence,
+    ),
     Rule("inputs are large", ("input_abs_max",), _always, _large_inputs, _large_sentence),
     Rule(
         "inputs are constant",
@@ -495,10 +486,24 @@ RULES = (
         _constant_sentence,
     ),
     Rule("returns are far from 1", ("target_rms",), _always, _sizes, _size_sentence),
-    Rule("rewards are of unlike size", ("reward_ratio",), _has_policy, _unlike, _unlike_sentence),
+    Rule(
+        "rewards are of unlike size",
+        ("reward_ratio",),
+        _has_policy,
+        _above("reward_ratio", REWARD_RATIO),
+        _unlike_sentence,
+    ),
     Rule("no reward is paid", ("reward_abs_max",), _always, _unpaid, _unpaid_sentence),
-    Rule("actions are clipped", ("clipped_actions",), _always, _beyond, _beyond_sentence),
-    Rule("masks leave one choice", ("one_choice",), _always, _forced, _forced_sentence),
+    Rule(
+        "actions are clipped",
+        ("clipped_actions",),
+        _always,
+        _above("clipped_actions", CLIPPED),
+        _beyond_sentence,
+    ),
+    Rule(
+        "masks leave one choice", ("one_choice",), _always, _above("one_choice", ONE_CHOICE), _forced_sentence
+    ),
     Rule("the horizon is short", ("episode_length",), _counts_steps, _short_sight, _sight_sentence, FEW),
     Rule("episodes are few", ("episodes_ended",), _always, _few_episodes, _few_sentence, FEW),
 )

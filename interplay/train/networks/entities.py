@@ -117,7 +117,7 @@ def _typed(layout: Layout, observation: Mapping[str, jax.Array], index: int) -> 
 
 
 def _to_front(rows: jax.Array, visible: jax.Array) -> jax.Array:
-    """Stable compaction without a sort: the index of the k-th visible row is the count of rows with at most k before."""
+    """Moves visible rows to the front, in order: the k-th one's index is the count of rows with at most k before."""
     batch, total, width = rows.shape
     seen = jnp.cumsum(visible, axis=1)
     source = (seen[:, None, :] <= jnp.arange(total)[None, :, None]).sum(axis=-1)

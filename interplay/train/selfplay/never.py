@@ -126,11 +126,8 @@ def _episodes(settings: TrainSettings, world: World, learner: Learner) -> float:
     """Estimates the most episodes of a run from the length of a random one."""
     steps, acted = _episode_of(world, settings.seed)
     sides = len(sides_of(settings, world, learner.populations).names)
-    by_steps = (
-        settings.steps * max(sides, 1) / max(acted, 1)
-    )  # a learner that plays one side acts less often by this factor
     train, worlds = settings.train, settings.num_worlds
-    ends = [by_steps]
+    ends = [settings.steps * max(sides, 1) / max(acted, 1)]  # a learner may play one side alone
     if train.max_episodes is not None:
         ends.append(float(train.max_episodes))
     if train.max_updates is not None:

@@ -20,7 +20,7 @@ def seat_features(table: Table, seen: SeatInput) -> jax.Array:
     """Features of each seat on each board, without its word: (F, T, n, B)."""
     boards = seen.boards
     spoken, named, same = _spoken(boards), _named(table, boards), _same(boards)
-    others = _living_share(table, seen)
+    others = _living_share(seen)
     shape = spoken.shape
     found = [spoken, spoken * (boards.names[:, :, 0] < 0)]
     found += [total(each, 1) * others for each in (*named, *same)]
@@ -66,14 +66,14 @@ def _kinds_of_same(table: Table) -> int:
     return min(len(table.plain), 2)
 
 
-def _living_share(table: Table, seen: SeatInput) -> jax.Array:
+def _living_share(seen: SeatInput) -> jax.Array:
     """1 / living seats, at most 1: (B,); counts become shares of the living."""
     living = total(seen.seats["status_map"], 0)
     return 1.0 / jnp.maximum(living, 1).astype(jnp.float32)
 
 
 def _marks(seen: SeatInput) -> list[jax.Array]:
-    """Seats that are compared with all others, (T or 1, B): oneself, whom death took last, whom a board's vote chose."""
+    """Seats to compare with all others, (T or 1, B): the own, the last dead, each board's vote."""
     marks = [seen.scalars[key][None] for key in ("own_id", "last_executed", "last_eaten")]
     return marks if seen.boards.chosen is None else [*marks, seen.boards.chosen]
 
