@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from interplay.core.settings_text import show
 from interplay.core.signatures import sign
 from interplay.core.trust import admit_bytes
 from interplay.core.world import NAMED_BEFOREHAND, World
+from interplay.train.episode_mean import EpisodeMean
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.settings.curriculum import CONDITION
 
@@ -37,8 +37,7 @@ class Curriculum:
     def __init__(self, settings: CurriculumGroup) -> None:
         self._settings = settings
         self.stage, self.given = 0, dict[str, Any]()
-        # Of each update of the stage: episodes, and the sum of the metric.
-        self._spans: deque[tuple[int, float]] = deque()
+        self._over_episodes = EpisodeMean(settings.episodes)  # of the stage
         self.begin()
 
     @property
@@ -78,7 +77,7 @@ class Curriculum:
         if until is None or not self._is_over(until, numbers, known, share, agent_steps):
             return False
         self.stage += 1
-        self._spans.clear()
+        self._over_episodes.clear()
         self.add({}, known, share, agent_steps)  # the next stage may be over by its share of the run, too
         return True
 
@@ -103,23 +102,12 @@ class Curriculum:
 
     def _mean(self, metric: str, numbers: Mapping[str, Any]) -> float:
         """The metric's mean in this stage; NaN, which ends no stage, before there are enough episodes."""
-        value = numbers.get(metric, math.nan)
-        if metric not in numbers.get("of_episodes", ()):
-            return float(value) if not self._spans else self._mean_over_spans()
-        if math.isfinite(value):
-            self._spans.append((int(numbers["episodes"]), float(value) * int(numbers["episodes"])))
-        while self._episodes() - (self._spans[0][0] if self._spans else 0) >= self._settings.episodes:
-            self._spans.popleft()
-        return self._mean_over_spans()
-
-    def _mean_over_spans(self) -> float:
-        episodes = self._episodes()
-        if episodes < self._settings.episodes:
-            return math.nan
-        return sum(total for _, total in self._spans) / episodes
-
-    def _episodes(self) -> int:
-        return sum(count for count, _ in self._spans)
+        value, mean = numbers.get(metric, math.nan), self._over_episodes
+        if metric in numbers.get("of_episodes", ()):
+            mean.add(value, int(numbers["episodes"]))
+        elif not mean.count:
+            return float(value)
+        return mean.value if mean.is_full else math.nan
 
     def logged(self) -> dict[str, Any]:
         """Stage and options for the log; empty without stages and given options."""
@@ -143,9 +131,8 @@ class Curriculum:
         """The state for a checkpoint's record."""
         if not self.logged():
             return {}
-        spans = [list(span) for span in self._spans]
-        saved = {"stage": self.stage, "given": self.given, "played": list(self.played), "spans": spans}
-        return {"curriculum": saved}
+        saved = {"stage": self.stage, "given": self.given, "played": list(self.played)}
+        return {"curriculum": saved | {"spans": self._over_episodes.save()}}
 
     def load(self, record: Mapping[str, Any]) -> None:
         """Restores `describe`; a run saved without stages begins with the first."""
@@ -154,7 +141,7 @@ class Curriculum:
             return
         self.stage = min(int(saved["stage"]), max(len(self._settings.stages) - 1, 0))
         self.given = dict(saved["given"])
-        self._spans = deque((int(count), float(total)) for count, total in saved["spans"])
+        self._over_episodes.load(saved["spans"])
         self.played = (int(saved["played"][0]), dict(saved["played"][1]))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Stack
+from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Stack, precompute_inner
 
 
 class Critic(eqx.Module):
@@ -36,8 +36,4 @@ class CriticNetwork(eqx.Module):
     network: Any
     critic: Critic
 
-    def precompute(self) -> CriticNetwork:
-        """Precomputes the network, if it can."""
-        if not hasattr(self.network, "precompute"):
-            return self
-        return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
+    precompute = precompute_inner

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -35,6 +36,13 @@ def without_branches() -> Iterator[None]:
 def is_branchless() -> bool:
     """Whether `without_branches` is on."""
     return _PLAIN.get()
+
+
+def precompute_inner(self: Any) -> Any:
+    """The `precompute` method of a module around a `network`: precomputes the network, if it can."""
+    if not hasattr(self.network, "precompute"):
+        return self
+    return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
 
 
 def orthogonal(inputs: int, outputs: int, gain: float, key: jax.Array) -> jax.Array:

@@ -25,7 +25,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.train.networks.layers import Dense
+from interplay.train.networks.layers import Dense, precompute_inner
 
 Memory = jax.Array  # (B, size) float32; zeros at the beginning of a life
 
@@ -163,11 +163,7 @@ class RecurrentNetwork(eqx.Module):
         attention: jax.Array = self.network.attention(observation)
         return attention
 
-    def precompute(self) -> RecurrentNetwork:
-        """Precomputes the inner network, if it can."""
-        if not hasattr(self.network, "precompute"):
-            return self
-        return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
+    precompute = precompute_inner
 
     def __call__(self, observation: Any) -> tuple[jax.Array, jax.Array]:
         """Parameters and value with empty memory, as at the beginning of a life."""

@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from interplay.train.networks.layers import Dense
+from interplay.train.networks.layers import Dense, precompute_inner
 
 
 class SumMixer(eqx.Module):
@@ -78,8 +78,4 @@ class MixedNetwork(eqx.Module):
     network: Any
     mixer: SumMixer | MonotonicMixer
 
-    def precompute(self) -> MixedNetwork:
-        """Precomputes the network, if it can."""
-        if not hasattr(self.network, "precompute"):
-            return self
-        return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
+    precompute = precompute_inner

@@ -7,7 +7,6 @@ The resting population acts with its present weights.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import NAMED_BEFOREHAND
+from interplay.train.episode_mean import EpisodeMean
 from interplay.train.populations import Populations
 from interplay.train.settings import AlternateGroup
 
@@ -36,14 +36,14 @@ class Alternation:
 
     def __init__(self, settings: AlternateGroup, names: Sequence[str]) -> None:
         self._settings, self._names = settings, tuple(names)
-        self._spans: deque[tuple[int, float]] = deque()  # of each update: episodes, and the sum of the metric
+        self._mean = EpisodeMean(settings.episodes)
         self.turn: str | None = None
         self._both = True
 
     @property
     def mean(self) -> float:
         """Of the metric; NaN before an episode has ended."""
-        return sum(total for _, total in self._spans) / self._episodes() if self._spans else math.nan
+        return self._mean.value
 
     def learns(self) -> np.ndarray:
         """(Q,) bool, False for a resting population."""
@@ -61,12 +61,8 @@ class Alternation:
         learned = zip(self._names, self.learns(), strict=True)
         two = (asked.at_high, asked.at_low)
         metrics = {f"learning[{name}]": int(learning) for name, learning in learned if name in two}
-        value, episodes = numbers.get(asked.metric, math.nan), int(numbers["episodes"])
-        if episodes and math.isfinite(value):
-            self._spans.append((episodes, float(value) * episodes))
-        while self._episodes() - (self._spans[0][0] if self._spans else 0) >= asked.episodes:
-            self._spans.popleft()
-        if self._episodes() >= asked.episodes:
+        self._mean.add(numbers.get(asked.metric, math.nan), int(numbers["episodes"]))
+        if self._mean.is_full:
             self._decide(self.mean)
         return {**metrics, f"{asked.metric}_mean": self.mean}
 
@@ -74,7 +70,7 @@ class Alternation:
         """The state for a checkpoint's record."""
         if self._settings.metric is None:
             return {}
-        return {"alternate": {"turn": self.turn, "both": self._both, "spans": [list(s) for s in self._spans]}}
+        return {"alternate": {"turn": self.turn, "both": self._both, "spans": self._mean.save()}}
 
     def load(self, record: Mapping[str, Any]) -> None:
         """Restores `describe`; a run saved without turns begins with them.
@@ -90,10 +86,7 @@ class Alternation:
                 f"checkpoint: it is the turn of {saved['turn']!r}; there are {', '.join(self._names)}"
             )
         self.turn, self._both = saved["turn"], bool(saved["both"])
-        self._spans = deque((int(count), float(total)) for count, total in saved["spans"])
-
-    def _episodes(self) -> int:
-        return sum(count for count, _ in self._spans)
+        self._mean.load(saved["spans"])
 
     def _decide(self, mean: float) -> None:
         asked = self._settings

@@ -124,7 +124,12 @@ class Casting:
 
     def _uniform(self, role: int, number: int) -> np.ndarray:
         """(W,) float64 in [0, 1), draw `number` of a role in each world's episode."""
-        with np.errstate(over="ignore"):
-            counter = self.episode.astype(np.uint64) * np.uint64(4) + np.uint64(number)
-            words = mix64(self._streams[role] + mix64(counter + np.uint64(0x9E3779B97F4A7C15)))
-        return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        return uniform(self._streams[role], self.episode, 4, number)
+
+
+def uniform(stream: np.ndarray, episode: np.ndarray, draws: int, number: int) -> np.ndarray:
+    """(W,) float64 in [0, 1): draw `number` of `draws` in each world's episode, from (W,) uint64 streams."""
+    with np.errstate(over="ignore"):
+        counter = episode.astype(np.uint64) * np.uint64(draws) + np.uint64(number)
+        words = mix64(stream + mix64(counter + np.uint64(0x9E3779B97F4A7C15)))
+    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -24,6 +24,7 @@ from interplay.train.networks.tiles.network import (
     View,
     choices_of,
     find_view,
+    precompute_tiles,
     read_view,
 )
 from interplay.train.settings import NetworkGroup
@@ -85,11 +86,7 @@ class TilesAttentionNetwork(eqx.Module):
         """Flattens the tiles and scales compact rows."""
         return read_view(self.view, observation)
 
-    def precompute(self) -> TilesAttentionNetwork:
-        """The same network with its look-up table."""
-        if isinstance(self.tiles, TileTable):
-            return self
-        return eqx.tree_at(lambda network: network.tiles, self, self.tiles.precompute())
+    precompute = precompute_tiles
 
     def __call__(self, seen: TileInput) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))

@@ -137,6 +137,13 @@ class TileLayer(eqx.Module):
         return TileTable(table[1:] - table[0], occupancy, self.linear.bias + table[0].sum(axis=0))
 
 
+def precompute_tiles(self: Any) -> Any:
+    """The `precompute` method of a module with `tiles`: replaces the layer by its look-up table."""
+    if isinstance(self.tiles, TileTable):
+        return self
+    return eqx.tree_at(lambda own: own.tiles, self, self.tiles.precompute())
+
+
 class Trunk(eqx.Module):
     """Tiles, others and self side by side, then one layer: (B, ...) -> (B, width).
 
@@ -161,11 +168,7 @@ class Trunk(eqx.Module):
         self.mix = Linear(3 * width, width, key=keys[3])
         self.activation = settings.activation
 
-    def precompute(self) -> Trunk:
-        """The same trunk with its look-up table."""
-        if isinstance(self.tiles, TileTable):
-            return self
-        return eqx.tree_at(lambda trunk: trunk.tiles, self, self.tiles.precompute())
+    precompute = precompute_tiles
 
     def __call__(self, seen: TileInput) -> jax.Array:
         act = ACTIVATIONS[self.activation]

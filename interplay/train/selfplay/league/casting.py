@@ -8,11 +8,10 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.core.hashing import mix64
 from interplay.core.world import World
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.populations import Populations
-from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.casting import Casting, uniform
 from interplay.train.selfplay.league.league import League
 
 _STREAM = 0x1EA6_0E01  # separates the draws from the worlds' own streams
@@ -138,7 +137,4 @@ class LeagueCasting(Casting):
 
     def _draw(self, number: int) -> np.ndarray:
         """(W,) float64 in [0, 1), draw `number` of each world's episode."""
-        with np.errstate(over="ignore"):
-            counter = self.episode.astype(np.uint64) * np.uint64(0x1_0000) + np.uint64(number)
-            words = mix64(self._own + mix64(counter + np.uint64(0x9E3779B97F4A7C15)))
-        return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        return uniform(self._own, self.episode, 0x1_0000, number)
