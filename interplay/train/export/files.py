@@ -102,7 +102,7 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
             seen_of[MARK] = jnp.broadcast_to(mark, (arrays[0].shape[0], len(mark)))
         seen = networks.prepare(network, own.layout.shown(seen_of))
         with without_branches():
-            said = own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
+            said = own.forward(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
         action = own.distribution.in_units(said["action"], jnp)
         return said | {"action": action + starts if starts.any() else action}
 
