@@ -41,9 +41,6 @@ def train_in_bank(settings: TrainSettings, bank: Path | str, trust: bool = False
     Args:
         bank: a folder of runs; created if missing.
         trust: allow programs that the run in the bank names, see `resume`.
-
-    Raises:
-        UserError: as `train` and `resume`.
     """
     run = Path(bank) / name_of(settings)
     if not (run / "settings.toml").exists():
@@ -88,11 +85,7 @@ def fingerprint(settings: TrainSettings) -> list[Any]:
 
 
 def trained_once(settings: TrainSettings) -> str:
-    """The hash of all weights after the first update of a small run: seed 0, one world per shard.
-
-    Raises:
-        UserError: as `train`.
-    """
+    """The hash of all weights after the first update of a small run: seed 0, one world per shard."""
     small = {"seed": 0, "num_worlds": settings.train.shards, "train": {"workers": 1, "quiet": True}}
     return _trained_once(changed(settings, small, "train").model_dump_json())
 

@@ -209,11 +209,7 @@ def check_stages(settings: TrainSettings, make: Callable[..., World], first: Wor
 
 
 def check_same_form(one: World, other: World, owner: str) -> None:
-    """Checks that two worlds have the same agents, kinds, teams, populations and state space.
-
-    Raises:
-        UserError: naming the difference.
-    """
+    """Checks that two worlds have the same agents, kinds, teams, populations and state space."""
     for name in ("agents", "kinds", "teams", "num_populations", "state_space"):
         if getattr(one, name) != getattr(other, name):
             raise UserError(

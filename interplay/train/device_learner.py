@@ -103,9 +103,6 @@ class DeviceLearner(Learner):
             minibatches: per epoch.
             update: number of the update.
             epochs: their numbers.
-
-        Raises:
-            UserError: if a gradient is not finite, naming its tensor.
         """
         numbers = self.place(tuple(map(np.int32, (update, epochs.start, minibatches))))
         given = (self.vectors, self._moments, self.place(self._rates), samples, self._key, *numbers)

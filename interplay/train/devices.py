@@ -50,9 +50,6 @@ def open_device(train: TrainGroup) -> Any:
     """The jax device for the parameters, or the sharding that replicates them on several; None for the processor.
 
     Call it before anything is computed in this process: jax finds a GPU only then.
-
-    Raises:
-        UserError: if the device does not exist.
     """
     name, count = train.device, train.devices
     if name == CPU:

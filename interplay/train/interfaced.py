@@ -71,11 +71,7 @@ class InterfacedTrainedPolicy(InterfacedPolicy):
         super().start(world, seed)
 
     def act(self, timestep: Any, infos: Any = None) -> Any:
-        """Actions for every slot of a batch.
-
-        Raises:
-            UserError: for observations by name.
-        """
+        """Actions for every slot of a batch."""
         if isinstance(timestep, Mapping):
             self.look()
         return super().act(timestep)
@@ -86,11 +82,7 @@ class InterfacedTrainedPolicy(InterfacedPolicy):
         super().forget(which)
 
     def look(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused: interfaces have memory, so an observation alone has no outputs.
-
-        Raises:
-            UserError: always.
-        """
+        """Refused: interfaces have memory, so an observation alone has no outputs."""
         raise UserError(
             f"{self.name}: it sees through interfaces, which have memory, so an observation alone has no action, value or "
             "probability; train without interfaces"
@@ -99,11 +91,7 @@ class InterfacedTrainedPolicy(InterfacedPolicy):
     values = probabilities = beliefs = look
 
     def export(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused: interfaces are not part of a network.
-
-        Raises:
-            UserError: always.
-        """
+        """Refused: interfaces are not part of a network."""
         raise UserError(
             f"{self.name}: it sees through interfaces, which no exported file holds; train without interfaces"
         )

@@ -224,9 +224,6 @@ class Learner:
         Returns:
             (m, Q, 8) float64, the terms of each computed minibatch over all kinds and shards; and whether the algorithm stopped
             early at the last one, and its step was not taken.
-
-        Raises:
-            UserError: if a gradient is not finite, naming its tensor.
         """
         at, terms = 0, np.zeros((minibatches, len(self.learns), NUM_TERMS))
         norms = np.zeros((minibatches, len(self.learns)), np.float32)
@@ -343,11 +340,7 @@ class Learner:
         self.pool.begin_with(vectors)
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Restores what `save` gave.
-
-        Raises:
-            UserError: if the checkpoint belongs to another network or to other populations.
-        """
+        """Restores what `save` gave."""
         own = self.populations.own
         vectors = read_stacks(self.networks, [arrays.get(policy_stem(p), {}) for p in own])
         moments = {}

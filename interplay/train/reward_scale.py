@@ -114,11 +114,7 @@ class ReturnDeviation:
         return [[float(number) for number in row] for row in np.concatenate(self._moments, axis=1)]
 
     def load(self, saved: Any) -> None:
-        """Restores what `save` gave.
-
-        Raises:
-            UserError: if it is of other groups.
-        """
+        """Restores what `save` gave."""
         rows = np.array(saved, np.float32)
         if rows.shape != (len(self.names), 3):
             raise UserError(f"return_deviation: {rows.shape} numbers, not {(len(self.names), 3)}")

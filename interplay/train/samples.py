@@ -193,11 +193,7 @@ class PendingSamples:
         return {name: array[: self.count].copy() for name, array in self.arrays().items()}
 
     def load(self, arrays: Mapping[str, np.ndarray], owner: str, bounds: Bounds | None = None) -> None:
-        """Restores `save`; `bounds` are the limits of step, slot and population.
-
-        Raises:
-            UserError: if the samples are of other observations or of more slots.
-        """
+        """Restores `save`; `bounds` are the limits of step, slot and population."""
         first = arrays.get("step")
         rows = len(first) if first is not None and first.ndim == 1 else 0
         if rows > self.capacity:

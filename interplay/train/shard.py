@@ -110,21 +110,13 @@ class Shard:
         self.collector.set_learning(learns)
 
     def play(self, parameters: InferenceParameters, update: int) -> dict[str, float]:
-        """Plays one rollout of this shard alone; `collect` plays several together.
-
-        Raises:
-            UserError: if an observation, a reward or a network's output is not finite.
-        """
+        """Plays one rollout of this shard alone; `collect` plays several together."""
         seconds = collect([self.collector], parameters, update)
         self.settle(parameters, update)
         return seconds
 
     def settle(self, parameters: InferenceParameters, update: int) -> None:
-        """Finishes the rewards of a rollout and checks its numbers.
-
-        Raises:
-            UserError: if an observation, a reward or a network's output is not finite.
-        """
+        """Finishes the rewards of a rollout and checks its numbers."""
         buffer, speaking = self.collector.buffer, self._settings.belief.speaking
         if speaking:
             pay_speakers(self.collector, parameters, speaking)
@@ -297,11 +289,7 @@ class Shard:
         buffer.advance()
 
     def save(self) -> dict[str, np.ndarray]:
-        """The state that this shard's next update depends on; call it after `finish`.
-
-        Raises:
-            UserError: if the worlds cannot be saved.
-        """
+        """The state that this shard's next update depends on; call it after `finish`."""
         collector = self.collector
         arrays = {f"world/{name}": array for name, array in self.world.save().items()}
         arrays |= {f"trajectory/{name}": array for name, array in collector.buffer.save().items()}
@@ -317,9 +305,6 @@ class Shard:
         """Restores `save`; returns why saved episodes could not continue, or None.
 
         Without a saved world new episodes begin, and pending samples and open windows of metrics are lost.
-
-        Raises:
-            UserError: if the arrays belong to other settings.
         """
         world = _below(arrays, "world/")
         owner = f"checkpoint: shard {self.index}"

@@ -21,11 +21,7 @@ def policy_stem(population: str) -> str:
 def read_stacks(
     networks: Mapping[str, PolicyNetwork], tensors: Sequence[Mapping[str, np.ndarray]]
 ) -> dict[str, Any]:
-    """Stacked parameters, kind name -> (Q, P), from the named tensors of Q populations.
-
-    Raises:
-        UserError: if names or shapes do not fit these networks.
-    """
+    """Stacked parameters, kind name -> (Q, P), from the named tensors of Q populations."""
     each = [read_vectors(networks, one) for one in tensors]
     return {name: np.stack([vectors[name] for vectors in each]) for name in networks}
 
@@ -33,11 +29,7 @@ def read_stacks(
 def read_vectors(
     networks: Mapping[str, PolicyNetwork], tensors: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """One population's parameters, kind name -> (P,) float32, from a checkpoint's named tensors.
-
-    Raises:
-        UserError: if names or shapes do not fit these networks.
-    """
+    """One population's parameters, kind name -> (P,) float32, from a checkpoint's named tensors."""
     vectors = {}
     for name, network in networks.items():
         expected = {

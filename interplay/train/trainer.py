@@ -76,11 +76,7 @@ def train(
 
 
 def first_weights(settings: TrainSettings) -> dict[str, bytes]:
-    """Kind name -> the bytes of its weights after the first update with gradient steps; writes nothing to disk.
-
-    Raises:
-        UserError: as `train`.
-    """
+    """Kind name -> the bytes of its weights after the first update with gradient steps; writes nothing to disk."""
     check_read(settings)
     settings = with_checkpoints(settings)
     make = through_interfaces(settings, registry_factory(settings))
@@ -93,11 +89,7 @@ def first_weights(settings: TrainSettings) -> dict[str, bytes]:
 
 
 def with_checkpoints(settings: TrainSettings) -> TrainSettings:
-    """Replaces the runs that the settings name by their checkpoints, so that all readers use the same ones.
-
-    Raises:
-        UserError: for a run without a sound checkpoint.
-    """
+    """Replaces the runs that the settings name by their checkpoints, so that all readers use the same ones."""
     train: dict[str, Any] = {"evaluate_against": tuple(map(pin, settings.train.evaluate_against))}
     if settings.train.start_from is not None:
         train["start_from"] = str(find_checkpoint(settings.train.start_from))

@@ -61,11 +61,7 @@ class TrajectoryBuffer:
         return {name: array[: self.earlier].copy() for name, array in self._arrays().items()}
 
     def load(self, arrays: Mapping[str, np.ndarray], owner: str = "trajectory") -> None:
-        """Restores `save`.
-
-        Raises:
-            UserError: if it was of another horizon or other worlds.
-        """
+        """Restores `save`."""
         restore({name: array[: self.earlier] for name, array in self._arrays().items()}, arrays, owner)
 
     def clear(self) -> None:

@@ -445,11 +445,7 @@ class Worker:
         return reason
 
     def load(self, checkpoint: Checkpoint) -> str | None:
-        """Restores a checkpoint; returns the reason if saved episodes cannot continue.
-
-        Raises:
-            UserError: if it belongs to other settings.
-        """
+        """Restores a checkpoint; returns the reason if saved episodes cannot continue."""
         check_record(checkpoint)
         self.updates = int(checkpoint.record["updates"])
         self.agent_steps, most = checkpoint.agent_steps, self.updates * self.slot_steps

@@ -34,11 +34,7 @@ def make_rule(settings: TrainSettings) -> Rule:
 
 
 def make_algorithm(settings: TrainSettings) -> Algorithm:
-    """Makes the on-policy algorithm that a run's settings name.
-
-    Raises:
-        UserError: as `make_rule`.
-    """
+    """Makes the on-policy algorithm that a run's settings name."""
     made = make_rule(settings)
     assert isinstance(made, Algorithm), f"{settings.algorithm} learns from replay"
     return made

@@ -116,9 +116,6 @@ class RecurrentNetwork(eqx.Module):
         cell: ``gru`` or ``lstm``.
         units: size of the cell.
         key: jax random key of the cell's weights.
-
-    Raises:
-        UserError: if the network has no `features`.
     """
 
     network: Any

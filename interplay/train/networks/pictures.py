@@ -198,11 +198,7 @@ class PicturesNetwork(eqx.Module):
 
 
 def find_pictures(space: spaces.Dict) -> tuple[str, ...]:
-    """Names of the pictures of an observation space, in its order.
-
-    Raises:
-        UserError: if there is none, or one is too small for the convolutions.
-    """
+    """Names of the pictures of an observation space, in its order."""
     found = tuple(name for name, part in space.spaces.items() if is_picture(part))
     if not found:
         raise UserError(

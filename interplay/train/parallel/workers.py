@@ -96,11 +96,7 @@ def worker_pool(
 
 
 def check_main() -> None:
-    """Refuses to train in a spawned process that is still importing the user's script.
-
-    Raises:
-        UserError: naming the missing guard.
-    """
+    """Refuses to train in a spawned process that is still importing the user's script."""
     process = multiprocessing.current_process()
     if getattr(process, "_inheriting", False):
         raise UserError(

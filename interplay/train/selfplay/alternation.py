@@ -73,11 +73,7 @@ class Alternation:
         return {"alternate": {"turn": self.turn, "both": self._both, "spans": self._mean.save()}}
 
     def load(self, record: Mapping[str, Any]) -> None:
-        """Restores `describe`; a run saved without turns begins with them.
-
-        Raises:
-            UserError: if it was the turn of an unknown population.
-        """
+        """Restores `describe`; a run saved without turns begins with them."""
         saved = record.get("alternate")
         if saved is None:
             return

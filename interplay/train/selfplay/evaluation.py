@@ -170,11 +170,7 @@ def rate_against(wins: np.ndarray, matches: int, anchors: np.ndarray) -> float:
 
 
 def open_opponents(settings: TrainSettings) -> Sequence[Policy]:
-    """Opens the policies of ``train.evaluate_against``, without starting them.
-
-    Raises:
-        UserError: if there is no such policy or run.
-    """
+    """Opens the policies of ``train.evaluate_against``, without starting them."""
     return [open_opponent(settings, _KEY, who) for who in settings.train.evaluate_against]
 
 

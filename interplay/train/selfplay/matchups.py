@@ -22,11 +22,7 @@ _NO_GUESTS = {"self": SELF, "past": PAST}
 
 
 def sides_of(settings: TrainSettings, world: World, populations: Populations) -> Populations:
-    """The sides of a run's world; a league without ``sides`` has teams, or else seats.
-
-    Raises:
-        UserError: as `find_sides`.
-    """
+    """The sides of a run's world; a league without ``sides`` has teams, or else seats."""
     sides = settings.sides
     if settings.league.learners and sides.by == "population":
         sides = SidesGroup(by="seat" if world.teams is None else "team")
@@ -93,11 +89,7 @@ def make_roles(settings: TrainSettings, populations: Populations, sides: Populat
 
 
 def make_guests(settings: TrainSettings, sides: Populations) -> list[Guest]:
-    """The policies that ``opponents`` names, in the order of `make_roles`.
-
-    Raises:
-        UserError: if there is no such policy or run.
-    """
+    """The policies that ``opponents`` names, in the order of `make_roles`."""
     return list(_guests(settings, sides))
 
 
@@ -116,11 +108,7 @@ def with_opponents(settings: TrainSettings, world: World) -> Populations:
 
 
 def check_opponents(settings: TrainSettings, world: World, populations: Populations) -> None:
-    """Checks, before there is a run folder, that the opponents can play in a world.
-
-    Raises:
-        UserError: from the opponent.
-    """
+    """Checks, before there is a run folder, that the opponents can play in a world."""
     guests = make_guests(settings, sides_of(settings, world, populations))
     if guests:
         world.reset()
@@ -147,11 +135,7 @@ def pinned_league(league: LeagueGroup) -> LeagueGroup:
 
 
 def check_score(settings: TrainSettings, world: World) -> None:
-    """Checks that the world has the league's score for each agent; resets the world.
-
-    Raises:
-        UserError: naming the score and the known ones.
-    """
+    """Checks that the world has the league's score for each agent; resets the world."""
     score = settings.league.score
     if not settings.league.learners or score == "return":
         return

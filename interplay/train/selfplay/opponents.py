@@ -101,11 +101,7 @@ class Opponents:
         }
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores `save`.
-
-        Raises:
-            UserError: if it was of other guests.
-        """
+        """Restores `save`."""
         for name, policy, _ in self.guests:
             prefix = f"{name}/"
             try:

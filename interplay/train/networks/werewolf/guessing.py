@@ -23,9 +23,6 @@ class GuessingNetwork(eqx.Module):
         network: with `attend` and `answer`, as `SeatsNetwork`.
         width: of its rows.
         key: jax random key of the head's weights.
-
-    Raises:
-        UserError: if the network has no rows of seats.
     """
 
     network: Any

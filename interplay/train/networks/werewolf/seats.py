@@ -116,9 +116,6 @@ class SeatsNetwork(eqx.Module):
         observation_space: of one agent of a werewolf world with ``board = "split"``.
         action_space: its names and symbols, MultiDiscrete.
         settings: width, heads, tail, activation and layers are read.
-
-    Raises:
-        UserError: if the spaces are another game's.
     """
 
     listener: BoardEncoder

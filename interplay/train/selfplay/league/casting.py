@@ -96,11 +96,7 @@ class LeagueCasting(Casting):
         }
 
     def restored(self) -> None:
-        """Seats the restored players.
-
-        Raises:
-            UserError: for a player that is not in the league.
-        """
+        """Seats the restored players."""
         if not np.isin(self.player, self._present()).all():
             raise UserError(
                 "checkpoint: a frozen player plays in a world and is not in the league; choose an earlier checkpoint"

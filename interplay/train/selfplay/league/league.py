@@ -178,11 +178,7 @@ class League(Others):
             self.stacks[name][: self.learners] = self._first[name]
 
     def scale(self, rates: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-        """Each learner's rates with the factors of population-based training.
-
-        Raises:
-            UserError: if the algorithm has no such rate.
-        """
+        """Each learner's rates with the factors of population-based training."""
         chosen = self.league.pbt.rates
         for rate in chosen:
             if rate not in rates[0]:
@@ -213,11 +209,7 @@ class League(Others):
         return arrays | {f"first/{name}": array for name, array in self._first.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores `save`.
-
-        Raises:
-            UserError: if it was of another league.
-        """
+        """Restores `save`."""
         most = 2**53
         bounds = {
             "owner": (EMPTY, self.learners - 1),

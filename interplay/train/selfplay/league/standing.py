@@ -24,11 +24,7 @@ def ratings(league: League) -> dict[str, float]:
 
 
 def table(league: League, world: str, agent_steps: int) -> LeagueTable:
-    """The table of a league in the world with id `world`, after `agent_steps`.
-
-    Raises:
-        UserError: if there are no matches yet.
-    """
+    """The table of a league in the world with id `world`, after `agent_steps`."""
     who = _met(league)
     if not len(who):
         raise UserError(
