@@ -38,7 +38,7 @@ from interplay.train.observations import Rows
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, find_populations
-from interplay.train.rollout import Stage, allocate_staged, ask, read
+from interplay.train.rollout import StepRows, allocate_inputs, call_networks, read_outputs
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -100,17 +100,17 @@ def parts(worker: Worker) -> dict[str, float]:
     living = int(timestep.acting.sum())
     collector._seat()
     collector.present |= timestep.acting
-    staged = allocate_staged([collector])
-    seen = staged[name].seen
-    stage = collector.stage(name, timestep.acting, seen.part(0))
-    blocks = None if stage.blocks is None else Blocks(*(part[None] for part in stage.blocks))
-    arguments = (inference[name], seen.rows, seen.mask, blocks, staged[name].keys[0])
+    inputs = allocate_inputs([collector])
+    seen = inputs[name].seen
+    step_rows = collector.write_inputs(name, timestep.acting, seen.part(0))
+    blocks = None if step_rows.blocks is None else Blocks(*(part[None] for part in step_rows.blocks))
+    arguments = (inference[name], seen.rows, seen.mask, blocks, inputs[name].keys[0])
 
     def copy() -> None:
-        collector.stage(name, timestep.acting, seen.part(0))
+        collector.write_inputs(name, timestep.acting, seen.part(0))
 
     def call() -> None:
-        read([collector], ask([collector], inference, [timestep.acting], 0, staged))
+        read_outputs([collector], call_networks([collector], inference, [timestep.acting], 0, inputs))
 
     def network() -> None:
         jax.block_until_ready(own.act(*arguments, block=collector.block[name]))
@@ -119,7 +119,7 @@ def parts(worker: Worker) -> dict[str, float]:
     found["act: copy"] = least(copy, 20) / living * 1e6
     found["act: network"] = least(network, 20) / living * 1e6
     found["act: one product"] = (
-        least(padded_product(own, inference[name], seen.rows, stage), 20) / living * 1e6
+        least(padded_product(own, inference[name], seen.rows, step_rows), 20) / living * 1e6
     )
     found["act"] = least(call, 20) / living * 1e6
     actions = RandomPolicy()
@@ -142,9 +142,9 @@ def parts(worker: Worker) -> dict[str, float]:
     return found
 
 
-def padded_product(own: PolicyNetwork, inference: Any, rows: Rows, stage: Stage) -> Callable[[], Any]:
+def padded_product(own: PolicyNetwork, inference: Any, rows: Rows, step_rows: StepRows) -> Callable[[], Any]:
     """The other way to compute a step, without draws: populations padded to the largest, one batched product for all."""
-    counts = np.bincount(stage.network, minlength=len(own.first))
+    counts = np.bincount(step_rows.network, minlength=len(own.first))
     index = np.minimum(np.arange(counts.max()), np.maximum(counts, 1)[:, None] - 1)
     index += (np.cumsum(counts) - counts)[:, None]
     picked = {dtype: jnp.asarray(array[0, index]) for dtype, array in rows.items()}

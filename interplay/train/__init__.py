@@ -1,7 +1,7 @@
-"""Training: PPO on batches of worlds, built from fixed shards, resumable bit for bit; and small trainers for one simulation.
+"""Training on batches of worlds in fixed shards, resumable bit for bit; and tabular trainers for one simulation.
 
-The small ones (`interplay.train.tabular`) can be imported from here. They need neither jax nor torch and are loaded when
-they are first used. The package itself is what ``interplay.train(...)`` calls (`interplay.verbs.training.train`).
+The tabular trainers (`interplay.train.tabular`) can be imported from here. They need neither jax nor torch and load on first
+use. The package is callable: ``interplay.train(...)`` is `interplay.verbs.training.train`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from interplay.train.tabular.policies import EpsilonSoftPolicy, Policy, QTablePolicy, RandomPolicy
     from interplay.train.tabular.trainers import MultiPolicyTrainer, SinglePolicyTrainer
 
-# XLA alarms the terminal with a page where it compiles long; we say that in a line of our own
-# (`interplay.core.waiting`), and what fails is raised. It reads this where jax is first imported, which is below.
+# XLA prints a page of warnings when compilation is slow; `interplay.core.waiting` prints one line instead, and errors are
+# raised. XLA reads this variable when jax is first imported, which happens below.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 _HOMES = {

@@ -1,20 +1,19 @@
-"""Advantages along a slot's trajectory, with agents that wait, die and are born.
+"""Generalised advantages along a slot's trajectory, with idle steps, deaths and births.
 
-A slot's step t is *acting* (its action was read), or *idle* (it waits for its turn, or is dead but still present
-and may earn). Rewards that arrive in idle steps belong to the acting step before them. With the continuation
+A slot's step t is *acting* (its action was read) or *idle* (not its turn, or dead but still present and earning).
+Rewards of idle steps belong to the acting step before them. With the continuation
 
     n_t = b_{t+1}                             if the life ended in step t (0 if terminated, V of its last observation if cut)
     n_t = x_{t+1}                             otherwise
     A_t = r_{t+1} + gamma n_t - V_t           acting steps: the generalised advantage (Schulman et al. 2016)
     x_t = V_t + lambda A_t                    acting: mixture of value and return
-    x_t = r_{t+1} + gamma n_t                 idle: what is still to come, nothing else
+    x_t = r_{t+1} + gamma n_t                 idle: the return to come
 
-and x_T = V_T at the rollout's end. Where every step is acting this is the usual estimator; with idle steps between
-two acts, gamma counts time and lambda counts decisions. The target of the value is R_t = V_t + A_t, and x_t in idle
-steps.
+and x_T = V_T at the rollout's end. If every step is acting this is the usual estimator. With idle steps between two
+actions, gamma counts time and lambda counts decisions. The target of the value is R_t = V_t + A_t, and x_t in idle steps.
 
-Where discounting runs by decision, gamma stands in acting steps only and 1 takes its place in idle ones: what an act earns at
-once counts in full, everything up to and with the value of the next decision is discounted once, however long that takes.
+With discounting by decision, gamma applies in acting steps and 1 in idle steps. The immediate reward of an action then
+counts in full, and all that follows up to the value of the next decision is discounted once.
 """
 
 from __future__ import annotations
@@ -48,17 +47,13 @@ def generalised_advantage(
     Args:
         reward_tp1: (T, ...) float32, earned in step t.
         value_t: (T, ...) float32, V of the observation that step t began with.
-        acting_t: (T, ...) bool, step t teaches the policy: the slot acted, or its life went on and `mask_dead` is off.
+        acting_t: (T, ...) bool, step t trains the policy: the slot acted, or `mask_dead` is off and its life went on.
         ended_tp1: (T, ...) bool, the slot's life or its world's episode ended in step t.
-        bootstrap_tp1: (T, ...) float32, what follows where `ended_tp1`: 0 if terminated, V of the last
-            observation if truncated.
+        bootstrap_tp1: (T, ...) float32, read where `ended_tp1`: 0 if terminated, V of the last observation if truncated.
         last_value: (...) float32, V of the observation after the last step.
         gamma: discount per time step, or per decision.
         gae_lambda: lambda, per decision.
         by_decision: gamma counts the slot's own decisions, not time.
-
-    Returns:
-        `Returns`, of shape (T, ...).
 
     Example:
         >>> one = jnp.ones((2, 1))

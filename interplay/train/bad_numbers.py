@@ -1,4 +1,4 @@
-"""Numbers that are not finite: found before they reach the parameters, and named by leaf, agent, world and step."""
+"""Finds NaN and infinite numbers before they reach the parameters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def refuse_bad_numbers(collector: Collector, update: int) -> None:
-    """Stops training before NaN or infinite numbers reach the parameters.
+    """Checks observations, rewards and network outputs of the last rollout.
 
     Raises:
-        UserError: naming the tensor and the update, and of observations and rewards agent, world and step.
+        UserError: naming tensor and update; for observations and rewards also agent, world and step.
     """
     refuse_bad_observations(collector, update)
     buffer = collector.buffer
@@ -39,10 +39,10 @@ def refuse_bad_numbers(collector: Collector, update: int) -> None:
 
 
 def refuse_bad_observations(collector: Collector, update: int) -> None:
-    """Refuses what agents of the last rollout saw, as far as it was played.
+    """Checks the observations of the last rollout, as far as it was played.
 
     Raises:
-        UserError: naming leaf, agent, world and step; of frames the leaf alone.
+        UserError: naming leaf, agent, world and step; for frames of a replay the leaf alone.
     """
     if collector.recorder is not None and collector.recorder.bad is not None:
         raise UserError(f"update {update}: {collector.recorder.bad} is not finite; check the world")
@@ -63,5 +63,5 @@ def refuse_bad_observations(collector: Collector, update: int) -> None:
 
 
 def _place(collector: Collector, t: int, w: int, a: int) -> str:
-    """Agent, world, and step of the rollout: ``", agent red_0, world 3, step 17 of the rollout"``."""
+    """``", agent red_0, world 3, step 17 of the rollout"``."""
     return f", agent {collector.world.agents[a]}, world {w}, step {t + 1} of the rollout"

@@ -1,7 +1,7 @@
-"""A bank of runs: a run is named by the hash of all that it is made of, trained once, and found again by whoever asks for the same.
+"""A bank of runs: each run is named by a hash of its inputs and trained once.
 
-The hash is of the settings (how fast a run goes left out), of what the world's rules make of 100 fixed steps, of what the trainer
-makes of the weights in one fixed update, of the checkpoints that the settings name, and of the package's version.
+The hash covers the settings (without those of speed), the world's state after 100 fixed steps, the weights after one fixed update,
+the checkpoints that the settings name, and the package's version.
 """
 
 from __future__ import annotations
@@ -34,20 +34,13 @@ LETTERS = 16  # of the hash, in a name
 
 
 def train_in_bank(settings: TrainSettings, bank: Path | str, trust: bool = False) -> Path:
-    """The run of these settings in a bank: trained if it is not there, gone on with if it was stopped, else found.
+    """Returns the run folder of these settings in a bank, after training or resuming the run if needed.
 
-    Two processes that ask for one run at the same time do not train it twice: the later one is refused.
+    If another process trains the same run at the same time, the later one is refused.
 
     Args:
-        settings: of the run.
-        bank: a folder of runs; made if it is not there.
-        trust: the run in the bank may name programs of its own, see `resume`.
-
-    Returns:
-        The run folder.
-
-    Raises:
-        UserError: as `train` and `resume`.
+        bank: a folder of runs; created if missing.
+        trust: allow programs that the run in the bank names, see `resume`.
     """
     run = Path(bank) / name_of(settings)
     if not (run / "settings.toml").exists():
@@ -60,7 +53,7 @@ def train_in_bank(settings: TrainSettings, bank: Path | str, trust: bool = False
 
 
 def name_of(settings: TrainSettings) -> str:
-    """What a run is called in every bank: its world, its seed and the hash."""
+    """The run's folder name in every bank: world, seed and hash."""
     made_of = {
         "settings": {key: value for key, value in canonical(settings).items() if key not in PACE},
         "rules": fingerprint(settings),
@@ -73,7 +66,7 @@ def name_of(settings: TrainSettings) -> str:
 
 
 def fingerprint(settings: TrainSettings) -> list[Any]:
-    """The version of a world, and the hash of its state after fixed steps of random play where it can be saved."""
+    """A world's version, and its state's hash after fixed random play if it can be saved."""
     world = make_world(settings.world.id, 1, 0, **settings.world.options)
     player = RandomPolicy()
     try:
@@ -92,11 +85,7 @@ def fingerprint(settings: TrainSettings) -> list[Any]:
 
 
 def trained_once(settings: TrainSettings) -> str:
-    """The hash of all weights after the first update of a small run: a world for each shard, seed 0, all else as it is asked for.
-
-    Raises:
-        UserError: as `train`.
-    """
+    """The hash of all weights after the first update of a small run: seed 0, one world per shard."""
     small = {"seed": 0, "num_worlds": settings.train.shards, "train": {"workers": 1, "quiet": True}}
     return _trained_once(changed(settings, small, "train").model_dump_json())
 
@@ -108,7 +97,7 @@ def _trained_once(settings: str) -> str:
 
 
 def is_complete(run: Path, settings: TrainSettings) -> bool:
-    """Whether a run's newest sound checkpoint is at its end."""
+    """Whether a run's newest sound checkpoint is at the end of the run."""
     path = latest_checkpoint(run)
     if path is None:
         return False

@@ -1,4 +1,4 @@
-"""What a gradient step reads: the samples of an update, and which of them a minibatch takes."""
+"""The samples of an update, and the indices of a minibatch."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 
 class Batch(NamedTuple):
-    """What a worker's shards learn from in one update, or some rows of it; N rows, with room for all shards of the run.
+    """The samples of a worker's shards in one update; N rows, with room for all shards of the run.
 
     Attributes:
-        seen: observations, (N, ...): as the network's `prepare` left them, or as rows where it takes them raw.
+        seen: observations, (N, ...): prepared by the network's `prepare`, or rows if it takes them raw.
         action: (N, columns) float32.
         log_prob: (N,) float32 when acting.
         advantage: (N,) float32, normalised.
         target: (N,) float32, of the value.
-        acts: (N,) float32, 1 where the row teaches the policy.
+        acts: (N,) float32, 1 where the row trains the policy.
         mask: (N, choices) bool, or None.
-        truth: (N, n) bool, which seats are of the population that is guessed; None where nothing is guessed.
-        view: (N, size) float32, what a central critic sees, or None.
-        memory: (N, size) float32 before the row, or None.
-        fresh: (N,) bool, nothing was remembered before the row; None without memory.
+        truth: (N, n) bool, the seats of the guessed population; None without guessing.
+        view: (N, size) float32, a central critic's input, or None.
+        memory: (N, size) float32, state before the row, or None.
+        fresh: (N,) bool, the memory before the row is empty; None without memory.
     """
 
     seen: Any
@@ -36,10 +36,10 @@ class Batch(NamedTuple):
 
 
 class RowBlocks(NamedTuple):
-    """Rows of a batch of N that a program on a device computes: M blocks of B rows, each of one population.
+    """Rows of a batch of N for a program on a device: M blocks of B rows, each of one population.
 
     Attributes:
-        index: (M, B) int32; N stands for no row and is computed as row 0. With memory the rows are sequences, one after another.
+        index: (M, B) int32; N is padding and is computed as row 0. With memory the rows are sequences, one after another.
         population: (M,) int32.
     """
 
@@ -48,16 +48,16 @@ class RowBlocks(NamedTuple):
 
 
 class Minibatch(NamedTuple):
-    """Which rows a gradient step learns from: S shards of the run, M blocks at most of B rows each.
+    """The rows of a gradient step: S shards of the run, at most M blocks of B rows each.
 
     A worker's own shards come first; entries of the others are not read.
 
     Attributes:
-        index: (S, M, B) int32, rows of the batch; N + i stands for no row and is computed as row i. With memory the rows are sequences,
+        index: (S, M, B) int32, rows of the batch; N + i is padding and is computed as row i. With memory the rows are sequences,
             one after another.
         population: (S, M) int32, of each block.
-        plan: (S, M) int32, numbers of the network's plans.
-        number: (S,) int32, how many blocks there are.
+        plan: (S, M) int32, number of the network's plan.
+        number: (S,) int32, number of blocks.
     """
 
     index: Any

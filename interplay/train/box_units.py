@@ -1,7 +1,7 @@
-"""The numbers of a Box as the policy counts them and as the world does.
+"""Maps a policy's numbers to the units of a Box.
 
-A policy lives in [-1, 1]: an element of a Box with two bounds is `middle + half * number`. An element with one bound or none is
-the policy's number itself. Both are clipped to the bounds, after rounding to the nearest where the Box holds whole numbers.
+A policy's numbers lie in [-1, 1]: an element of a Box with two bounds is `middle + half * number`. An element with one bound or none
+is the policy's number itself. Integer Boxes are rounded to the nearest; then all are clipped to the bounds.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-ENDLESS = 1e30  # a bound of this size or more is none, and so is the end of a float dtype or of 32 or 64 bits
+ENDLESS = 1e30  # larger bounds, and the limits of float, 32-bit and 64-bit dtypes, count as unbounded
 
 
 class BoxUnits(NamedTuple):
-    """Of the elements of a Box, flat: (columns,) float64 each.
+    """Bounds and scale of a Box's flat elements, (columns,) float64 each.
 
     Attributes:
-        middle: of the bounds; 0 where the policy's number is the world's.
-        half: of the range between them; 1 there.
+        middle: of the bounds; 0 for elements that are not scaled.
+        half: half the range between them; 1 for elements that are not scaled.
         low, high: the bounds.
-        whole: whether the Box holds whole numbers.
+        whole: whether the Box holds integers.
     """
 
     middle: np.ndarray
@@ -33,11 +33,11 @@ class BoxUnits(NamedTuple):
 
     @property
     def maps(self) -> bool:
-        """Whether a number changes on its way; of a Box(-1, 1) none does."""
+        """Whether any element is scaled; for Box(-1, 1) none is."""
         return bool((self.middle != 0).any() or (self.half != 1).any())
 
     def to_box(self, numbers: Any, xp: ModuleType = np) -> Any:
-        """The policy's numbers (..., columns) in the Box's units and within its bounds; float64 in NumPy, float32 in jax."""
+        """Scales the policy's numbers (..., columns) to the Box and clips them; float64 in NumPy, float32 in jax."""
         if self.maps:
             numbers = self._as(xp, self.middle) + self._as(xp, self.half) * numbers
         if self.whole:
@@ -47,7 +47,7 @@ class BoxUnits(NamedTuple):
         return xp.minimum(numbers, self._as(xp, self.high)) if (self.high < np.inf).any() else numbers
 
     def beyond(self, numbers: np.ndarray) -> np.ndarray:
-        """Which of the policy's numbers lie beyond the bounds, the shape of `numbers` bool."""
+        """The mask, of the shape of `numbers`, of the policy's numbers beyond the bounds."""
         two = bounded(self.low, self.high)
         least, most = np.where(two, -1.0, self.low), np.where(two, 1.0, self.high)
         return (numbers < least) | (numbers > most)
@@ -58,7 +58,7 @@ class BoxUnits(NamedTuple):
 
 
 def bounded(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Where both bounds are some."""
+    """The mask of elements with two finite bounds."""
     return np.isfinite(low) & np.isfinite(high)
 
 

@@ -1,10 +1,9 @@
-"""The stage of a run's curriculum: decided after every update by the first worker, the same for all worlds."""
+"""The stage of a run's curriculum, decided after every update by the first worker."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,72 +15,68 @@ from interplay.core.settings import changed
 from interplay.core.settings_text import show
 from interplay.core.trust import add_trusted, admit_bytes
 from interplay.core.world import NAMED_BEFOREHAND, World
+from interplay.train.episode_mean import EpisodeMean
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.settings.curriculum import CONDITION
 
 
 class Curriculum:
-    """Where a run stands in its curriculum.
+    """The present stage of a curriculum, and the condition that ends it.
 
-    A metric that is a mean over episodes counts by its mean over the newest updates of the stage that hold ``episodes`` episodes;
-    any other by its newest value.
-
-    Args:
-        settings: the stages.
+    A metric of episodes counts by its mean over the stage's newest updates that hold ``episodes`` episodes, any other by its
+    newest value.
 
     Attributes:
-        stage: number of the one that the next update is played in, from 0.
-        given: options that `on_update` gave; they go over those of the stage.
-        played: stage and options of the worlds as they are; others are wanted where a stage ended with the run.
+        stage: index of the next update's stage, from 0.
+        given: options from `on_update`, which override those of the stage.
+        played: stage and options that the present worlds were made with.
     """
 
     def __init__(self, settings: CurriculumGroup) -> None:
         self._settings = settings
         self.stage, self.given = 0, dict[str, Any]()
-        # Of each update of the stage: episodes, and the sum of the metric.
-        self._spans: deque[tuple[int, float]] = deque()
+        self._over_episodes = EpisodeMean(settings.episodes)  # of the stage
         self.begin()
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of the world for the next update, over those of the settings."""
+        """World options of the next update, which override those of the settings."""
         stages = self._settings.stages
         return {**(stages[self.stage].options if stages else {}), **self.given}
 
     @property
     def is_due(self) -> bool:
-        """Whether the worlds are of an earlier stage, or have other options."""
+        """Whether the worlds have to be made anew for the present stage and options."""
         return self.played != (self.stage, self.options)
 
     def begin(self) -> None:
-        """Worlds are made as they are wanted."""
+        """Marks the worlds as made for the present stage and options."""
         self.played = (self.stage, self.options)
 
     @property
     def metric(self) -> str:
-        """The metric that ends the present stage; "" where none does."""
+        """The metric that ends the present stage; "" if none does."""
         until = self._settings.stages[self.stage].until if self._settings.stages else None
         found = CONDITION.fullmatch(until) if isinstance(until, str) else None
         return found["metric"] if found else ""
 
     def add(self, numbers: Mapping[str, Any], known: Sequence[str], share: float, agent_steps: int) -> bool:
-        """Counts one update; whether the next stage begins.
+        """Counts one update; returns whether the next stage begins.
 
         Args:
             numbers: of the update.
             known: metrics that later updates may have.
-            share: of the run that is done.
-            agent_steps: done so far.
+            share: of the run so far, 0 to 1.
 
         Raises:
-            UserError: if the stage ends by a metric that the run does not have.
+            UserError: if the run does not have the metric that ends the stage.
         """
         until = self._settings.stages[self.stage].until if self._settings.stages else None
         if until is None or not self._is_over(until, numbers, known, share, agent_steps):
             return False
         self.stage += 1
-        self._spans.clear()
-        self.add({}, known, share, agent_steps)  # of shares of the run several may be over
+        self._over_episodes.clear()
+        self.add({}, known, share, agent_steps)  # the next stage may be over by its share of the run, too
         return True
 
     def _is_over(
@@ -104,27 +99,16 @@ class Curriculum:
         return mean > bound if found["sign"] == ">" else mean < bound
 
     def _mean(self, metric: str, numbers: Mapping[str, Any]) -> float:
-        """Of the stage so far; NaN, which ends nothing, before there are enough episodes."""
-        value = numbers.get(metric, math.nan)
-        if metric not in numbers.get("of_episodes", ()):
-            return float(value) if not self._spans else self._mean_over_spans()
-        if math.isfinite(value):
-            self._spans.append((int(numbers["episodes"]), float(value) * int(numbers["episodes"])))
-        while self._episodes() - (self._spans[0][0] if self._spans else 0) >= self._settings.episodes:
-            self._spans.popleft()
-        return self._mean_over_spans()
-
-    def _mean_over_spans(self) -> float:
-        episodes = self._episodes()
-        if episodes < self._settings.episodes:
-            return math.nan
-        return sum(total for _, total in self._spans) / episodes
-
-    def _episodes(self) -> int:
-        return sum(count for count, _ in self._spans)
+        """The metric's mean in this stage; NaN, which ends no stage, before there are enough episodes."""
+        value, mean = numbers.get(metric, math.nan), self._over_episodes
+        if metric in numbers.get("of_episodes", ()):
+            mean.add(value, int(numbers["episodes"]))
+        elif not mean.count:
+            return float(value)
+        return mean.value if mean.is_full else math.nan
 
     def logged(self) -> dict[str, Any]:
-        """Stage and options for a line of the log; nothing in runs without stages and given options."""
+        """Stage and options for the log; empty without stages and given options."""
         if not self._settings.stages and not self.given:
             return {}
         stage, options = self.played
@@ -142,26 +126,25 @@ class Curriculum:
         return f"stage {self.stage + 1} of {max(stages, 1)}: {options or 'the options of the settings'}"
 
     def describe(self) -> dict[str, Any]:
-        """For the checkpoint's record."""
+        """The state for a checkpoint's record."""
         if not self.logged():
             return {}
-        spans = [list(span) for span in self._spans]
-        saved = {"stage": self.stage, "given": self.given, "played": list(self.played), "spans": spans}
-        return {"curriculum": saved}
+        saved = {"stage": self.stage, "given": self.given, "played": list(self.played)}
+        return {"curriculum": saved | {"spans": self._over_episodes.save()}}
 
     def load(self, record: Mapping[str, Any]) -> None:
-        """Restores what `describe` gave; a run without stages so far begins with the first."""
+        """Restores `describe`; a run saved without stages begins with the first."""
         saved = record.get("curriculum")
         if saved is None:
             return
         self.stage = min(int(saved["stage"]), max(len(self._settings.stages) - 1, 0))
         self.given = dict(saved["given"])
-        self._spans = deque((int(count), float(total)) for count, total in saved["spans"])
+        self._over_episodes.load(saved["spans"])
         self.played = (int(saved["played"][0]), dict(saved["played"][1]))
 
 
 def played_stage(record: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-    """Number, from 1, and options of the world in the stage of a checkpoint; 0 for a run without stages."""
+    """A checkpoint's stage, from 1 (0 without stages), and its world options."""
     stage, options = record.get("curriculum", {}).get("played", (-1, {}))
     return stage + 1, dict(options)
 
@@ -175,7 +158,7 @@ def admit_options(settings: TrainSettings, record: Mapping[str, Any], run: Path,
     """Refuses a checkpoint that calls a user-defined world with untrusted options.
 
     Raises:
-        Untrusted: for options that neither the settings have nor this user's training gave.
+        Untrusted: for options that are neither in the settings nor signed by this user's training.
     """
     if found := _further_options(settings, record):
         admit_bytes(
@@ -196,7 +179,7 @@ def _further_options(settings: TrainSettings, record: Mapping[str, Any]) -> byte
 
 
 def in_stage(settings: TrainSettings, record: Mapping[str, Any]) -> TrainSettings:
-    """The settings with the options of the world in the stage of a checkpoint."""
+    """The settings with the world options of a checkpoint's stage."""
     _, options = played_stage(record)
     if not options:
         return settings
@@ -204,10 +187,10 @@ def in_stage(settings: TrainSettings, record: Mapping[str, Any]) -> TrainSetting
 
 
 def check_stages(settings: TrainSettings, make: Callable[..., World], first: World) -> None:
-    """Makes a world of every stage, and refuses one that the networks of the first do not fit.
+    """Makes a world of every stage and checks that agents and spaces are those of the first.
 
     Raises:
-        UserError: naming the stage, or as the world does.
+        UserError: naming the stage, or from the world itself.
     """
     for number, stage in enumerate(settings.curriculum.stages, 1):
         world = partial(make, **stage.options)(num_worlds=1, seed=settings.seed, first_world=0)
@@ -218,11 +201,7 @@ def check_stages(settings: TrainSettings, make: Callable[..., World], first: Wor
 
 
 def check_same_form(one: World, other: World, owner: str) -> None:
-    """Refuses a world with other agents or spaces.
-
-    Raises:
-        UserError: naming what differs.
-    """
+    """Checks that two worlds have the same agents, kinds, teams, populations and state space."""
     for name in ("agents", "kinds", "teams", "num_populations", "state_space"):
         if getattr(one, name) != getattr(other, name):
             raise UserError(

@@ -1,4 +1,4 @@
-"""Lines about the device, shown once in a run: a card that is not used, and minibatches that are too small for one."""
+"""Hints about the device, shown once in a run: an unused GPU, or minibatches too small for one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ import subprocess
 from interplay.train.devices import CPU, has_card
 from interplay.train.settings import TrainSettings
 
-MINUTE = 60.0  # seconds of a run on the processor, after which a card is named
-UPDATES = 5  # on a card, after which small minibatches are
+MINUTE = 60.0  # seconds of a run on the processor before the hint about a GPU
+UPDATES = 5  # updates on a GPU before the hint about small minibatches
 FEW_ROWS = 4096
 
 
 class DeviceHints:
-    """What a run is shown about its device.
-
-    Args:
-        settings: of the run.
+    """The hint that a run shows about its device.
 
     Example:
         >>> asked = TrainSettings(world={"id": "pong/2p"}, train={"device": "gpu"})
@@ -32,7 +29,7 @@ class DeviceHints:
         self._done = False
 
     def add(self, seconds: float, updates: int) -> str:
-        """The line that is due; "" for none.
+        """Returns the hint that is due, or "".
 
         Args:
             seconds, updates: since this process began to train.
@@ -51,7 +48,7 @@ class DeviceHints:
 
 
 def _unused_card() -> str:
-    """The line about a card that the run does not use; its name comes without opening it."""
+    """The hint about an unused GPU, whose name is read without opening it."""
     asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
         answer = subprocess.run(asked, capture_output=True, text=True, timeout=5, check=True).stdout

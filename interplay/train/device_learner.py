@@ -1,10 +1,9 @@
-"""An update on a device, or on several: all epochs and minibatches as one compiled program, which never waits for the host.
+"""An update on one or several devices: all epochs and minibatches in one compiled program, which never waits for the host.
 
-On the processor an epoch ends where the algorithm has enough (`Learner.run_epoch`). Here every loop has an end that is known, and steps
-beyond it are computed and dropped. Orders are drawn and rows are gathered on the device, so the samples go up once an update.
+On the processor an epoch ends when the algorithm stops early (`Learner.run_epoch`). Here every loop has a fixed end, and steps beyond
+the stop are computed and dropped. The device draws the orders and gathers the rows, so samples are transferred once per update.
 
-Several devices have the same samples and parameters, and each computes its part of a minibatch's rows; what they found is added up in the tree
-of `exchange.tree_sum`.
+Several devices hold the same samples and parameters. Each computes its part of a minibatch's rows; `exchange.tree_sum` adds the parts.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ _ORDER = 0x0DE5  # folded into the key of the minibatch orders
 
 
 class Samples(NamedTuple):
-    """What one kind learns from in an update: U units at most, samples or sequences of L steps.
+    """A kind's training data in an update: at most U units, samples or sequences of L steps.
 
     Attributes:
         batch: N rows, of all shards.
-        rows: (U, L) int32, rows of the batch, N for none; units that are there come first.
+        rows: (U, L) int32, rows of the batch, N for padding; padding units come last.
         population: (U,) int32, of each unit.
-        count: () int32, units that are there.
+        count: () int32, units without padding.
     """
 
     batch: Batch
@@ -49,11 +48,11 @@ class Samples(NamedTuple):
 
 
 class Loops(NamedTuple):
-    """Ends that the program is compiled for.
+    """The loop ends that the program is compiled for.
 
     Attributes:
-        steps: gradient steps of an epoch, at least as many as there are minibatches.
-        sizes: of each kind, units of a minibatch.
+        steps: gradient steps of an epoch, at least the number of minibatches.
+        sizes: units of a minibatch, for each kind.
     """
 
     steps: int
@@ -61,12 +60,12 @@ class Loops(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the program stands.
+    """The state that the compiled loops carry.
 
     Attributes:
-        vectors, moments: as of the learner.
-        verdict: () int32, of the last sum that counted.
-        total: (size,) float32, that sum.
+        vectors, moments: of the learner.
+        verdict: () int32, of the last step that counted.
+        total: (size,) float32, the sum of that step.
     """
 
     vectors: Any
@@ -76,11 +75,7 @@ class State(NamedTuple):
 
 
 class DeviceLearner(Learner):
-    """A learner with its parameters on a device.
-
-    Args:
-        kinds, settings, populations, view: as of `Learner`.
-    """
+    """A `Learner` with its parameters on a device; arguments as there."""
 
     def __init__(
         self,
@@ -101,20 +96,13 @@ class DeviceLearner(Learner):
     def run_epochs(
         self, samples: Mapping[str, Samples], loops: Loops, minibatches: int, update: int, epochs: range
     ) -> tuple[np.ndarray, bool]:
-        """Gradient steps of some epochs, until the algorithm has enough.
+        """Takes the gradient steps of some epochs, until the algorithm stops early; returns as `run_epoch`.
 
         Args:
             samples: of each kind.
-            loops: of the program.
-            minibatches: of an epoch.
+            minibatches: per epoch.
             update: number of the update.
             epochs: their numbers.
-
-        Returns:
-            As `run_epoch`.
-
-        Raises:
-            UserError: if a gradient is not finite, naming its tensor.
         """
         numbers = self.place(tuple(map(np.int32, (update, epochs.start, minibatches))))
         given = (self.vectors, self._moments, self.place(self._rates), samples, self._key, *numbers)
@@ -127,11 +115,11 @@ class DeviceLearner(Learner):
         return terms[taken].astype(np.float64), bool(verdict == ENOUGH)
 
     def predict_units(self, samples: Mapping[str, Samples], loops: Loops) -> dict[str, np.ndarray]:
-        """`predict` for all units."""
+        """`predict` on the device, for all units."""
         found: dict[str, np.ndarray] = jax.device_get(self._predictions(self.vectors, samples, loops=loops))
         return found
 
-    # -- what is compiled -------------------------------------------------------------------------------
+    # -- compiled -----------------------------------------------------------------------------------------
 
     def _run_on_each(self, vectors: Any, moments: Any, *given: Any, loops: Loops, epochs: int) -> Any:
         run = partial(self._run_epochs, loops=loops, epochs=epochs)
@@ -151,7 +139,7 @@ class DeviceLearner(Learner):
         loops: Loops,
         epochs: int,
     ) -> tuple[State, Any]:
-        """Where it stands after the epochs; of each (epochs, steps): whether its sum counted, terms and norms."""
+        """The state after the epochs, and for each step (epochs, steps): whether it counted, terms, norms."""
         drawn = jax.random.fold_in(jax.random.wrap_key_data(key), update)
 
         def epoch(state: State, number: jax.Array) -> Any:
@@ -168,7 +156,7 @@ class DeviceLearner(Learner):
         return done
 
     def _order(self, key: jax.Array, samples: Samples) -> jax.Array:
-        """(U,) units in the order of an epoch, absent ones last; as they stand where all are learnt from at once."""
+        """(U,) units in the order of an epoch, padding last; unshuffled if the minibatch is the whole batch."""
         places = jnp.arange(len(samples.rows))
         if self.algorithm.minibatch is None:
             return places
@@ -206,7 +194,7 @@ class DeviceLearner(Learner):
         loops: Loops,
         number: jax.Array,
     ) -> jax.Array:
-        """(size,), every kind's gradients and terms over one minibatch, which takes every so many-th unit."""
+        """(size,) gradients and terms of all kinds over one minibatch, which takes each `minibatches`-th unit."""
         parts = []
         for (name, network), order, size in zip(self.networks.items(), orders, loops.sizes, strict=True):
             own, places = samples[name], number + self._own_part(size) * minibatches
@@ -218,14 +206,14 @@ class DeviceLearner(Learner):
         return total if self._devices == 1 else tree_sum(list(jax.lax.all_gather(total, AXIS)))
 
     def _own_part(self, size: int) -> jax.Array:
-        """The units of a minibatch that this device computes; beyond `size` there are none."""
+        """The minibatch's unit numbers that this device computes; numbers from `size` on are padding."""
         each = -(-size // self._devices)
         return jnp.arange(each) + (jax.lax.axis_index(AXIS) * each if self._devices > 1 else 0)
 
     def _cut(
         self, name: str, samples: Samples, rows: jax.Array, population: jax.Array, size: int
     ) -> RowBlocks:
-        """Units (B, L) in blocks; of one population in blocks of a minibatch."""
+        """Cuts units (B, L) into blocks; with one population a block is the whole minibatch."""
         network, count = self.networks[name], len(self.learns)
         block = size if count == 1 else min(max(network.block // network.sequence, 1), size)
         return cut_units(rows, population, samples.batch.acts.shape[0], count, block)
@@ -242,10 +230,10 @@ class DeviceLearner(Learner):
 
 
 def cut_units(rows: jax.Array, population: jax.Array, whole: int, count: int, block: int) -> RowBlocks:
-    """Sorts units by population and cuts them into blocks, as many as there can be.
+    """Sorts units by population and cuts them into the largest possible number of blocks.
 
     Args:
-        rows: (B, L) of a batch; `whole` stands for none, which a unit that is absent begins with.
+        rows: (B, L) of a batch; a padding unit begins with `whole`.
         population: (B,).
         whole: N.
         count: Q.
@@ -274,14 +262,7 @@ def cut_units(rows: jax.Array, population: jax.Array, whole: int, count: int, bl
 
 
 def join_units(shards: Sequence[Shard], name: str, joined: Joined, device: Any) -> Samples:
-    """The units of a kind of all shards, on the device.
-
-    Args:
-        shards: of the run.
-        name: of the kind.
-        joined: what `join_batches` gave.
-        device: of the learner.
-    """
+    """The units of a kind of all shards, on the device; `joined` is from `join_batches`."""
     batch, _, capacity = joined
     whole, count = capacity * len(shards), sum(len(shard.units[name]) for shard in shards)
     most = halved(shards[0].most_units(name) * len(shards), count)
@@ -304,7 +285,7 @@ def find_loops(shards: Sequence[Shard], samples: Mapping[str, Samples], minibatc
 
 
 def halved(most: int, count: int) -> int:
-    """Room for so many: `most`, or a half, a quarter ... of it that holds them, so that few programs are compiled.
+    """The least of `most`, its half, its quarter ... that holds `count`, so that few programs are compiled.
 
     Example:
         >>> halved(100, 60), halved(100, 20), halved(7, 0)

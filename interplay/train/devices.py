@@ -1,7 +1,7 @@
-"""Where the networks are computed: on the processor, or on graphics cards that the settings name.
+"""The devices that compute the networks: the processor, or the GPUs that the settings name.
 
-The processor stays jax's default device. Only a learner's parameters are *committed* to a card, and compiled calls that take them follow:
-what has no parameters, and every other process, uses no card.
+The processor stays jax's default device. Only a learner's parameters are *committed* to a GPU, and compiled calls that take them
+follow. Calls without parameters, and other processes, use no GPU.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from interplay.train.settings import TrainGroup, TrainSettings
 
 CPU = "cpu"
 AXIS = "devices"  # of the mesh
-assert xla  # imported for its effect: its flags come first
-ON_CPU = {"precision": "float32", "devices": 1}  # all that there is without a card
-PRODUCTS = {"float32": "highest", "tf32": "TF32_TF32_F32", "bfloat16": "BF16_BF16_F32"}  # as jax calls them
+assert xla  # imported for its effect: it sets XLA's flags
+ON_CPU = {"precision": "float32", "devices": 1}  # the only values without a GPU
+PRODUCTS = {"float32": "highest", "tf32": "TF32_TF32_F32", "bfloat16": "BF16_BF16_F32"}  # jax's names
 _PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
-# Bits are the same in every run; and without Triton's products programs compile in seconds (docs/results/devices.md).
+# The first flag makes runs repeat bit for bit; without Triton's products programs compile in seconds (docs/results/devices.md).
 _FLAGS = ["--xla_gpu_exclude_nondeterministic_ops=true", "--xla_gpu_enable_triton_gemm=false"]
 
 
 def with_device(settings: TrainSettings) -> TrainSettings:
-    """The settings with a device in the place of ``auto``, so that resuming keeps it; found without jax, which begins once."""
+    """Replaces ``auto`` by a device, so that resuming keeps it; jax is not initialised."""
     if settings.train.device != "auto":
         return settings
     found = "gpu" if settings.train.workers == 1 and _has_cuda() and has_card() else CPU
@@ -47,15 +47,9 @@ def with_device(settings: TrainSettings) -> TrainSettings:
 
 
 def open_device(train: TrainGroup) -> Any:
-    """The device of jax that the parameters are committed to, or the sharding that gives them whole to each of several.
+    """The jax device for the parameters, or the sharding that replicates them on several; None for the processor.
 
-    Call it before anything is computed in this process: a card is found then, or not at all.
-
-    Returns:
-        None for the processor, where nothing is committed.
-
-    Raises:
-        UserError: if it is not there, with the cure.
+    Call it before anything is computed in this process: jax finds a GPU only then.
     """
     name, count = train.device, train.devices
     if name == CPU:
@@ -75,14 +69,14 @@ def open_device(train: TrainGroup) -> Any:
 
 
 def put(tree: Any, device: Any) -> Any:
-    """Arrays on a device of `open_device`; None: as they are."""
+    """Puts arrays on a device of `open_device`; None leaves them."""
     return tree if device is None else jax.device_put(tree, device)
 
 
 def put_rows(rows: Any, beside: Any, device: Any, divided: bool = True) -> Any:
-    """Arrays (S, N, ...) and others on a device of `open_device`.
+    """Puts arrays (S, N, ...) and others on a device of `open_device`.
 
-    Where rows are `divided` over several devices, each has its part of the N rows, if N can be divided evenly.
+    With `divided`, several devices get a part of the N rows each, if N divides evenly.
     """
     given = (rows, beside)
     if not isinstance(device, NamedSharding):
@@ -93,7 +87,7 @@ def put_rows(rows: Any, beside: Any, device: Any, divided: bool = True) -> Any:
 
 
 def on_each(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
-    """A function that each of several devices computes, all of them with all arguments and the same results; on one device itself."""
+    """Maps a function over several devices, with replicated arguments and results; on one device unchanged."""
     if not isinstance(device, NamedSharding):
         return function
     whole = PartitionSpec()
@@ -104,7 +98,7 @@ def on_each(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
 
 def describe(train: TrainGroup) -> str:
-    """The device in words, e.g. ``gpu (NVIDIA H100)`` or ``gpu (2 x NVIDIA H100, tf32)``."""
+    """For example ``gpu (NVIDIA H100)`` or ``gpu (2 x NVIDIA H100, tf32)``."""
     device = open_device(train)
     if device is None:
         return train.device
@@ -115,16 +109,13 @@ def describe(train: TrainGroup) -> str:
 
 
 @contextlib.contextmanager
-def told_as_lost_card(name: str, run: object, algorithm: str = "ppo") -> Iterator[None]:
-    """Turns an error of a card in mid-run into one line.
+def gpu_errors_as_user_errors(name: str, run: object, algorithm: str = "ppo") -> Iterator[None]:
+    """Turns a GPU's error during a run into a `UserError` of one line.
 
     Args:
         name: ``train.device``.
         run: its folder.
-        algorithm: of the run; its minibatch is named where memory ends.
-
-    Raises:
-        UserError: for it.
+        algorithm: of the run; the message for a lack of memory names its minibatch.
     """
     try:
         yield
@@ -143,7 +134,7 @@ def told_as_lost_card(name: str, run: object, algorithm: str = "ppo") -> Iterato
 
 
 def _open_cards(name: str) -> Sequence[Any]:
-    """The cards of this machine, one at least."""
+    """The GPUs of this machine, at least one."""
     if not _has_cuda():
         raise UserError(
             f'train.device = {name}: this jax ({jax.__version__}) has no CUDA; pip install "interplay[cuda12]", or leave it out'
@@ -161,29 +152,29 @@ def _has_cuda() -> bool:
 
 
 def has_card() -> bool:
-    """Whether the system has a card of NVIDIA's that is not hidden from this process, on Linux or under WSL."""
+    """Whether an NVIDIA GPU is visible to this process, on Linux or under WSL."""
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
         return False
     return any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists()
 
 
 def _cards() -> Sequence[Any]:
-    """The cards that jax finds; where it has begun without them none.
+    """The GPUs that jax finds; none if jax was initialised without them.
 
-    The processor remains the default, products have the precision of their numbers, and a process takes of a card what it needs.
+    The processor remains the default device, matrix products keep full precision, and GPU memory is not preallocated.
     """
     platforms = jax.config.jax_platforms  # type: ignore[attr-defined]
     given = os.environ.get("XLA_FLAGS", "")
     ours = known([flag for flag in _FLAGS if flag.split("=")[0] not in given])
     os.environ["XLA_FLAGS"] = " ".join([*ours, given]).strip()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    os.environ.pop("NPROC", None)  # it bounds the threads that compile for a card, too
+    os.environ.pop("NPROC", None)  # it would bound the threads that compile for a GPU
     jax.config.update("jax_platforms", "cuda,cpu")
     try:
         devices = jax.devices("cuda")
         jax.config.update("jax_default_device", jax.devices(CPU)[0])
         jax.config.update("jax_default_matmul_precision", "highest")
-    except RuntimeError:  # whatever it is that jax has against the card, its own words name a backend
+    except RuntimeError:  # jax's own message names only a backend; the caller's names the setting
         jax.config.update("jax_platforms", platforms)
         return []
     return devices

@@ -1,7 +1,7 @@
-"""Discrete observations are names, not amounts: flat networks see them as one-hots, or by an embedding where they are many.
+"""Encodes Discrete observations for flat networks: one-hots, or an embedding if there are many values.
 
-A leaf of Discrete or MultiDiscrete is kept as its numbers in rows; `encode` makes of it what a network is called with, and
-`as_seen` the space of that. Leaves of MultiBinary are 0 and 1 already.
+Rows hold a leaf of Discrete or MultiDiscrete as its numbers. `encode` turns them into a network's input, and `input_space` gives the
+space of that input. Leaves of MultiBinary are 0 and 1 already.
 """
 
 from __future__ import annotations
@@ -19,21 +19,17 @@ from interplay.train.networks.flat import Embedded
 from interplay.train.networks.normaliser import OneHot
 from interplay.train.settings import NetworkGroup
 
-ONE_HOT = 256  # numbers that the one-hots of an observation have in all; larger leaves are embedded
-FLAT = (
-    "attention",
-    "mlp",
-    "pictures",
-)  # networks that flatten leaves; others read them as they are
+ONE_HOT = 256  # most one-hot numbers of an observation; larger leaves are embedded
+FLAT = ("attention", "mlp", "pictures")  # networks that flatten leaves
 
 
 class Names(NamedTuple):
-    """How a leaf is encoded.
+    """The encoding of a leaf.
 
     Attributes:
         start: least value of each number, (columns,) int64.
         sizes: choices of each number.
-        one_hot: or embedded, as numbers from 0.
+        one_hot: if false the numbers, counted from 0, are embedded.
     """
 
     start: np.ndarray
@@ -70,8 +66,8 @@ def find_names(space: spaces.Dict, settings: NetworkGroup) -> dict[str, Names]:
     }
 
 
-def as_seen(space: spaces.Dict, settings: NetworkGroup) -> spaces.Dict:
-    """The space of what a network is called with."""
+def input_space(space: spaces.Dict, settings: NetworkGroup) -> spaces.Dict:
+    """The space of a network's input."""
     names = find_names(space, settings)
     return spaces.Dict([(key, _seen(names[key]) if key in names else part) for key, part in space.items()])
 
@@ -89,12 +85,12 @@ def encode(leaf: jax.Array, names: Names) -> jax.Array:
 
 
 def encode_all(leaves: Mapping[str, jax.Array], names: Mapping[str, Names]) -> dict[str, jax.Array]:
-    """Those that have names encoded, the others as they are."""
+    """Encodes the leaves that are in `names`."""
     return {key: encode(leaf, names[key]) if key in names else leaf for key, leaf in leaves.items()}
 
 
 def _sizes(part: spaces.Space) -> tuple[int, ...]:
-    """Choices of each number of a leaf; none where its numbers are amounts."""
+    """Choices of each number of a leaf; empty if it is not discrete."""
     if isinstance(part, spaces.Discrete):
         return (int(part.n),)
     return tuple(int(size) for size in part.nvec.ravel()) if isinstance(part, spaces.MultiDiscrete) else ()

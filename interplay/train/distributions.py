@@ -1,9 +1,8 @@
-"""Action distributions: from a network's output to actions, their log-probabilities and their entropy.
+"""Action distributions: from a network's output to actions, log-probabilities and entropy.
 
-Actions travel through the trainer as flat float32 rows, (B, columns), whatever their space: one column per choice
-of a Discrete, MultiDiscrete or MultiBinary space (counted from 0; exact, a space has far fewer than 2**24 choices)
-and one per number of a Box, in [-1, 1] where that has bounds (`box_units`). Sampling and log-probabilities stay in these
-numbers. `to_world` turns them into what `World.step` takes, `in_units` into the same numbers as rows.
+The trainer stores actions of any space as flat float32 rows, (B, columns). A Discrete, MultiDiscrete or MultiBinary space has one
+column per choice, counted from 0 (exact below 2**24). A Box has one column per number, in [-1, 1] if bounded (`box_units`).
+Sampling and log-probabilities use these numbers. `to_world` converts them for `World.step`, `in_units` to rows in the Box's units.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from gymnasium import spaces
 from interplay.core.spaces import action_choices
 from interplay.train.box_units import BoxUnits, units_of
 
-ILLEGAL = -1e9  # logit of an illegal choice: its probability is 0 in float32, and nothing becomes NaN
+ILLEGAL = -1e9  # logit of an illegal choice: probability 0 in float32, without NaN
 
 
 class Part(NamedTuple):
@@ -49,16 +48,14 @@ class Distribution:
 
     Args:
         space: Discrete, MultiDiscrete, MultiBinary, Box or a Dict of those, of one agent.
-        floor: added to the probability of every legal choice, before they are made to sum to 1.
-        masked: illegal choices have no probability; otherwise masks are not looked at and all choices count as legal.
+        floor: added to the probability of every legal choice before normalisation.
+        masked: apply action masks; otherwise all choices count as legal.
 
     Attributes:
-        size: parameters per row: every head's logits and the means of Boxes in the order of the space, then
-            one log deviation per Box number.
-        deviations: how many of them are log deviations, at the end.
+        size: parameters per row: logits and means of Boxes in the order of the space, then one log deviation per Box number.
+        deviations: number of log deviations.
         columns: action columns per row.
-        choices: logits of all heads together: the columns of an action mask.
-        masked: as given.
+        choices: logits of all heads, the columns of an action mask.
 
     Example:
         >>> Distribution(spaces.MultiDiscrete([3, 3, 3, 2, 2, 2])).size
@@ -113,13 +110,13 @@ class Distribution:
         return total
 
     def logits(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
-        """Of every choice, the heads one after another: (B, size) -> (B, choices), `ILLEGAL` where it is not legal."""
+        """Logits of all heads, `ILLEGAL` for illegal choices: (B, size) -> (B, choices)."""
         heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
         flat = [head.reshape(-1, head.shape[2]) for head in heads]
         return jnp.concatenate(flat).T if flat else jnp.zeros((parameters.shape[0], 0), jnp.float32)
 
     def gaussians(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Means and deviations of the numbers of Boxes in the Boxes' units: (B, size) -> (B, n) each."""
+        """Means and deviations of Box numbers in the Boxes' units: (B, size) -> (B, n) each."""
         heads = [head for head, _ in self._heads(parameters, None, None) if isinstance(head, Gaussian)]
         if not heads:
             nothing = jnp.zeros((parameters.shape[0], 0), jnp.float32)
@@ -134,7 +131,7 @@ class Distribution:
         return jnp.asarray(middle) + half * mean, jnp.asarray(half) * deviation
 
     def probabilities(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
-        """Of every choice, the heads one after another: (B, size) -> (B, choices); the numbers of a Box have none."""
+        """Probabilities of all choices, head after head: (B, size) -> (B, choices); Boxes have none."""
         heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
         chances = [jax.nn.softmax(head, axis=1).reshape(-1, head.shape[2]) for head in heads]
         return jnp.concatenate(chances).T if chances else jnp.zeros((parameters.shape[0], 0), jnp.float32)
@@ -156,7 +153,7 @@ class Distribution:
         return jnp.stack(columns, axis=1)
 
     def greedy(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
-        """The likeliest action: (B, size) -> (B, columns) float32."""
+        """The most probable action: (B, size) -> (B, columns) float32."""
         columns: list[jax.Array] = []
         for head, _ in self._heads(parameters, None, mask):
             likeliest = (
@@ -166,7 +163,7 @@ class Distribution:
         return jnp.stack(columns, axis=1)
 
     def utility(self, parameters: jax.Array, action: jax.Array) -> jax.Array:
-        """What the parameters say of the choices taken, a sum over the heads: (B, size), (B, columns) -> (B,)."""
+        """The parameters of the choices taken, summed over heads: (B, size), (B, columns) -> (B,)."""
         total = jnp.zeros(parameters.shape[0], jnp.float32)
         for head, column in self._heads(parameters, action, None):
             picked = jnp.arange(head.shape[1])[:, None] == column[:, None]
@@ -176,19 +173,19 @@ class Distribution:
     def explore(
         self, parameters: jax.Array, key: jax.Array, mask: jax.Array | None, epsilon: jax.Array
     ) -> jax.Array:
-        """The likeliest action, or for a share `epsilon` of the rows any legal one: (B, size) -> (B, columns) float32."""
+        """Epsilon-greedy actions, by row: (B, size) -> (B, columns) float32."""
         anyhow = jax.random.uniform(jax.random.fold_in(key, 2), (parameters.shape[0],)) < epsilon
         drawn = self.sample(jnp.zeros_like(parameters), key, mask)
         return jnp.where(anyhow[:, None], drawn, self.greedy(parameters, mask))
 
-    def certain(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
-        """1 for the likeliest choice of every head, 0 for the others: (B, size) -> (B, choices)."""
+    def one_hot(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """One-hot of each head's most probable choice: (B, size) -> (B, choices)."""
         heads = [head for head, _ in self._heads(parameters, None, mask)]
         likeliest = [jax.nn.one_hot(jnp.argmax(h, axis=1), h.shape[1], axis=1) for h in heads]
         return jnp.concatenate([one.reshape(-1, one.shape[2]) for one in likeliest]).T
 
     def in_units(self, rows: Any, xp: ModuleType = np) -> Any:
-        """Flat rows (..., columns) with the numbers of Boxes as `to_world` gives them; `xp` is numpy or jax.numpy."""
+        """Converts Box columns of flat rows (..., columns) to the Box's units; `xp` is numpy or jax.numpy."""
         columns, at = [], 0
         for part in self.parts:
             own = rows[..., at : at + part.columns]
@@ -197,7 +194,7 @@ class Distribution:
         return xp.concatenate(columns, axis=-1)
 
     def to_world(self, flat: np.ndarray) -> Any:
-        """Flat rows (..., columns) as the world takes them: (..., *shape) of the space's dtype, within a Box."""
+        """Converts flat rows (..., columns) to the space: (..., *shape) of its dtype, within a Box."""
         leaves, at = {}, 0
         for part in self.parts:
             leaf = flat[..., at : at + part.columns]
@@ -211,7 +208,7 @@ class Distribution:
         return leaves if isinstance(self.space, spaces.Dict) else leaves["action"]
 
     def flat_mask(self, mask: Any, shape: tuple[int, ...]) -> np.ndarray | None:
-        """A world's action mask as (*shape, choices) bool; heads that are not masked are legal; None stays None."""
+        """Flattens a world's action mask to (*shape, choices) bool; heads without a mask are legal."""
         if mask is None:
             return None
         leaves = [
@@ -224,10 +221,10 @@ class Distribution:
         return np.concatenate(leaves, axis=-1)
 
     def _heads(self, parameters: jax.Array, action: jax.Array | None, mask: jax.Array | None) -> Any:
-        """The heads in order: a `Gaussian` with its action column (B,), or logits with theirs.
+        """Yields the heads in order: a `Gaussian` with its action column (B,), or logits with theirs.
 
-        Neighbouring heads with equally many choices come together, as logits (heads, choices, B) and columns (heads, B):
-        samples innermost, so that picking and summing are vector operations, and few of them.
+        Neighbouring heads with equally many choices are grouped, as logits (heads, choices, B) and columns (heads, B).
+        The sample axis is innermost, so that picking and summing are few vector operations.
         """
         rows, legal = parameters.T, mask.T if mask is not None and self.masked else None
         taken = None if action is None else action.T
@@ -252,7 +249,7 @@ class Distribution:
 def _raise_floor(logits: jax.Array, floor: float, legal: jax.Array | None) -> jax.Array:
     """log((p + floor) / (1 + floor n)) over the n legal choices: (heads, choices, B)."""
     raised = jnp.log(jax.nn.softmax(logits, axis=1) + floor)
-    # Heads are normalised again wherever they are read, so the divisor can be left out.
+    # Every reader normalises heads again, so the divisor can be left out.
     return raised if legal is None else jnp.where(legal, raised, ILLEGAL)
 
 

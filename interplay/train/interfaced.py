@@ -1,7 +1,7 @@
-"""Runs whose agents see and act through interfaces (``interfaces``, specification interfaces 2 to 4).
+"""Runs whose agents observe and act through interfaces (``interfaces``, specification interfaces 2 to 4).
 
-Training steps an `InterfacedWorld`; everybody whose weights do not learn plays the world inside, each through interfaces of its own or none.
-So policies that were trained with different interfaces, or are scripted, meet in one match.
+Training steps an `InterfacedWorld`. Policies that do not learn play the inner world, each through its own interfaces or none, so
+scripted policies and policies trained with different interfaces can meet in one match.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Patterns = Mapping[str, Sequence[str]]
 
 
 def through_interfaces(settings: TrainSettings, make: MakeWorld) -> MakeWorld:
-    """A factory of worlds as the settings' interfaces show them; the same factory where they name none."""
+    """Wraps a world factory in the settings' interfaces, if there are any."""
     if not settings.interfaces:
         return make
     return functools.partial(make_interfaced, make, settings.interfaces, _patterns(settings))
@@ -35,17 +35,13 @@ def through_interfaces(settings: TrainSettings, make: MakeWorld) -> MakeWorld:
 def make_interfaced(
     make: MakeWorld, interfaces: Mapping[str, Any], patterns: Patterns, **own: Any
 ) -> InterfacedWorld:
-    """A world seen through interfaces; `own` is for `make`."""
+    """Makes a world behind interfaces; `own` is passed to `make`."""
     world = make(**own)
     return InterfacedWorld(world, interfaces, _slots(world, patterns))
 
 
-class SeenPolicy(InterfacedPolicy):
-    """A trained policy with the interfaces of its run: it plays the world as it is.
-
-    Args:
-        policy: its networks.
-    """
+class InterfacedTrainedPolicy(InterfacedPolicy):
+    """A trained policy with the interfaces of its run, which plays the plain world."""
 
     no_memory = (*InterfacedPolicy.no_memory, "settings", "names", "words", "also")
 
@@ -75,13 +71,9 @@ class SeenPolicy(InterfacedPolicy):
         super().start(world, seed)
 
     def act(self, timestep: Any, infos: Any = None) -> Any:
-        """Actions for every slot of a batch.
-
-        Raises:
-            UserError: for observations by name.
-        """
+        """Actions for every slot of a batch."""
         if isinstance(timestep, Mapping):
-            raise self._refusal("action")
+            self.look()
         return super().act(timestep)
 
     def forget(self, which: np.ndarray | None = None) -> None:
@@ -89,71 +81,32 @@ class SeenPolicy(InterfacedPolicy):
             which = np.ones(self.world.num_worlds, bool)
         super().forget(which)
 
-    # Whatever is asked for is refused, so a user's mistake in it is one of `TrainedPolicy` alone.
     def look(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused, as `probabilities`.
+        """Refused: interfaces have memory, so an observation alone has no outputs."""
+        raise UserError(
+            f"{self.name}: it sees through interfaces, which have memory, so an observation alone has no action, value or "
+            "probability; train without interfaces"
+        )
 
-        Raises:
-            UserError: always.
-        """
-        raise self._refusal("look")
+    values = probabilities = beliefs = look
 
     def export(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused: the interfaces are no part of a network.
-
-        Raises:
-            UserError: always.
-        """
+        """Refused: interfaces are not part of a network."""
         raise UserError(
             f"{self.name}: it sees through interfaces, which no exported file holds; train without interfaces"
         )
 
-    def to_numpy(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused, as `export`.
-
-        Raises:
-            UserError: always.
-        """
-        self.export()
+    to_numpy = export
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
-        """Plays with other weights of the same networks from the next `start` on."""
+        """Replaces the weights from the next `start` on."""
         assert isinstance(self.policy, TrainedPolicy)
         self.policy.load_weights(tensors)
 
-    def values(self, *_: Any, **__: Any) -> np.ndarray:
-        """Refused: an observation alone has no value here.
 
-        Raises:
-            UserError: always.
-        """
-        raise self._refusal("value")
-
-    def probabilities(self, *_: Any, **__: Any) -> np.ndarray:
-        """Refused: an observation alone has no probabilities here.
-
-        Raises:
-            UserError: always.
-        """
-        raise self._refusal("probabilities")
-
-    def beliefs(self, *_: Any, **__: Any) -> np.ndarray:
-        """Refused, as `probabilities`.
-
-        Raises:
-            UserError: always.
-        """
-        raise self._refusal("beliefs")
-
-    def _refusal(self, what: str) -> UserError:
-        return UserError(
-            f"{self.name}: it sees through interfaces, which remember, so an observation alone has no {what}; train without interfaces"
-        )
-
-
-def seen(policy: TrainedPolicy) -> TrainedPolicy | SeenPolicy:
-    """A trained policy as it plays the world itself."""
-    return SeenPolicy(policy) if policy.settings.interfaces else policy
+def with_interfaces(policy: TrainedPolicy) -> TrainedPolicy | InterfacedTrainedPolicy:
+    """Wraps a trained policy in its run's interfaces, if it has any."""
+    return InterfacedTrainedPolicy(policy) if policy.settings.interfaces else policy
 
 
 def _patterns(settings: TrainSettings) -> Patterns:

@@ -1,4 +1,4 @@
-"""The parameters of all populations, and how summed gradients change them: each population by itself."""
+"""The parameters of all populations, and the optimiser steps along summed gradients."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _ROWS = Terms._fields.index("rows")
 
 
 class Epoch(NamedTuple):
-    """What a worker's shards learn from in one epoch.
+    """The training data of a worker's shards in one epoch.
 
     Attributes:
-        batch: rows of its shards, and room for those of all other shards of the run.
-        minibatches: which rows each gradient step takes; the leaves of `Minibatch` with an axis of steps before the others.
-        shards: () int32, how many shards the worker has; None: all.
+        batch: rows of its shards, with room for those of all other shards of the run.
+        minibatches: the rows of each gradient step; leaves of `Minibatch` with a leading axis of steps.
+        shards: () int32, number of the worker's shards; None: all.
     """
 
     batch: Batch
@@ -44,19 +44,19 @@ class Epoch(NamedTuple):
     shards: Any = None
 
 
-# What comes after a gradient: the next one, or the algorithm has enough, it is not finite, another worker did not come in time.
+# After a gradient: go on, or the algorithm stops early, the gradient is not finite, another worker is late.
 CONTINUE, ENOUGH, BAD, LATE = range(4)
 
 
 class State(NamedTuple):
-    """Where the compiled program stands; jax arrays.
+    """The state that the compiled loop carries; jax arrays.
 
     Attributes:
         total: (size,) float32, the last sum; of this worker alone if another one was late.
         at: () int32, the next minibatch.
         verdict: () int32, of the last sum.
         terms: (M, Q, 8) float32 of every minibatch, over all kinds.
-        norms: (M, Q) float32 of every minibatch: of the gradient over all kinds that learn, before it is scaled down.
+        norms: (M, Q) float32 of every minibatch: gradient norm over all kinds that learn, before clipping.
     """
 
     total: Any
@@ -72,29 +72,22 @@ class Learner:
     Every worker has one and feeds it the same summed gradients, so all hold the same bits.
 
     Args:
-        kinds: of the world.
-        settings: of the run.
-        populations: of the run.
-        view: what central critics see; None: values are the networks' own.
+        view: input of central critics; None: values are the networks' own.
 
     Attributes:
-        device: that parameters are committed to; None: the processor, as the default.
-        view: as given.
-        algorithm: of the run.
+        device: of the parameters; None: the processor.
         epochs: most passes over the samples of an update.
-        normalises: whether every population's advantages are brought to mean 0 and deviation 1.
+        normalises: whether each population's advantages are normalised.
         corrects: whether targets are computed again for each epoch.
         estimate: `Algorithm.estimate`, jitted; None for value factorisation.
         networks: kind name -> `PolicyNetwork`.
         vectors: kind name -> (Q, P) float32, the parameters.
-        populations: of the run.
         pool: past selves, or the other players of a league.
-        kinds_that_learn: their names.
-        learns: (Q,) bool, the populations that learn; the samples of the others are not kept.
+        learns: (Q,) bool, the populations that learn; samples of the others are not kept.
         norms: (m, Q) float32, of the gradients of the last epoch, see `State`.
 
     Raises:
-        UserError: if ``train.learners`` names neither a kind nor a population of the run's own.
+        UserError: if ``train.learners`` names neither a kind nor one of the run's own populations.
     """
 
     def __init__(
@@ -110,7 +103,7 @@ class Learner:
         self.networks = self._make_networks(kinds, settings, jax.random.key(settings.seed))
         for network in self.networks.values():
             network.device, network.products = self.device, PRODUCTS[settings.train.precision]
-        self.kinds_that_learn, self.learns = _who_learns(
+        self.kinds_that_learn, self.learns = _find_learners(
             [kind.name for kind in kinds], populations, settings.train.learners
         )
         self.pool = make_others(
@@ -136,7 +129,7 @@ class Learner:
     def _make_networks(
         self, kinds: Sequence[Kind], settings: TrainSettings, key: jax.Array
     ) -> dict[str, LearningNetwork]:
-        """The networks of every kind, and with them the algorithm of the run."""
+        """Makes the run's algorithm and the networks of every kind."""
         algorithm = make_algorithm(settings)
         self.algorithm: Rule = algorithm
         self.epochs, self.normalises, self._enough = algorithm.epochs, algorithm.normalise, algorithm.enough
@@ -154,18 +147,18 @@ class Learner:
         }
 
     def place(self, tree: Any) -> Any:
-        """Arrays on the learner's device; on the processor they stay as they are."""
+        """Puts arrays on the learner's device; on the processor they stay unchanged."""
         return put(tree, self.device)
 
     @property
     def size(self) -> int:
-        """Length of the vectors that shards add up: every kind's and population's gradient and terms."""
+        """Length of the vectors that shards add up: gradients and terms of all kinds and populations."""
         return sum(rows * columns for rows, columns in self._shapes().values())
 
     def set_rates(self, share: float) -> dict[str, float]:
-        """Sets the numbers that change over the run, after a share of it; gives them as they are logged.
+        """Sets the scheduled rates for a share of the run; returns them for the log.
 
-        A schedule that stays is not logged; where populations differ each is logged as ``learning_rate[villager]``.
+        Constant schedules are not logged. If populations differ, each is logged as ``learning_rate[villager]``.
         """
         names = self.populations.names
         each = self.pool.scale([self.algorithm.rates(share, population) for population in names])
@@ -185,7 +178,7 @@ class Learner:
         return logged
 
     def inference_parameters(self) -> dict[str, Any]:
-        """Kind name -> the parameters of its networks as they are fast to call, past selves after the others, for as long as the parameters stay."""
+        """Kind name -> the precomputed parameters of its networks, then of past selves; valid until parameters change."""
         if not self.pool.places:
             return {name: network.precompute(self.vectors[name]) for name, network in self.networks.items()}
         return {
@@ -196,7 +189,7 @@ class Learner:
         }
 
     def keep_selves(self, updates: int, agent_steps: int) -> dict[str, float]:
-        """Copies weights where it is time for it, after so many updates and agent-steps; gives what there is to log of it."""
+        """Copies weights into the pool when due; returns the ratings to log."""
         decision = self.pool.end_update(updates, agent_steps, self.vectors)
         if decision is None:
             return {}
@@ -218,22 +211,19 @@ class Learner:
     def run_epoch(
         self, epochs: Mapping[str, Epoch], minibatches: int, exchange: Exchange, update: int = 0
     ) -> tuple[np.ndarray, bool]:
-        """Gradient steps along minibatches: one compiled program, which meets the other workers after each gradient.
+        """Takes an epoch's gradient steps in one compiled program, which adds up gradients with the other workers.
 
-        Where the others come late, Python ends the meeting and the same program goes on with its sum.
+        If another worker is late, Python waits for it, and the same program continues with the finished sum.
 
         Args:
             epochs: of each kind, this worker's shards.
-            minibatches: how many there are.
+            minibatches: their number.
             exchange: to the other workers.
             update: number of the update, for an error.
 
         Returns:
-            (m, Q, 8) float64, the terms of each minibatch that was looked at, over all kinds and shards; and whether the algorithm
-            had enough at the last of them, whose step was not taken then.
-
-        Raises:
-            UserError: if a gradient is not finite, naming its tensor.
+            (m, Q, 8) float64, the terms of each computed minibatch over all kinds and shards; and whether the algorithm stopped
+            early at the last one, and its step was not taken.
         """
         at, terms = 0, np.zeros((minibatches, len(self.learns), NUM_TERMS))
         norms = np.zeros((minibatches, len(self.learns)), np.float32)
@@ -269,14 +259,14 @@ class Learner:
         }
 
     def gradient(self, epochs: Mapping[str, Epoch], minibatch: int) -> np.ndarray:
-        """(size,) float32, sums of gradients and terms over the rows of this worker's shards in one minibatch; nothing moves."""
+        """(size,) float32 sums of gradients and terms over this worker's rows of one minibatch, without a step."""
         return np.asarray(self._gradient(self.vectors, self._rates, epochs, minibatch))
 
     def apply(self, total: np.ndarray) -> None:
-        """Takes one step of every population that has rows, along the mean of its rows; the others stay as they are.
+        """Takes one step of every population with rows, along the mean over its rows.
 
         Args:
-            total: (size,) float32, sums over every shard's rows, finite.
+            total: (size,) float32, finite sums over all shards' rows.
         """
         self.vectors, self._moments = self._move(self.vectors, self._moments, self._rates, total)
 
@@ -287,14 +277,10 @@ class Learner:
         )
 
     def refuse(self, total: np.ndarray, update: int) -> None:
-        """Says what is wrong with a sum that would spoil the parameters.
-
-        Args:
-            total: (size,) float32.
-            update: number of the update, for the error.
+        """Raises the error for a sum (size,) that is not finite.
 
         Raises:
-            UserError: naming the tensor that is not finite, and kind and population where there are several.
+            UserError: naming the tensor, and kind and population if there are several.
         """
         for name, part in self._parts(total).items():
             bad = np.argwhere(~np.isfinite(part))
@@ -308,9 +294,9 @@ class Learner:
             )
             names = [name] if len(self.networks) > 1 else []
             names += [self.populations.names[population]] if len(self.populations.names) > 1 else []
-            whose = f" ({', '.join(names)})" if names else ""
+            named = f" ({', '.join(names)})" if names else ""
             raise UserError(
-                f"update {update}: {of}{whose} is not finite; lower the learning rate or scale the rewards"
+                f"update {update}: {of}{named} is not finite; lower the learning rate or scale the rewards"
             )
 
     def save(self) -> dict[str, dict[str, np.ndarray]]:
@@ -327,7 +313,7 @@ class Learner:
         return files | {"pool": self.pool.save()} if self.pool.places else files
 
     def take_moments(self, moments: Mapping[str, tuple[Any, np.ndarray]]) -> None:
-        """Adds a rollout to the running moments of networks: kind -> parameters as they were played with, and `PolicyNetwork.row_sums`."""
+        """Adds a rollout to the running moments: kind -> the rollout's parameters and `PolicyNetwork.row_sums`."""
         for name, (was, sums) in moments.items():
             self.vectors[name] = self.place(self.networks[name].with_moments(self.vectors[name], was, sums))
 
@@ -344,21 +330,17 @@ class Learner:
         }
 
     def describe(self) -> dict[str, Any]:
-        """What a checkpoint's record says of the learner beside its arrays: the order of the populations, frozen players of a league after them."""
+        """For a checkpoint's record: the order of the populations, then of a league's frozen players."""
         return {"populations": [*self.populations.own, *(name for name, _ in self.pool.members())]}
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
-        """Puts other weights, kind name -> (populations of its own, P) float32, in the place of those drawn; for a run that begins."""
+        """Replaces the initial weights: kind name -> (own populations, P) float32."""
         for name, stack in vectors.items():
             self.vectors[name] = self.vectors[name].at[self._at].set(jnp.asarray(stack))
         self.pool.begin_with(vectors)
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Restores what `save` gave.
-
-        Raises:
-            UserError: if the checkpoint belongs to another network or to other populations.
-        """
+        """Restores what `save` gave."""
         own = self.populations.own
         vectors = read_stacks(self.networks, [arrays.get(policy_stem(p), {}) for p in own])
         moments = {}
@@ -374,7 +356,7 @@ class Learner:
         self._check_copies(arrays)
 
     def _check_copies(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Refuses a league that plays with other weights than those that its players' files hold."""
+        """Checks that a league's weights are those in its players' files."""
         for player, vectors in [*self.pool.mirrors(), *self.pool.members()]:
             held = arrays.get(policy_stem(player), {})
             for tensor, array in self._named(vectors).items():
@@ -383,7 +365,7 @@ class Learner:
                         f"checkpoint: league: {player} has other weights here than in its file; choose an earlier checkpoint"
                     )
 
-    # -- what is compiled -------------------------------------------------------------------------------
+    # -- compiled -----------------------------------------------------------------------------------------
 
     def _run(
         self,
@@ -397,7 +379,7 @@ class Learner:
         total: Any,
         finished: Any,
     ) -> tuple[Any, Any, State]:
-        """Gradient steps from minibatch `at` on, until `end` or a verdict; where `finished`, the first one takes `total` and meets nobody."""
+        """Gradient steps from minibatch `at` to `end` or a verdict; if `finished`, the first takes `total` without a meeting."""
         most = next(iter(epochs.values())).minibatches.number.shape[0]
         every_terms = jnp.zeros((most, len(self.learns), NUM_TERMS), jnp.float32)
         every_norms = jnp.zeros((most, len(self.learns)), jnp.float32)
@@ -441,7 +423,7 @@ class Learner:
         for (
             name,
             network,
-        ) in self.networks.items():  # not in the order of the mapping, which XLA's callers sort
+        ) in self.networks.items():  # jax sorts the keys of `epochs`, so its order is another
             batch, minibatches, shards = epochs[name]
             chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
             parts.append(network.gradient(vectors[name], batch, chosen, rates, shards).ravel())
@@ -452,7 +434,7 @@ class Learner:
         return sum(part[:, -NUM_TERMS:] for part in self._parts(total).values())
 
     def _norms(self, total: jax.Array) -> jax.Array:
-        """(Q,), of the mean gradients inside a sum, over all kinds that learn."""
+        """(Q,) norms of the mean gradients in a sum, over all kinds that learn."""
         squares = jnp.zeros(len(self.learns), jnp.float32)
         for name, part in self._parts(total).items():
             if name in self.kinds_that_learn:
@@ -486,17 +468,17 @@ class Learner:
         return parts
 
 
-def _who_learns(
+def _find_learners(
     kinds: Sequence[str], populations: Populations, wanted: Sequence[str]
 ) -> tuple[list[str], np.ndarray]:
-    """The kinds that learn, and the (Q,) bool mask of the populations that do; who is not restricted learns."""
+    """The kinds that learn, and the (Q,) mask of populations that learn; without a restriction all do."""
     known = list(dict.fromkeys((*kinds, *populations.names)))
     for name in wanted:
         if name not in known:
             near = did_you_mean(name, known, f"there are {', '.join(known)}")
             raise UserError(f"train.learners: no kind or population {name!r}; {near}")
         if name in populations.opponents:
-            raise UserError(f"train.learners: {name} is played by somebody else; take it out of opponents")
+            raise UserError(f"train.learners: {name} is played by opponents; take it out of opponents")
     some = set(wanted) & set(populations.names)
     learns = np.array([name in (some or populations.own) for name in populations.names])
     return [name for name in kinds if name in wanted or not set(wanted) & set(kinds)], learns
@@ -505,10 +487,7 @@ def _who_learns(
 def _move(
     optimiser: optax.GradientTransformation, vectors: Any, moments: Any, parts: Any, learning_rate: Any
 ) -> tuple[Any, Any]:
-    """One step of every population with rows.
-
-    `parts` (Q, P + 8) are summed gradients followed by the terms, `learning_rate` (Q,).
-    """
+    """Takes one step of every population with rows; `parts` (Q, P + 8) are summed gradients, then terms."""
 
     def one(vector: Any, moment: Any, part: Any, way: Any) -> tuple[Any, Any]:
         rows = part[-NUM_TERMS:][_ROWS]

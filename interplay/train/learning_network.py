@@ -1,6 +1,6 @@
-"""The networks of one kind of agent as they learn: gradients and terms of a loss over blocks of rows, each of one population.
+"""Gradients and loss terms of one kind's networks, over blocks of rows of one population each.
 
-The parts of a minibatch are added up in a fixed tree (`exchange.tree_sum`), whoever computes them.
+The parts of a minibatch are added up in a fixed tree (`exchange.tree_sum`), for any number of workers.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ class LearningNetwork(PolicyNetwork):
     Args:
         kind, settings, key, populations, view: as of `PolicyNetwork`.
         loss: of the run's algorithm.
-        sequence: steps that memory is learnt through at once, of the run's algorithm.
-
-    Attributes:
-        sequence: as given; 1 without memory.
+        sequence: steps of backpropagation through time; 1 without memory.
     """
 
     def __init__(
@@ -58,20 +55,16 @@ class LearningNetwork(PolicyNetwork):
         rates: Rates,
         shards: Any = None,
     ) -> jax.Array:
-        """Gradient of every population's summed loss over some rows of S shards, then the terms of `Terms`.
+        """Gradient of every population's summed loss over a minibatch of S shards, then `Terms`: (Q, P + 8) float32.
 
-        How many of the shards are there is data, so one compiled program serves every number of workers; the parts are added up
-        in the fixed tree.
+        The number of shards is data, so one compiled program serves every number of workers.
 
         Args:
             vectors: (Q, P) parameters.
             batch: N rows, with room for all S shards.
-            minibatch: which of them.
-            rates: name -> (Q,) float32, numbers that change over the run.
-            shards: () int32, a power of two, how many are added up, the first ones; None: all.
-
-        Returns:
-            (Q, P + 8) float32.
+            minibatch: their rows in this step.
+            rates: name -> (Q,) float32, the scheduled rates.
+            shards: () int32, a power of two, number of the first shards to add up; None: all.
         """
         inference, back = jax.vjp(self._precompute, vectors)
 
@@ -83,7 +76,7 @@ class LearningNetwork(PolicyNetwork):
         return _add_shards(each_shard(one, room, shards), shards)
 
     def gradient_on_device(self, vectors: Any, batch: Batch, blocks: RowBlocks, rates: Rates) -> jax.Array:
-        """`gradient` over blocks of any shards' rows, without a branch: all of a network's rows are computed, empty blocks too."""
+        """`gradient` over blocks of rows of all shards, without branches; empty blocks are computed, too."""
 
         def one(sums: Any, block: RowBlocks) -> tuple[Any, None]:
             index, population = block
@@ -117,12 +110,7 @@ class LearningNetwork(PolicyNetwork):
     def predict(
         self, vectors: jax.Array, batch: Batch, minibatches: Minibatch, shards: Any, end: Any
     ) -> jax.Array:
-        """Log-probs of the stored actions, and values: (2, N) float32, for the rows in the first `end` minibatches.
-
-        Args:
-            vectors: (Q, P) parameters.
-            batch, minibatches, shards: as `Epoch` has them.
-        """
+        """Log-probs of the stored actions, and values: (2, N) float32, for the rows in the first `end` minibatches."""
         inference, whole = self._precompute(vectors), batch.acts.shape[0]
 
         def block(i: jax.Array, carry: tuple[jax.Array, jax.Array, jax.Array]) -> Any:
@@ -176,7 +164,7 @@ class LearningNetwork(PolicyNetwork):
         plan: jax.Array | None,
         rates: Rates,
     ) -> tuple[Any, jax.Array]:
-        """Gradient of the summed loss over the rows of a block by its population's arrays, and its terms (8,); by the last plan for None."""
+        """Gradient of a block's summed loss by its population's arrays, and its terms (8,); None takes the last plan."""
         rows, counts = _gather(batch, index)
         # The barrier keeps XLA from gathering anew inside every operation that reads a row.
         rows = jax.lax.optimization_barrier(rows)
@@ -216,7 +204,7 @@ class LearningNetwork(PolicyNetwork):
         return self._call(arrays, seen, rows.view, plan)
 
     def _unroll(self, arrays: Any, seen: Any, rows: Batch, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Parameters and values of sequences, from what was remembered before each of them when it was played."""
+        """Parameters and values of sequences, starting from the memory stored before each."""
         shape = (-1, self.sequence)
         first = rows.memory.reshape(*shape, self.memory)[:, 0]
         remembered = ((rows.acts * counts) > 0).reshape(shape)
@@ -239,7 +227,7 @@ class LearningNetwork(PolicyNetwork):
 
 
 def scan_blocks(one: Any, carry: Any, blocks: RowBlocks) -> Any:
-    """`jax.lax.scan` over blocks; without a loop where there is one."""
+    """`jax.lax.scan` over blocks; without a loop for a single block."""
     if len(blocks.population) > 1:
         return jax.lax.scan(one, carry, blocks)
     carry, found = one(carry, RowBlocks(*(leaf[0] for leaf in blocks)))
@@ -253,7 +241,7 @@ def _add_at(at: jax.Array, sums: jax.Array, added: jax.Array) -> jax.Array:
 
 
 def _gather(batch: Batch, index: jax.Array) -> tuple[Batch, jax.Array]:
-    """The rows of an index of N, and 1 where it stands for a row; N + i stands for none and is row i."""
+    """The rows of an index, and 1 for real rows, 0 for padding; index N + i is padding and reads row i."""
     whole = batch.acts.shape[0]
     counts = (index < whole).astype(jnp.float32)
     at = jnp.where(index < whole, index, index - whole)

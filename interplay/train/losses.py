@@ -1,4 +1,4 @@
-"""What losses are made of, as pure functions of one batch, in sums so that shards can be added up."""
+"""Loss terms as pure functions of one batch, in sums so that shards can be added up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 
 class Prediction(NamedTuple):
-    """What the networks that learn say of B samples.
+    """The outputs of a learning network for B samples.
 
     Attributes:
         parameters: (B, n), of the distribution of actions.
@@ -29,16 +29,16 @@ Rates = Mapping[str, Any]  # name of a number that changes over the run -> () fl
 
 
 class Terms(NamedTuple):
-    """Sums over the rows of a batch, jax scalars or plain numbers; divide by `rows` of all shards together.
+    """Sums over the rows of a batch, jax scalars or numbers; divide by `rows` of all shards.
 
     Attributes:
         policy: loss of the policy, sum over acting rows.
         value: squared error of the value, sum over all rows.
         entropy: nats, sum over acting rows.
         kl: estimate of KL(old, new), sum over acting rows.
-        clipped: acting rows whose ratio left the clip range.
+        clipped: acting rows with a ratio outside the clip range.
         acting: number of acting rows.
-        guess: cross-entropy of guesses, nats, a mean over seats, sum over the rows that guess.
+        guess: cross-entropy of guesses, nats, mean over seats, sum over guessing rows.
         rows: number of rows.
     """
 
@@ -53,7 +53,7 @@ class Terms(NamedTuple):
 
 
 def guess_terms(guess: jax.Array, truth: jax.Array, counts: jax.Array) -> jax.Array:
-    """The cross-entropy of guesses, a mean over seats, summed over rows.
+    """Cross-entropy of guesses, mean over seats, summed over rows.
 
     Args:
         guess: (B, n) log odds.
@@ -73,9 +73,9 @@ NUM_TERMS = len(Terms._fields)
 
 
 def total(terms: Terms, value_coefficient: float, entropy_coefficient: Any) -> jax.Array:
-    """The sum that is minimised: policy + value_coefficient value - entropy_coefficient entropy; None for no entropy.
+    """The minimised sum: policy + value_coefficient value - entropy_coefficient entropy.
 
-    Zero times the entropy would still have its gradient computed.
+    With None the entropy's gradient is not computed; with zero it is.
     """
     loss: jax.Array = terms.policy + value_coefficient * terms.value
     return loss if entropy_coefficient is None else loss - entropy_coefficient * terms.entropy

@@ -1,4 +1,4 @@
-"""The learner of a run, from settings that fit its world."""
+"""Makes the learner of a run, after checking settings against the world."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from interplay.train.selfplay.matchups import (
     with_opponents,
 )
 from interplay.train.selfplay.membership import Membership
-from interplay.train.selfplay.never import never_happens
+from interplay.train.selfplay.never import find_ineffective
 from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_populations_read
@@ -49,14 +49,13 @@ def make_learner(
     say: Callable[[str], object] = tell,
     first: bool = True,
 ) -> Learner:
-    """The networks for a world's kinds of agents; where a run begins, with the weights of ``train.start_from``.
+    """Checks the settings against the world and makes the learner, with the weights of ``train.start_from``.
 
     Args:
-        settings: of the run.
         make: makes its world.
-        begins: whether the run has no checkpoint of its own yet.
-        say: prints a line, one for each kind that `train.start_from` does not have.
-        first: whether this is the first worker, which checks that memory is enough for all.
+        begins: the run has no checkpoint of its own yet.
+        say: prints a line for each kind that ``train.start_from`` lacks.
+        first: this is the first worker, which makes the checks that concern all.
     """
     open_device(settings.train)  # before anything is computed
     begin = Curriculum(settings.curriculum).options
@@ -89,7 +88,7 @@ def make_learner(
             metrics = EpisodeStatistics(world, sides=members.logged).logged
             check_turns(settings.alternate, populations, metrics)
         if first and begins:
-            for line in never_happens(settings, world, learner):
+            for line in find_ineffective(settings, world, learner):
                 warnings.warn(line, stacklevel=2)
     finally:
         world.close()
@@ -109,7 +108,7 @@ def registry_factory(settings: TrainSettings) -> MakeWorld:
 
 
 def threads_of(settings: TrainSettings) -> int:
-    """Threads that step the worlds of one process; ``auto`` leaves two cores to a process that feeds a card."""
+    """Threads that step the worlds of one process; with a GPU ``auto`` leaves two cores to the main thread."""
     asked = settings.train.threads
     if asked != "auto":
         return asked

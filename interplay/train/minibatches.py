@@ -1,7 +1,7 @@
-"""Minibatches as the compiled gradient takes them: rows of a worker's shards in blocks of one population each.
+"""Minibatches for the compiled gradient: rows of a worker's shards in blocks of one population each.
 
-Every array has room for all shards of the run, so that all workers, however many, run the same compiled program; only the first entries,
-of the worker's own shards, are written and read.
+Every array has room for all shards of the run, so that the compiled program is the same for any number of workers. Only the first
+entries, of the worker's own shards, are written and read.
 """
 
 from __future__ import annotations
@@ -22,22 +22,18 @@ from interplay.train.samples import SampleLayout
 from interplay.train.shard import Shard
 
 Joined = tuple[Batch, np.ndarray | None, int]  # what `join_batches` gives
-MUCH = (
-    1 << 26
-)  # bytes of a batch that are always handed over whole; larger ones only as far as they are filled
+MUCH = 1 << 26  # bytes; smaller batches are transferred whole, larger ones only as far as they are filled
 
 
 def join_batches(shards: Sequence[Shard], name: str, most: int | None = None, device: Any = None) -> Joined:
-    """The ready rows of a kind of all shards, one shard after another.
+    """The ready rows of a kind, one shard after another.
 
     Args:
         shards: of this worker.
-        name: of the kind.
         most: ready rows of the fullest shard of the run; None: of these.
-        device: of the learner.
 
     Returns:
-        The batch on the device; what every own row costs the network, or None; rows of each shard.
+        The batch on the device; the cost of every own row, or None; rows per shard.
     """
     if most is None:
         most = max(len(shard.ready[name].picked) for shard in shards)
@@ -70,7 +66,7 @@ def with_targets(shards: Sequence[Shard], name: str, batch: Batch, device: Any =
 
 
 def _stack(parts: Sequence[Any], room: int) -> Any:
-    """Prepared rows of some shards, one shard after another, in arrays with room for more of them."""
+    """Concatenates prepared rows of shards in arrays with room for all shards."""
     if room == 1:
         return parts[0]
 
@@ -94,7 +90,6 @@ def make_epoch(
 
     Args:
         shards: of this worker.
-        name: of the kind.
         joined: what `join_batches` gave.
         orders: of each shard, (U,) its units; they are dealt out to the minibatches in turn.
         minibatches: how many.
@@ -141,7 +136,7 @@ def _allocate(layout: SampleLayout, rows: int) -> Batch:
 
 
 def _write_rows(units: np.ndarray, index: np.ndarray, start: int, out: np.ndarray) -> None:
-    """Puts the rows of units, (..., L), where their numbers (...) stand; a unit or a step that is none stays what it was."""
+    """Replaces unit numbers (...) by the units' rows (..., L); padding units and steps stay unchanged."""
     if units.shape[1] == 1:  # unit k is row k
         out[..., 0] = np.where(index < 0, out[..., 0], index + start)
         return
@@ -156,7 +151,7 @@ def _deal(
     index: np.ndarray,
     plans: np.ndarray,
 ) -> None:
-    """Deals the units of a shard of one population to its minibatches, (M, B) and (M,), each in ascending order of their cost."""
+    """Deals a shard's units to its minibatches, (M, B) and (M,), each in ascending order of cost; one population."""
     minibatches, block = index.shape
     dealt = np.full((block, minibatches), -1, np.int32)
     dealt.flat[: len(order)] = order
@@ -178,7 +173,7 @@ def _cut(
     populations: np.ndarray,
     plans: np.ndarray,
 ) -> int:
-    """Writes one minibatch of a shard in blocks, (M, B), each in ascending order of what its units cost; gives their number."""
+    """Writes one minibatch of a shard in blocks, (M, B), each in ascending order of cost; returns their number."""
     if demand is not None:
         units = units[np.argsort(demand[units], kind="stable")]
     order, counts = sort_rows(population[units], len(network.first))
@@ -186,7 +181,7 @@ def _cut(
     blocks = cut_blocks(counts, block, len(index))
     number = int(blocks.number)
     populations[:number] = blocks.population[:number]
-    # Those that are none come first in a block: they cost nothing.
+    # Padding comes first in a block: it costs nothing.
     column = np.arange(block) - (block - blocks.rows[:number, None])
     there = column >= 0
     index[:number][there] = units[(blocks.start[:number, None] + column)[there]]
@@ -199,9 +194,9 @@ def _cut(
 
 
 def _capacity(shard: Shard, name: str, most: int) -> int:
-    """Rows of each shard's part of the batch: all that there can be, or a fraction of them that holds what there is.
+    """Rows of each shard's part of the batch: the capacity divided by a power of two that still holds `most`.
 
-    A fraction is a power of two, so that few programs are compiled.
+    Powers of two keep the number of compiled programs small.
     """
     pending = shard.collector.pending[name]
     capacity, each = pending.capacity, sum(array[:1].nbytes for array in pending.seen.rows.values())

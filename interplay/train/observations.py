@@ -1,4 +1,4 @@
-"""Observations as flat rows, one array for each dtype: few arrays to store, to hand to the device and to cut minibatches from."""
+"""Observations as flat rows, one array per dtype: few arrays to store, transfer and cut."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from interplay.train.networks.flat import is_picture
 Rows = dict[str, np.ndarray]  # name of a dtype -> (N, numbers)
 
 
-OFFSET_LEAST = 10.0  # a mean nearer to 0 is small beside weights for inputs of about 1
-LINE = 64  # XLA reads arrays in place that begin at a multiple of so many bytes, and copies others
+OFFSET_LEAST = 10.0  # means nearer to 0 are not reported
+LINE = 64  # bytes; XLA reads arrays aligned to it in place, and copies others
 
 
 def zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
@@ -31,7 +31,7 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
 
 
 class _Place(NamedTuple):
-    """Where a leaf lies: the array of its dtype, its columns, its shape for one agent."""
+    """A leaf's dtype, its columns in that array, and its shape for one agent."""
 
     dtype: str
     columns: slice
@@ -41,15 +41,15 @@ class _Place(NamedTuple):
 class ObservationRows:
     """Lays the leaves of an observation space side by side, those of one dtype in one array.
 
-    Leaves keep their own dtypes (a map of bytes is a quarter of the same in float32), but for 64-bit ones, which become 32-bit
-    as JAX would make them: whole numbers with bounds beyond 32 bits become float32.
+    Leaves keep their dtypes, so bytes take a quarter of float32. 64-bit leaves become 32-bit as in JAX; integers with bounds
+    beyond 32 bits become float32.
 
     Args:
         space: of one agent; a Dict of array leaves.
-        scale: map every bounded number from [low, high] to [-1, 1]; unbounded ones stay as they are.
-        raw: hand leaves to the network in their own dtypes; else as float32.
-        names: leaves that are handed over encoded (`discrete_leaves`).
-        pictures: scale those too where other leaves are not; raw ones stay bytes.
+        scale: map bounded numbers from [low, high] to [-1, 1].
+        raw: give leaves to the network in their own dtypes; else as float32.
+        names: leaves to encode (`discrete_leaves`).
+        pictures: scale pictures even without `scale`; raw ones stay bytes.
 
     Attributes:
         widths: name of a dtype -> numbers per row.
@@ -86,7 +86,7 @@ class ObservationRows:
         }
 
     def allocate(self, *rows: int) -> Rows:
-        """Arrays for so many rows, of zeros; with several numbers (..., rows)."""
+        """Zeros of shape (*rows, width)."""
         return {dtype: zeros((*rows, width), dtype) for dtype, width in self.widths.items()}
 
     def write(self, observation: Mapping[str, np.ndarray], index: np.ndarray | None, out: Rows) -> None:
@@ -104,12 +104,12 @@ class ObservationRows:
 
     @property
     def places(self) -> dict[str, tuple[str, slice]]:
-        """Where each leaf that holds numbers lies: the array of its dtype, and its columns."""
+        """Dtype and columns of each leaf that is not empty."""
         places = self._places.items()
         return {key: (dtype, columns) for key, (dtype, columns, _) in places if columns.stop > columns.start}
 
     def read(self, rows: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
-        """Rows of B agents as what a network is called with: key -> (B, ...)."""
+        """Converts rows of B agents to a network's input: key -> (B, ...)."""
         return self.shown(
             {
                 key: rows[dtype][:, columns].reshape(-1, *shape)
@@ -118,7 +118,7 @@ class ObservationRows:
         )
 
     def shown(self, observation: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
-        """Leaves (B, ...) in the dtypes in which they are kept, as a network is called with them."""
+        """Converts leaves (B, ...) in their stored dtypes to a network's input."""
         leaves = {}
         for key, leaf in observation.items():
             if key in self._names:
@@ -133,13 +133,13 @@ class ObservationRows:
         return leaves
 
     def dtype_of(self, key: str) -> str:
-        """In which a leaf is kept."""
+        """The stored dtype of a leaf."""
         return self._places[key].dtype
 
     def extremes(self, rows: Rows) -> dict[str, tuple[np.ndarray, ...]]:
-        """Least and greatest number of each column of some rows, as a network is called with them, and its mean in deviations.
+        """Minimum and maximum of each column of a network's input, and the mean in deviations (`_offset`).
 
-        Leaves without numbers, those that are names, and whole numbers that a network reads raw, are left out.
+        Empty and encoded leaves, and integers that a network reads raw, are left out.
         """
         found: dict[str, tuple[np.ndarray, ...]] = {}
         for key, (dtype, columns, _) in self._places.items():
@@ -155,12 +155,12 @@ class ObservationRows:
         return found
 
     def sums(self, rows: Rows, keys: Sequence[str], boxed: np.ndarray) -> np.ndarray:
-        """Rows, sums and sums of squares of the numbers of some leaves as a network is called with them.
+        """Number of rows, sums and sums of squares of a network's input.
 
         Args:
             rows: n of one population.
             keys: of the leaves, in the order of the result.
-            boxed: (numbers,) bool, which of them are summed; those of encoded leaves are not, and 0.
+            boxed: (numbers,) bool, the numbers to sum; the others, and encoded leaves, are 0.
 
         Returns:
             (1 + 2 numbers,) float64.
@@ -183,7 +183,7 @@ class ObservationRows:
         return np.concatenate([[count], *found])
 
     def name_bad(self, rows: Rows, which: slice) -> str | None:
-        """The first leaf with a NaN or an infinite number in some rows, e.g. ``observation["zone"]``, or None."""
+        """The first leaf of some rows with NaN or infinity, e.g. ``observation["zone"]``, or None."""
         if all(dtype[0] != "f" or np.isfinite(array[which]).all() for dtype, array in rows.items()):
             return None
         for key, (dtype, columns, _) in self._places.items():
@@ -193,13 +193,13 @@ class ObservationRows:
 
 
 def _offset(part: np.ndarray, varies: np.ndarray) -> np.ndarray:
-    """Distance of each column's mean from 0 in its deviations; 0 of columns that do not vary or have a mean within `OFFSET_LEAST`."""
+    """|mean| / deviation of each column; 0 for constant columns and means within `OFFSET_LEAST`."""
     mean, deviation = part.mean(axis=0, dtype=np.float64), part.std(axis=0, dtype=np.float64)
     return np.where(varies & (np.abs(mean) > OFFSET_LEAST), np.abs(mean) / np.maximum(deviation, 1e-30), 0.0)
 
 
 def _narrow(part: spaces.Space[Any]) -> str:
-    """The dtype in which a leaf is kept: what JAX would make of it, and float32 for whole numbers that 32 bits do not hold."""
+    """The stored dtype of a leaf: JAX's 32-bit one, and float32 for integers beyond 32 bits."""
     name = np.dtype(part.dtype or np.float32).name
     narrow = {"float64": "float32", "int64": "int32", "uint64": "uint32"}.get(name, name)
     if narrow != name and narrow != "float32":
@@ -211,7 +211,7 @@ def _narrow(part: spaces.Space[Any]) -> str:
 
 
 def _bounds(part: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Middle and half width of every number of a leaf, float32; 0 and 1 where a side is unbounded."""
+    """Middle and half width of every number of a leaf, float32; 0 and 1 if not bounded on both sides."""
     low, high = _sides(part)
     bounded = np.isfinite(low) & np.isfinite(high) & (high > low)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -220,7 +220,7 @@ def _bounds(part: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sides(part: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest value of each number of a leaf, float64."""
+    """Lower and upper bound of each number of a leaf, float64."""
     if isinstance(part, spaces.Box):
         return part.low.astype(np.float64), part.high.astype(np.float64)
     start = np.asarray(getattr(part, "start", 0), np.float64)

@@ -1,10 +1,10 @@
-"""The networks of one kind of agent, one for each population, with everything that is compiled around them.
+"""The networks of one kind of agent, one per population, and the compiled programs around them.
 
-Parameters live in a stack (Q, P) of flat float32 vectors, one per population: they are what the optimiser updates in one pass, what
-shards add up, and what crosses between processes. `PolicyNetwork.names` says which tensor an element belongs to.
+Parameters are a stack (Q, P) of flat float32 vectors, one per population: the optimiser updates them in one pass, shards add up
+their gradients, and processes exchange them. `PolicyNetwork.names` maps elements to tensors.
 
-What is computed comes in *blocks*: rows of one population that fit a core's cache. A run with one population that acts for few slots has
-one block; then nothing is looped over and nothing picked. What a block needs of the weights is worked out once (`networks.precompute`).
+Rows are computed in *blocks*: rows of one population that fit a core's cache. With one population and few slots there is one block,
+and no loop. `networks.precompute` prepares the weights once for all blocks.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train import networks
-from interplay.train.discrete_leaves import as_seen, find_names
+from interplay.train.discrete_leaves import find_names, input_space
 from interplay.train.distributions import Distribution
-from interplay.train.networks.layers import plainly
+from interplay.train.networks.layers import without_branches
 from interplay.train.networks.normaliser import Normaliser, merged
 from interplay.train.observations import ObservationRows, Rows
 from interplay.train.parallel import xla
@@ -33,18 +33,14 @@ from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
 
 _CRITIC = 0xC717  # folded into the key of a central critic
-_HEAD = 0x6E55  # folded into the key of the head that guesses
-MARK = "place_in_team"  # the leaf that tells a member its place (`VdnGroup.agent_id`)
+_HEAD = 0x6E55  # folded into the key of the guessing head
+MARK = "place_in_team"  # the leaf with an agent's place in its team (`VdnGroup.agent_id`)
 
 assert xla  # imported for its effect: it sets XLA's flags before the backend starts
 
 
 def check_shapes(expected: Mapping[str, tuple[int, ...]], tensors: Mapping[str, np.ndarray]) -> None:
-    """Refuses a checkpoint's tensors for networks of other settings.
-
-    Args:
-        expected: ``kind/tensor`` -> shape.
-        tensors: ``kind/tensor`` -> array; more of them do not matter.
+    """Checks that a checkpoint's tensors, by ``kind/tensor``, have the expected shapes; more tensors are fine.
 
     Raises:
         UserError: if one is missing or of another shape.
@@ -63,33 +59,28 @@ class PolicyNetwork:
 
     Args:
         kind: name and spaces.
-        settings: of the run.
         key: jax random key of the first population's weights.
-        populations: of the run.
-        view: numbers that a central critic sees; 0: the value is the network's own.
-        marks: (A_kind, M) float32, what the agents of each slot are told beside what they see; None: nothing.
-        weights: ``kind/tensor`` -> array, of a checkpoint, that will take the place of those that are drawn; None: they stay.
+        view: input size of a central critic; 0: the value is the network's own.
+        marks: (A_kind, M) float32, an extra input for each slot; None: nothing.
+        weights: ``kind/tensor`` -> array of a checkpoint, which will replace the initial weights; None: they stay.
 
     Raises:
-        UserError: if the settings ask for other tensors than `weights`; nothing is drawn then, as they may be anybody's.
+        UserError: if the settings need other tensors than `weights`; checked before memory for the weights is allocated.
 
     Attributes:
-        kind: as given.
-        marks: as given.
-        space: of what networks are called with: the kind's observation, and the mark.
-        layout: how observations are laid out in rows.
-        distribution: of the actions.
+        space: of the networks' input: the kind's observation, and the mark.
+        layout: of observations in rows.
         names: of the tensors, e.g. ``policy/layers/0/weight``.
         size: P.
-        first: (Q, P) float32, the parameters that training begins with.
+        first: (Q, P) float32, the initial parameters.
         block: rows per block.
-        raw: whether the networks take rows as they are laid out, unprepared.
-        memory: numbers that an agent remembers; 0: nothing.
-        guesses: whether the networks guess who is who (`BeliefGroup`).
-        guessed: number of the population that is guessed, which does not guess; -1: none of these.
-        certain: it plays its likeliest action whoever asks: what it tells are utilities, no odds (`interplay.train.factored`).
-        device: that a learner's parameters are committed to; None: the processor, as the default.
-        products: on that device, what jax calls their precision.
+        raw: whether the networks take unprepared rows.
+        memory: size of an agent's memory; 0: none.
+        guesses: whether the networks guess populations (`BeliefGroup`).
+        guessed: number of the guessed population, which does not guess; -1: none of these.
+        always_greedy: the network always plays greedily; its outputs are utilities (`interplay.train.factored`).
+        device: of a learner's parameters; None: the processor.
+        products: jax's name of the precision of products on that device.
     """
 
     device: Any = None
@@ -108,7 +99,7 @@ class PolicyNetwork:
         self.kind, self.view, self.marks = kind, view, marks
         self.space = kind.observation_space if marks is None else _marked(kind, marks.shape[1])
         self._settings = settings
-        self.certain = settings.factored is not None
+        self.always_greedy = settings.factored is not None
         about = settings.belief.about
         self.guesses = bool(about)
         self.guessed = populations.names.index(about) if about in populations.names else -1
@@ -142,16 +133,16 @@ class PolicyNetwork:
         self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
         self.probabilities = jax.jit(self._probabilities)
         self.beliefs = jax.jit(self._beliefs)
-        self.answers = jax.jit(self._answers)
+        self.outputs = jax.jit(self._outputs)
 
     # -- parameters ---------------------------------------------------------------------------------
 
     def tensor_at(self, element: int) -> str:
-        """Which tensor an element of a flat vector belongs to, e.g. ``policy/layers/0/weight``."""
+        """The tensor of an element of a flat vector, e.g. ``policy/layers/0/weight``."""
         return self.names[int(np.searchsorted(self._ends, element, side="right"))]
 
     def split(self, vector: np.ndarray) -> dict[str, np.ndarray]:
-        """A flat vector as named tensors, for a checkpoint."""
+        """Splits a flat vector into named tensors."""
         parts = np.split(np.asarray(vector), self._ends[:-1])
         return {
             name: part.reshape(shape)
@@ -164,7 +155,7 @@ class PolicyNetwork:
 
     @property
     def normaliser(self) -> Normaliser | None:
-        """What normalises its observations, without its moments; None where nothing does."""
+        """The normaliser of observations, without its moments; None without `network.normalise`."""
         found = [
             leaf
             for leaf in jax.tree.leaves(self._static, is_leaf=lambda own: isinstance(own, Normaliser))
@@ -173,7 +164,7 @@ class PolicyNetwork:
         return found[0] if found else None
 
     def row_sums(self, rows: Rows, population: np.ndarray) -> np.ndarray:
-        """What N rows add to the moments of every population: (Q, 1 + 2 n) float64."""
+        """The sums that N rows add to the moments of every population: (Q, 1 + 2 n) float64."""
         own = self.normaliser
         assert own is not None, "network.normalise is off"
         boxed = np.array(own.boxed)
@@ -185,7 +176,7 @@ class PolicyNetwork:
         return np.stack(each)
 
     def with_moments(self, vectors: Any, was: Any, sums: np.ndarray) -> Any:
-        """Parameters (Q, P) with the moments of `was` and of more rows, see `row_sums`."""
+        """Parameters (Q, P) with the moments of `was` merged with new rows, see `row_sums`."""
         vectors, was = np.array(jax.device_get(vectors)), jax.device_get(was)
         parts = [self._columns(f"normaliser/{name}") for name in ("mean", "deviation", "count")]
         for columns in zip(*parts, strict=True):
@@ -195,15 +186,15 @@ class PolicyNetwork:
         return jax.device_put(vectors)
 
     def _columns(self, ending: str) -> list[slice]:
-        """Where the tensors of this ending lie in a flat vector."""
+        """The columns in a flat vector of the tensors with this ending."""
         ends = self._ends.tolist()
         places = zip(self.names, [0, *ends], ends, strict=False)
         return [slice(start, end) for name, start, end in places if name.endswith(ending)]
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        seen = as_seen(self.space, own)
-        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.certain)
+        seen = input_space(self.space, own)
+        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.always_greedy)
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)
@@ -214,13 +205,13 @@ class PolicyNetwork:
         return networks.GuessingNetwork(network, own.width, key=jax.random.fold_in(key, _HEAD))
 
     def _expected(self, key: jax.Array) -> list[tuple[str, tuple[int, ...]]]:
-        """Names and shapes of the tensors, found without making them; none where a user's own network does not tell."""
+        """Names and shapes of the tensors, found without allocating them; empty if a user's network fails here."""
         try:
             shapes = eqx.filter_eval_shape(self._make, key)
         except UserError:
             raise
         except Exception:
-            return []  # it is made in earnest soon, and says then what is wrong
+            return []  # the network is made soon, which raises the same error
         leaves = jax.tree_util.tree_flatten_with_path(shapes)[0]
         return [
             (_path_name(path), leaf.shape)
@@ -229,7 +220,7 @@ class PolicyNetwork:
         ]
 
     def _begin(self, tensors: Any, key: jax.Array, count: int) -> np.ndarray:
-        """(Q, P); others than the first population have weights of their own, unless they are to begin alike."""
+        """(Q, P) initial parameters: drawn for each population, or shared with `population.share_init`."""
         drawn = [tensors]
         for number in range(1, count):
             if self._settings.population.share_init:
@@ -246,12 +237,12 @@ class PolicyNetwork:
         return eqx.combine(jax.tree.unflatten(self._tree, leaves), self._static)
 
     def _precompute(self, vectors: jax.Array) -> Any:
-        """(Q, P) parameters as `gradient` differentiates them: stacked arrays of the networks' fast form, as they are where there is none."""
+        """(Q, P) parameters in the form that `gradient` differentiates: the networks' fast form if there is one."""
         with self.placed():
             return jax.vmap(self._fast_form)(vectors) if self._precomputes else vectors
 
     def _tensors(self, vectors: jax.Array) -> Any:
-        """(Q, P) parameters as stacked arrays of the networks' fast form, or of the networks themselves."""
+        """(Q, P) parameters as stacked tensors of the networks, in their fast form if there is one."""
         with self.placed():
             return jax.vmap(self._fast_form)(vectors)
 
@@ -259,7 +250,7 @@ class PolicyNetwork:
         return eqx.filter(networks.precompute(self._network(vector)), eqx.is_inexact_array)
 
     def _fast_network(self, arrays: Any) -> Any:
-        """One population's network from its part of what `precompute` gave, or from its vector."""
+        """One population's network from its precomputed arrays, or from its vector."""
         flat = isinstance(arrays, jax.Array)
         return self._network(arrays) if flat else eqx.combine(arrays, self._fast_static)
 
@@ -267,28 +258,28 @@ class PolicyNetwork:
 
     @contextmanager
     def placed(self) -> Iterator[None]:
-        """What is traced inside is for the learner's device: without branches, and with its products."""
+        """Traces for the learner's device: without branches, with its precision of products."""
         if self.device is None:
             yield
             return
-        with plainly(), jax.default_matmul_precision(self.products):
+        with without_branches(), jax.default_matmul_precision(self.products):
             yield
 
     def most_blocks(self, rows: int, block: int, more: int = 0) -> int:
-        """How many blocks so many rows of the populations, and of so many `more` networks, need at most."""
+        """Most blocks of `rows` rows of the populations and of `more` other networks."""
         return most_blocks(rows, len(self.first) + more, block)
 
     def plan(self, demand: np.ndarray) -> int:
-        """Number of the network's plan for rows of these demands, in ascending order."""
+        """Number of the network's plan for rows of these ascending demands."""
         return int(self._inner.choose_plan(demand))
 
     def demand(self, seen: Any) -> np.ndarray | None:
-        """What each prepared row costs the network, (N,), or None if that is always the same."""
+        """The cost of each prepared row, (N,), or None if all cost the same."""
         demand = self._inner.demand(seen) if hasattr(self._inner, "demand") else None
         return None if demand is None else np.asarray(demand)
 
     def _read(self, rows: Mapping[str, jax.Array]) -> Any:
-        # `prepare` knows no parameters, so the network without them will do.
+        # `prepare` reads no parameters, so the network without them is enough.
         return networks.prepare(self._inner, self.layout.read(rows))
 
     def _call(
@@ -301,19 +292,19 @@ class PolicyNetwork:
         return parameters, self._evaluate(network, value, view)
 
     def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
-        """The central critic's value where there is one; without a view, as in play, there is none to tell."""
+        """The central critic's value if there is one; zeros without a view, as in play."""
         if not self.view:
             return value
         evaluated: jax.Array = jnp.zeros_like(value) if view is None else network.critic(view)
         return evaluated
 
     def _guess(self, arrays: Any, seen: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The same, and the log odds (B, n) of its guess."""
+        """As `_call`, and the log odds (B, n) of the guess."""
         parameters, value, guess = self._fast_network(arrays).guess(seen)
         return parameters, value, guess
 
-    def told(self, observation: Mapping[str, np.ndarray], worlds: int) -> Mapping[str, np.ndarray]:
-        """What all agents of so many worlds see, (W, A_kind, ...), with their marks where they are told any."""
+    def with_marks(self, observation: Mapping[str, np.ndarray], worlds: int) -> Mapping[str, np.ndarray]:
+        """Adds the marks, if any, to observations (W, A_kind, ...)."""
         if self.marks is None:
             return observation
         return {**observation, MARK: np.broadcast_to(self.marks, (worlds, *self.marks.shape))}
@@ -334,24 +325,24 @@ class PolicyNetwork:
         block: int,
         greedy: bool = False,
     ) -> jax.Array:
-        """Samples actions of sorted rows, for S shards one after another.
+        """Samples actions for sorted rows of S shards.
 
-        How many of them are there is data, so one compiled program serves every number of workers.
+        The number of shards is data, so one compiled program serves every number of workers.
 
         Args:
-            inference: parameters as `precompute` gave them.
-            rows: observations of (S, N) rows; what lies beyond those that are asked for is not read.
-            mask: (S, N, choices) legal ones, or None.
-            blocks: how the rows of each shard are cut, with an axis of shards first; None: all are of the first network.
+            inference: parameters from `precompute`.
+            rows: observations of (S, N) rows; padding is not read.
+            mask: (S, N, choices), or None.
+            blocks: of each shard's rows, with a leading axis of shards; None: all rows are of the first network.
             keys: (S, M, 2) uint32 of each block's draws, see `step_keys`.
-            memory: (S, N, size) of the rows' agents, or None.
-            view: (S, N, size), what a central critic sees of them; None where nobody asks for values.
-            shards: () int32, how many are computed, the first ones; None: all.
-            block: rows per block; all N where there is one.
-            greedy: take the likeliest action.
+            memory: (S, N, size), or None.
+            view: (S, N, size), a central critic's input; None if values are not needed.
+            shards: () int32, number of the first shards to compute; None: all.
+            block: rows per block; all N for a single block.
+            greedy: take the most probable action.
 
         Returns:
-            (S, N, columns + 2 + size): the action, its log-probability, the value, and what is remembered after it.
+            (S, N, columns + 2 + size): action, log-probability, value, and the memory after the step.
         """
 
         inputs = (dict(rows), mask, memory, view)
@@ -360,21 +351,21 @@ class PolicyNetwork:
             drawn = jax.random.wrap_key_data(keys[shard])
             if blocks is None:
                 own = jax.tree.map(lambda array: array[shard], inputs)
-                return self._answer(pick(inference, 0), own, drawn[0], greedy)
+                return self._act_rows(pick(inference, 0), own, drawn[0], greedy)
             cuts = Blocks(*(part[shard] for part in blocks))
-            return self._answer_blocks(inference, inputs, shard, cuts, drawn, block, greedy)
+            return self._act_blocks(inference, inputs, shard, cuts, drawn, block, greedy)
 
         with self.placed():
             return each_shard(one, len(keys), shards)
 
-    def _answer(
+    def _act_rows(
         self,
         arrays: Any,
         inputs: tuple[Any, ...],
         key: jax.Array,
         greedy: bool,
     ) -> jax.Array:
-        """(B, columns + 2 + size) for the rows of one population: their observations, masks, memory and views."""
+        """(B, columns + 2 + size) for rows of one population; `inputs` are observations, masks, memory and views."""
         rows, legal, memory, view = inputs
         seen, after = self._read(rows), []
         if memory is None:
@@ -386,13 +377,13 @@ class PolicyNetwork:
             value, after = self._evaluate(network, value, view), [kept]
         action = (
             self.distribution.greedy(parameters, legal)
-            if greedy or self.certain
+            if greedy or self.always_greedy
             else self.distribution.sample(parameters, key, legal)
         )
         log_prob = self.distribution.log_prob(parameters, action, legal)
         return jnp.concatenate([action, log_prob[:, None], value[:, None], *after], axis=1)
 
-    def _answer_blocks(
+    def _act_blocks(
         self,
         inference: Any,
         inputs: tuple[Any, ...],
@@ -407,7 +398,7 @@ class PolicyNetwork:
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
             own = jax.tree.map(lambda array: _cut(array, shard, at, block), inputs)
-            outputs = self._answer(pick(inference, blocks.population[i]), own, keys[i], greedy)
+            outputs = self._act_rows(pick(inference, blocks.population[i]), own, keys[i], greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, outputs, at, 0)
 
         total = jax.tree.leaves(inputs)[0].shape[1]
@@ -417,31 +408,31 @@ class PolicyNetwork:
     def _probabilities(
         self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array], mask: jax.Array | None
     ) -> jax.Array:
-        """Of every choice by one population's network, (B, choices)."""
+        """Probabilities of every choice by one population's network, (B, choices)."""
         parameters, _ = self._call(pick(inference, population), self._read(rows))
         return self._odds(parameters, mask)
 
     def _odds(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
-        """(B, choices), how likely it is that each is taken."""
-        odds = self.distribution.certain if self.certain else self.distribution.probabilities
+        """Probabilities of the choices, (B, choices); one-hot for a network that plays greedily."""
+        odds = self.distribution.one_hot if self.always_greedy else self.distribution.probabilities
         return odds(parameters, mask)
 
     def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
-        """What one population's network believes of every seat, (B, n) probabilities."""
+        """One population's guesses of every seat, (B, n) probabilities."""
         with self.placed():
             return jax.nn.sigmoid(self._guess(pick(inference, population), self._read(rows))[2])
 
     @property
     def attended(self) -> tuple[str, ...]:
-        """What the network's attention is among, by name; empty where it has none."""
+        """Names of the objects that the network attends to; empty without attention."""
         return tuple(getattr(self._inner, "attended", ()))
 
     def of_population(self, inference: Any, number: Any) -> Any:
-        """One population's network, without a critic beside it, from what `precompute` gave."""
+        """One population's policy network, without its central critic, from `precompute`'s arrays."""
         network = self._fast_network(pick(inference, number))
         return network.network if self.view else network
 
-    def _answers(
+    def _outputs(
         self,
         inference: Any,
         population: jax.Array,
@@ -449,48 +440,48 @@ class PolicyNetwork:
         mask: jax.Array | None,
         memory: jax.Array | None,
     ) -> dict[str, jax.Array]:
-        """All that one population's network says of B rows.
+        """All outputs of one population's network for B rows.
 
         Args:
-            inference: parameters as `precompute` gave them.
+            inference: parameters from `precompute`.
             population: number of the network.
             rows: observations.
             mask: (B, choices) bool, or None.
-            memory: (B, size), or None where nothing is remembered.
+            memory: (B, size), or None.
 
         Returns:
-            ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` (B, numbers of Boxes), the likeliest ``action``
-            (B, columns), ``value`` (B,) unless a central critic has it, ``memory`` (B, size) after the step, ``attention`` (B, heads, queries,
-            keys) where the network has one. ``logits`` are utilities where it is `certain`, which has no value.
+            ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` (B, numbers of Boxes), the most probable ``action``
+            (B, columns), ``value`` (B,) without a central critic, ``memory`` (B, size) after the step, and ``attention`` (B, heads,
+            queries, keys) if the network has it. If `always_greedy`, ``logits`` are utilities and there is no value.
         """
         leaves = self.layout.read(rows)
         policy = self.of_population(inference, population)
-        said = self.say(policy, networks.prepare(policy, leaves), mask, memory)
+        outputs = self.forward(policy, networks.prepare(policy, leaves), mask, memory)
         if self.attended:
-            said["attention"] = policy.attention(leaves)
-        return said
+            outputs["attention"] = policy.attention(leaves)
+        return outputs
 
-    def say(
+    def forward(
         self, policy: Any, seen: Any, mask: jax.Array | None, memory: jax.Array | None
     ) -> dict[str, jax.Array]:
-        """`_answers` of a network to prepared rows, without attention."""
-        said = {}
+        """`_outputs` of a network for prepared rows, without attention."""
+        outputs = {}
         if memory is None:
             parameters, value = policy(seen)
         else:
-            parameters, value, said["memory"] = policy.remember(seen, memory)
+            parameters, value, outputs["memory"] = policy.remember(seen, memory)
         if self.distribution.choices:
-            said["logits"] = self.distribution.logits(parameters, mask)
-            said["probabilities"] = self._odds(parameters, mask)
+            outputs["logits"] = self.distribution.logits(parameters, mask)
+            outputs["probabilities"] = self._odds(parameters, mask)
         if self.distribution.deviations:
-            said["mean"], said["deviation"] = self.distribution.gaussians(parameters)
-        if self._settings.network.critic == "own" and not self.certain:
-            said["value"] = value
-        return said | {"action": self.distribution.greedy(parameters, mask)}
+            outputs["mean"], outputs["deviation"] = self.distribution.gaussians(parameters)
+        if self._settings.network.critic == "own" and not self.always_greedy:
+            outputs["value"] = value
+        return outputs | {"action": self.distribution.greedy(parameters, mask)}
 
 
 def _marked(kind: Kind, most: int) -> spaces.Dict:
-    """The observation space of a kind with a leaf for a mark among so many.
+    """The observation space of a kind with a leaf for one of `most` marks.
 
     Raises:
         UserError: if the world has a leaf of that name.
@@ -506,9 +497,9 @@ def _marked(kind: Kind, most: int) -> spaces.Dict:
 
 @partial(jax.jit, static_argnames="blocks")
 def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
-    """(T, S, M, 2) uint32, data of the keys that the M blocks of S shards draw actions with in T steps.
+    """(T, S, M, 2) uint32, sampling keys for M blocks of S shards in T steps.
 
-    Worked out for many steps at once: folded into a key within a step, a number costs as much as a layer of a small network.
+    Computed for many steps at once: within a step, folding in a number costs as much as a layer of a small network.
 
     Args:
         keys: (S, 2) uint32, data of the shards' keys.
@@ -527,10 +518,10 @@ def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
 
 
 def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:
-    """(S, ...), what `one` gives for the first shards, zeros for the others.
+    """(S, ...), results of `one` for the first shards, zeros for the others.
 
-    The end of the loop is known when it runs: a compiler that knows it merges a loop of one turn with what stands around it, and its
-    bits are others then. A run of one shard needs no loop, as all its workers, one, have one.
+    The loop's end is not a constant: XLA would merge a constant loop of one turn with the code around it, which changes bits. A run
+    of one shard always has one worker and needs no loop.
     """
     if room == 1:
         return one(0)[None]
@@ -551,7 +542,7 @@ def pick(inference: Any, number: Any) -> Any:
 
 
 def _cut(array: jax.Array, shard: jax.Array, start: jax.Array, rows: int) -> jax.Array:
-    """So many rows of a shard, from an array (S, N, numbers) that is not copied for it."""
+    """A shard's rows from `start` on, sliced from an array (S, N, numbers) without copying it."""
     sizes = (1, rows, *array.shape[2:])
     return jax.lax.dynamic_slice(array, (shard, start, *[0] * (array.ndim - 2)), sizes)[0]
 

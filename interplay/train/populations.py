@@ -1,8 +1,7 @@
-"""Populations: who shares weights with whom, and how a batch is sorted and cut so that each is computed with its own.
+"""Populations, which share weights, and how a batch is sorted and cut into blocks of one population each.
 
-Rows of a batch are put in order of their population and cut into *blocks* of a fixed number of rows. A block belongs to one
-population and fits a core's cache. It may reach beyond its population's last row: what it says there is overwritten by the
-block that follows, or not read. So nothing is padded, shapes are static, and no quota has to be known.
+Rows are sorted by population and cut into *blocks* of a fixed number of rows that fit a core's cache. A block may reach beyond its
+population's last row; the next block overwrites its output there, or it is not read. So shapes are static without padding.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ class Populations(NamedTuple):
     """The populations of a run.
 
     Attributes:
-        names: of each, as the world or the settings call them, else ``("pop0", "pop1")``.
-        fixed: (A,) uint8, the population of each slot; None where the world tells.
-        opponents: names of those that others play (`interplay.train.selfplay.opponents`), not networks of this run.
+        names: from the world or the settings, else ``("pop0", "pop1")``.
+        fixed: (A,) uint8, the population of each slot; None if the world decides it (`World.population`).
+        opponents: names of those that are not networks of this run (`interplay.train.selfplay.opponents`).
     """
 
     names: tuple[str, ...]
@@ -36,12 +35,12 @@ class Populations(NamedTuple):
 
     @property
     def own(self) -> tuple[str, ...]:
-        """Names of those that this run's networks play."""
+        """Names of the populations that this run's networks play."""
         return tuple(name for name in self.names if name not in self.opponents)
 
     @property
     def played(self) -> np.ndarray:
-        """(Q,) bool, which ones this run's networks play."""
+        """(Q,) bool, the populations that this run's networks play."""
         return np.array([name not in self.opponents for name in self.names])
 
     def of(self, world: World) -> np.ndarray:
@@ -52,13 +51,13 @@ class Populations(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """How sorted rows are cut; M blocks at most.
+    """Blocks of sorted rows; at most M.
 
     Attributes:
         start: (M,) int32, first row.
         population: (M,) int32.
-        rows: (M,) int32, how many rows from `start` belong to it.
-        number: () int32, how many blocks there are.
+        rows: (M,) int32, number of rows from `start` on that belong to it.
+        number: () int32, number of blocks.
     """
 
     start: np.ndarray
@@ -71,7 +70,7 @@ def find_populations(settings: PopulationGroup, world: World) -> Populations:
     """The populations of a world.
 
     Raises:
-        UserError: if a pattern fits no agent, an agent is in none or in several groups, or the world's own names do not do.
+        UserError: if a pattern fits no agent, an agent is in none or in several groups, or the world's names are not valid.
     """
     if settings.by == "name":
         return group_by_name("population.groups", settings.groups, world)
@@ -81,7 +80,7 @@ def find_populations(settings: PopulationGroup, world: World) -> Populations:
 
 
 def group_by_name(key: str, groups: Mapping[str, Sequence[str]], world: World) -> Populations:
-    """Every agent in the group whose patterns fit its name.
+    """Puts every agent into the group with a pattern that fits its name.
 
     Raises:
         UserError: beginning with `key`, if a pattern fits no agent, or an agent is in none or in several groups.
@@ -115,14 +114,7 @@ def group_by_name(key: str, groups: Mapping[str, Sequence[str]], world: World) -
 
 
 def sort_rows(population: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The order that sorts rows by population and keeps their order inside of each.
-
-    Args:
-        population: (N,) integers below `count`.
-        count: number of populations.
-
-    Returns:
-        (N,) indices, and (count,) how many rows each population has.
+    """The stable order (N,) that sorts rows by population, and the rows of each population (count,).
 
     Example:
         >>> sort_rows(np.array([1, 0, 1, 0], np.uint8), 3)
@@ -133,7 +125,7 @@ def sort_rows(population: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarra
 
 
 def most_blocks(rows: int, populations: int, block: int) -> int:
-    """M: how many blocks so many rows need at most.
+    """M: the most blocks that `rows` rows need.
 
     Example:
         >>> most_blocks(8, 1, 4), most_blocks(8, 3, 4)
@@ -168,12 +160,12 @@ def cut_blocks(counts: Sequence[int] | np.ndarray, block: int, most: int) -> Blo
 
 @functools.lru_cache(maxsize=4096)
 def cut_alone(rows: int, block: int, most: int) -> Blocks:
-    """`cut_blocks` for one population; remembered, because a rollout asks for the same cuts in every step."""
+    """`cut_blocks` for one population, cached."""
     return cut_blocks((rows,), block, most)
 
 
 def _names_of(world: World) -> tuple[str, ...]:
-    """What a world calls its populations."""
+    """A world's names of its populations."""
     count, names = world.num_populations, world.population_names
     if names is None:
         return tuple(f"pop{i}" for i in range(count))

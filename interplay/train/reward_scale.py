@@ -1,6 +1,6 @@
-"""The scale of rewards in learning: factors by name of an agent, and the running deviation of discounted returns.
+"""Scaling of rewards for learning: factors by agent name, and the running deviation of returns.
 
-Metrics keep the world's rewards. Advantages, value targets and the outputs of critics are in scaled ones.
+Metrics keep the world's rewards. Advantages, value targets and critics use the scaled ones.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from interplay.train.trajectory import TrajectoryBuffer
 
 Groups = Literal["kind", "agent"]
 Scale = float | Mapping[str, float]  # a factor, or factors by pattern of agents' names
-LEAST = 0.1  # of the mean return: a return that never varies would be divided by nearly 0
+LEAST = 0.1  # least divisor, as a share of the mean return: constant returns would be divided by nearly 0
 NOTHING = 1e-7  # deviation of returns that were all 0
 
 
 def reward_factors(scale: Scale, agents: Sequence[str]) -> np.ndarray:
-    """What each agent's rewards are multiplied by, (A,) float32; 1 for agents that fit no pattern.
+    """The factor of each agent's rewards, (A,) float32; 1 without a pattern that fits.
 
     Raises:
         UserError: for a pattern that no agent fits.
@@ -46,7 +46,7 @@ def reward_factors(scale: Scale, agents: Sequence[str]) -> np.ndarray:
 
 
 class DiscountedReturns:
-    """The discounted return of every slot of a shard so far: G_t = gamma G_{t-1} + r_t, from 0 at each end.
+    """Running discounted returns of a shard's slots: G_t = gamma G_{t-1} + r_t, from 0 after each end.
 
     Args:
         shape: (W, A).
@@ -61,7 +61,7 @@ class DiscountedReturns:
         self._gamma = np.float32(gamma)
 
     def sums(self, buffer: TrajectoryBuffer) -> np.ndarray:
-        """(A, 3) float64 over the last rollout's acting steps: their number, sum and sum of squares of G."""
+        """(A, 3) float64 over the last rollout's acting steps: number, sum and sum of squares of G."""
         found = np.zeros((self.now.shape[1], 3))
         for t in range(buffer.earlier, buffer.earlier + buffer.steps):
             self.now *= self._gamma
@@ -77,9 +77,7 @@ class ReturnDeviation:
     """The running deviation of discounted returns, of each kind or each agent.
 
     Args:
-        by: what has a deviation of its own.
-        kinds: of the world.
-        agents: of the world.
+        by: kind or agent.
 
     Attributes:
         names: (G,) of kinds or agents.
@@ -102,7 +100,7 @@ class ReturnDeviation:
 
     @property
     def divisors(self) -> np.ndarray:
-        """(G,) float32: the deviation, at least `LEAST` of the mean; 1 before anything was earned."""
+        """(G,) float32: the deviation, at least `LEAST` of the mean; 1 before any reward."""
         mean, deviation, _ = (part[:, 0] for part in self._moments)
         found = np.maximum(deviation, np.float32(LEAST) * np.abs(mean))
         return np.where(found > NOTHING, found, np.float32(1.0))
@@ -116,11 +114,7 @@ class ReturnDeviation:
         return [[float(number) for number in row] for row in np.concatenate(self._moments, axis=1)]
 
     def load(self, saved: Any) -> None:
-        """Restores what `save` gave.
-
-        Raises:
-            UserError: if it is of other groups.
-        """
+        """Restores what `save` gave."""
         rows = np.array(saved, np.float32)
         if rows.shape != (len(self.names), 3):
             raise UserError(f"return_deviation: {rows.shape} numbers, not {(len(self.names), 3)}")

@@ -1,11 +1,10 @@
-"""Playing the worlds of a worker's shards for a fixed number of steps and keeping what learning needs.
+"""Rollouts: plays the worlds of a worker's shards for a fixed number of steps and keeps the samples.
 
-The shards go in step: the networks are asked once for all of them (`collect`), and every shard's rows are computed by the same
-instructions however many there are. Every step's rows are sorted by the network that computes them and cut into blocks. Slots that do not act are not computed, but for every
-`IDLE_EVERY`-th step, in which those who wait or are dead but present give a sample of their value.
+All shards step together with one network call (`collect`); the instructions for a shard's rows do not depend on the number of shards.
+Rows are sorted by network and cut into blocks. Slots that do not act are not computed, except in every `IDLE_EVERY`-th step, in which
+idle slots give a sample of their value.
 
-Reset is explicit here as everywhere: a world that is over is restarted after its last step was stored, so the last
-observation of an episode that was cut is there when its value is asked for.
+A world that is over is reset after its last step was stored, so the last observation of a truncated episode can still be evaluated.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from interplay.train.row_copying import RowCopier
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.lifetimes import LifeStatistics
 from interplay.train.run.recording import WindowRecorder
-from interplay.train.samples import PendingSamples, SampleLayout, Seen
+from interplay.train.samples import NetworkInput, PendingSamples, SampleLayout
 from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
@@ -41,39 +40,39 @@ from interplay.train.views import View
 if TYPE_CHECKING:
     from interplay.train.factored.recorder import TeamRecorder
 
-# Of the steps in which an agent waits or is dead but present, every eighth teaches its value, which is needed only
-# where a rollout ends. They never teach the policy.
+# Every eighth idle step (not the agent's turn, or dead but present) trains the value, which is needed only at the end of a rollout.
+# Idle steps never train the policy.
 IDLE_EVERY = 8
 
 InferenceParameters = Mapping[str, Any]  # kind name -> as `PolicyNetwork.precompute` gave them
 
 
-class Staged(NamedTuple):
+class StepInputs(NamedTuple):
     """Input arrays of a kind's networks in one step, for S shards of the run.
 
     Attributes:
         seen: (S, N) rows.
-        parts: of each of this worker's shards, the (N,) rows among them.
-        keys: (T, S, M, 2) uint32, of the keys that actions are drawn with in each step, see `step_keys`.
-        shards: () int32 on the device, how many shards the worker has.
+        parts: views (N,) of it for each of this worker's shards.
+        keys: (T, S, M, 2) uint32, keys of the draws in each step, see `step_keys`.
+        shards: () int32 on the device, number of the worker's shards.
     """
 
-    seen: Seen
-    parts: list[Seen]
+    seen: NetworkInput
+    parts: list[NetworkInput]
     keys: np.ndarray
     shards: jax.Array
 
 
-class Stage(NamedTuple):
-    """One step's rows of one kind on their way to the network and into `PendingSamples`.
+class StepRows(NamedTuple):
+    """One step's rows of one kind, for the networks and for `PendingSamples`.
 
     Attributes:
-        picked: (n,) rows among (W, A_kind), in order of their networks, those who learn first; valid until the next stage of the kind.
-        where: (n,) the same as places among (W, A).
-        network: (n,) number of the network that plays the row.
-        kept: how many of the first rows are of those who learn.
-        blocks: how they are cut; None: they are one network's, and one block.
-        seen: the rows, and further ones that are nobody's.
+        picked: (n,) indices among (W, A_kind), sorted by network, learning ones first; valid until the kind's next call.
+        where: (n,) the same as indices among (W, A).
+        network: (n,) number of the row's network.
+        kept: number of first rows that belong to learning networks.
+        blocks: of the rows; None: one block of one network.
+        seen: the rows, then padding.
     """
 
     picked: np.ndarray
@@ -81,57 +80,55 @@ class Stage(NamedTuple):
     network: np.ndarray
     kept: int
     blocks: Blocks | None
-    seen: Seen
+    seen: NetworkInput
 
 
-Calls = dict[str, tuple[list[Stage], jax.Array | None]]  # kind name -> rows of each shard, outputs of all
+Calls = dict[str, tuple[list[StepRows], jax.Array | None]]  # kind name -> rows of each shard, outputs of all
 
 
-class Answer(NamedTuple):
+class StepOutputs(NamedTuple):
     """The outputs of a kind's networks in one step.
 
     Attributes:
-        stage: which rows were asked.
+        step_rows: the rows.
         outputs: (n, columns + 2), actions, log-probabilities and values.
-        memory: (n, size), what is remembered after it; None where nothing is.
+        memory: (n, size) after the step, or None.
     """
 
-    stage: Stage
+    step_rows: StepRows
     outputs: np.ndarray
     memory: np.ndarray | None
 
 
 class Collector:
-    """One shard's worlds under way, and what is kept of them.
+    """Plays one shard's worlds and keeps their samples.
 
     Args:
         world: a batch, reset.
         networks: of each kind.
-        populations: of the run.
-        opponents: who play what the networks do not.
-        casting: who plays which side.
-        membership: which slots are the learner's, and of each side.
-        buffer: where rewards and ends are written.
+        opponents: play the slots that the networks do not.
+        casting: assigns players to sides.
+        membership: the slots of the learner and of each side.
+        buffer: of the trajectories.
         key: jax random key of the shard; actions of step t of update u are drawn with ``fold_in(key, u T + t)``.
-        mask_dead: only steps whose action was read teach the policy, not those of the dead who are present.
-        view: what central critics see; None: values are the networks' own.
-        score: what decides a match of a league: ``"return"``, or a metric with one value per agent.
+        mask_dead: only steps with a read action train the policy, not those of dead agents that are present.
+        view: input of central critics; None: values are the networks' own.
+        score: decides a league's match: ``"return"``, or a metric with one value per agent.
 
     Attributes:
-        present: (W, A) bool, the slot's life goes on: acting, waiting, or dead but earning.
-        pending: kind name -> samples that are not learnt from yet.
-        lives: statistics of lives.
-        episodes: statistics of episodes, by when they began.
-        learns: (Q + R + G,) bool, the populations whose samples are kept; the others, past selves and guests only act.
-        truth: (W, A) bool, who is of the population that is guessed, in the step that is played; nobody without one.
-        acted: actions that the networks took in the last rollout, those of past selves not counted.
-        memory: kind name -> (W A_kind, size) float32, what agents remember; of kinds that do.
-        fresh: (W, A) bool, a life remembers nothing yet.
+        present: (W, A) bool, the slot's life goes on: acting, idle, or dead but earning.
+        pending: kind name -> samples that are not trained on yet.
+        lives, episodes: statistics.
+        learns: (Q + R + G,) bool, populations with samples to keep; the others, past selves and guests only act.
+        truth: (W, A) bool, slots of the guessed population in the present step.
+        acted: actions of this run's networks in the last rollout, without those of past selves.
+        memory: kind name -> (W A_kind, size) float32, for kinds with memory.
+        fresh: (W, A) bool, a life's memory is empty.
         keys: kind name -> data of its random key, uint32.
-        most_blocks: kind name -> blocks that its rows are cut into at most.
-        tap: records the first world; None where nobody does.
-        recorder: keeps frames of teams in the place of samples; no values are computed in play then. None: samples are kept.
-        room: shards of the run, for which the arrays that networks are asked with have room.
+        most_blocks: kind name -> most blocks of its rows.
+        tap: records the first world, or None.
+        recorder: keeps frames of teams instead of samples, and no values are computed; None: samples are kept.
+        room: shards of the run, the size of the networks' input arrays.
     """
 
     tap: WindowRecorder | None = None
@@ -166,7 +163,7 @@ class Collector:
         others = (np.ones(casting.places, bool), np.zeros(casting.guests, bool))
         self._played = np.concatenate([populations.played, *others])
         self._own = self._played & (np.arange(len(self._played)) < len(populations.names))
-        self._alone = len(self._played) == 1  # one network plays all slots
+        self._alone = len(self._played) == 1  # a single network plays all slots
         self.pending: dict[str, PendingSamples] = {}
         self.set_learning(populations.played)
         drawn = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
@@ -187,14 +184,12 @@ class Collector:
         self._counts = np.zeros((2, len(self._played)), np.int64)
         self._choosing = {name: _first_choices(own.distribution) for name, own in networks.items()}
         chosen = all(first is not None for first in self._choosing.values())
-        self._sampled = (
-            chosen and not opponents.guests
-        )  # every action is a choice that a network of the run drew
+        self._sampled = chosen and not opponents.guests  # all actions are choices that networks drew
 
     def set_learning(self, learns: np.ndarray) -> None:
-        """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
+        """Sets which populations learn, (Q,) bool; drops pending samples of the others."""
         self.learns = np.append(learns, np.zeros(len(self._played) - len(learns), bool))
-        # Networks in the order in which their rows stand: those who learn come first, so that the others' rows can be dropped.
+        # Rows are sorted by this order: learning networks first, so that the rows of the others can be dropped.
         self._order = np.argsort(~self.learns, kind="stable")
         self._rank = np.argsort(self._order).astype(np.uint16)
         for pending in self.pending.values():
@@ -203,10 +198,10 @@ class Collector:
     # -- a step -----------------------------------------------------------------------------------------
 
     def begin_step(self, t: int) -> np.ndarray:
-        """Looks who is there; gives who is asked, (W, A) bool: those who act, and in some steps those who only wait."""
+        """Returns the mask (W, A) of slots to run the networks on: acting slots, and in some steps idle ones."""
         self._seat()
         self._teaches = teaches = self.buffer.acting[self.buffer.earlier + t]
-        self.acted += step_kernels.look(
+        self.acted += step_kernels.find_present(
             self.world.timestep.acting,
             self._network,
             self._own,
@@ -222,13 +217,13 @@ class Collector:
             return teaches
         return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
 
-    def step(self, t: int, answers: Mapping[str, Answer]) -> None:
-        """Keeps the outputs of networks, lets opponents act, and takes the step."""
+    def step(self, t: int, results: Mapping[str, StepOutputs]) -> None:
+        """Keeps the networks' outputs, lets opponents act, and steps the world."""
         timestep, at = self.world.timestep, self.buffer.earlier + t
-        actions = {name: self._act(name, answer, at) for name, answer in answers.items()}
+        actions = {name: self._act(name, result, at) for name, result in results.items()}
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         action = self.opponents.act(ours, timestep, self._network)
-        # Sampled choices are in range. A `step` that a subclass or a caller replaced still runs.
+        # Sampled choices are in range, so their check is skipped unless `step` was replaced.
         unchecked = self._sampled and getattr(self.world.step, "__func__", None) is World.step
         timestep = self.world.step_unchecked(action) if unchecked else self.world.step(action)
         if self.tap is not None:
@@ -256,35 +251,35 @@ class Collector:
         if self.recorder is not None:
             self.recorder.end_step(buffer.acting[at], buffer.ended[at])
 
-    def _act(self, name: str, answer: Answer, at: int) -> np.ndarray | Mapping[str, np.ndarray]:
-        """Stores the outputs of a kind's networks; returns their actions in the form of `World.step`."""
-        stage, outputs, memory = answer
+    def _act(self, name: str, result: StepOutputs, at: int) -> np.ndarray | Mapping[str, np.ndarray]:
+        """Stores the outputs of a kind's networks; returns the actions for `World.step`."""
+        step_rows, outputs, memory = result
         own, value, first = self.networks[name].distribution, self.buffer.value[at], self._choosing[name]
         action: Any
         space: Any = own.space
         if first is None:
             flat = np.zeros((self.rows(name), own.columns), np.float32)
-            step_kernels.place(outputs, stage.picked, stage.where, value, flat)
+            step_kernels.place(outputs, step_rows.picked, step_rows.where, value, flat)
             action = own.to_world(flat.reshape(self.world.num_worlds, -1, own.columns))
         else:
             action = np.zeros((self.rows(name), own.columns), space.dtype)
-            step_kernels.choose(outputs, stage.picked, stage.where, first, value, action)
+            step_kernels.choose(outputs, step_rows.picked, step_rows.where, first, value, action)
             action = action.reshape(self.world.num_worlds, -1, *space.shape)
-        self._keep(name, stage, outputs, at)
+        self._keep(name, step_rows, outputs, at)
         if memory is not None:
             step_kernels.remember(
-                memory, stage.picked, stage.where, self._teaches, self.memory[name], self.fresh
+                memory, step_rows.picked, step_rows.where, self._teaches, self.memory[name], self.fresh
             )
         return action
 
-    def cut(self) -> np.ndarray | None:
-        """(W, A) bool, learners truncated in this step, whose last observation needs a value; None if there are none."""
+    def truncated_mask(self) -> np.ndarray | None:
+        """(W, A) mask of learners truncated in this step, for bootstrap values; None if there are none."""
         if self.recorder is not None or not self._happened & step_kernels.CUT:
             return None
         return self.world.timestep.truncated & self._learning()
 
     def end_step(self, t: int) -> None:
-        """Counts lives and episodes that ended, and restarts worlds that are over."""
+        """Counts ended lives and episodes, and resets worlds that are over."""
         if not self._happened & (step_kernels.ENDED | step_kernels.OVER):
             return
         timestep, ended = self.world.timestep, self.buffer.ended[self.buffer.earlier + t]
@@ -308,8 +303,8 @@ class Collector:
             self.opponents.forget(over)
             self.casting.draw(over)
 
-    def after(self) -> np.ndarray:
-        """(W, A) bool, learners who are there after the last step: the value of what they see is wanted."""
+    def last_mask(self) -> np.ndarray:
+        """(W, A) mask of learners present after the last step, for the last values."""
         if self.recorder is not None:
             return np.zeros(self.present.shape, bool)
         self._seat()
@@ -317,19 +312,19 @@ class Collector:
         return self._learning()
 
     def _forget(self, ended: np.ndarray) -> None:
-        """Lives that ended are forgotten: who comes next in their slots begins with zeros."""
+        """Clears the memory of ended lives; the next life in a slot begins with zeros."""
         self.fresh |= ended
         for name, memory in self.memory.items():
             memory[ended[:, self._slots[name]].reshape(-1)] = 0.0
 
     def begin_anew(self) -> None:
-        """New episodes began in all worlds: nothing is under way, nothing is remembered."""
+        """Clears lives and memory after new episodes began in all worlds."""
         self.present[:] = False
         if self.memory:
             self._forget(np.ones(self.present.shape, bool))
 
     def _scores(self) -> np.ndarray:
-        """(W, A) float64, how well everybody did in an episode that is over with this step."""
+        """(W, A) float64 scores of all slots in episodes that are over with this step."""
         if self._score == "return":
             return self.episodes.returns
         return np.asarray(self.world.metrics[self._score], np.float64)
@@ -343,66 +338,66 @@ class Collector:
         self._network = self.casting.seat(self._born, self.world)
 
     def _learning(self) -> np.ndarray:
-        """(W, A) bool, slots with a life of those who learn."""
+        """(W, A) mask of present slots of learning networks."""
         return self.present if self._alone else self.present & self.learns[self._network]
 
     # -- rows for the networks ----------------------------------------------------------------------------
 
-    def stage(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
-        """Writes what a kind's networks are asked with, the rows in `wanted` that are no opponent's, into the first rows of `out`."""
-        stage = self._sort(name, wanted, out)
-        own, picked = self.networks[name], stage.picked
+    def write_inputs(self, name: str, wanted: np.ndarray, out: NetworkInput) -> StepRows:
+        """Writes a kind's network inputs into the first rows of `out`, for slots in `wanted` that networks play."""
+        step_rows = self._sort(name, wanted, out)
+        own, picked = self.networks[name], step_rows.picked
         timestep = self.world.timestep
-        observation = own.told(self.world.by_kind(timestep.observation)[name], self.world.num_worlds)
+        observation = own.with_marks(self.world.by_kind(timestep.observation)[name], self.world.num_worlds)
         self._copiers[name].write(observation, picked, out.rows)
         if not out.has_more:
-            return stage
+            return step_rows
         seen = out.part(slice(len(picked)))
         if seen.view is not None and self._view is not None:
             view = self._view.of(self.world).reshape(-1, self._view.size)
-            seen.view[...] = view[stage.where]
+            seen.view[...] = view[step_rows.where]
         if seen.memory is not None and seen.fresh is not None:
             step_kernels.copy_rows(self.memory[name], picked, seen.memory, 0)
-            seen.fresh[...] = self.fresh.reshape(-1)[stage.where]
+            seen.fresh[...] = self.fresh.reshape(-1)[step_rows.where]
         if seen.mask is not None:
             mask = self.world.by_kind(timestep.action_mask)[name]
             flat = own.distribution.flat_mask(mask, (self.world.num_worlds, len(self._slots[name])))
             seen.mask[...] = True if flat is None else flat.reshape(-1, flat.shape[-1])[picked]
-        return stage
+        return step_rows
 
     def rows(self, name: str) -> int:
         """Slots of a kind in all worlds."""
         return self.world.num_worlds * len(self._slots[name])
 
-    def reach(self, name: str) -> int:
-        """Rows that a call of a kind's networks reads: those of all slots, and as far as the last block may reach."""
+    def input_rows(self, name: str) -> int:
+        """Rows that a call of a kind's networks reads: all slots, and the overhang of the last block."""
         return self.rows(name) + (0 if self.most_blocks[name] == 1 else self.block[name])
 
-    def _sort(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
+    def _sort(self, name: str, wanted: np.ndarray, out: NetworkInput) -> StepRows:
         rows, slots = self._rows[name], self._slots[name]
         n = step_kernels.pick(wanted, slots, self._network, self._played, self._rank, self._counts, rows)
         picked, where, player = rows[:, :n]
         block, most = self.block[name], self.most_blocks[name]
         if self._alone:
             blocks = None if most == 1 else cut_alone(n, block, most)
-            return Stage(picked, where, player, n, blocks, out)
+            return StepRows(picked, where, player, n, blocks, out)
         counts = self._counts[0]
         cuts = np.zeros((3, most), np.int32)
         number = step_kernels.cut(counts, self._order, block, *cuts)
         blocks = Blocks(cuts[0], cuts[1], cuts[2], np.array(number, np.int32))
         kept = int(counts[: np.count_nonzero(self.learns)].sum())
-        return Stage(picked, where, player, kept, blocks, out)
+        return StepRows(picked, where, player, kept, blocks, out)
 
-    def _keep(self, name: str, stage: Stage, outputs: np.ndarray, at: int) -> None:
-        """Keeps the stage's rows of those who learn."""
+    def _keep(self, name: str, step_rows: StepRows, outputs: np.ndarray, at: int) -> None:
+        """Keeps the rows of learning networks."""
         if self.recorder is not None:
-            self.recorder.keep(name, stage.picked, outputs)
+            self.recorder.keep(name, step_rows.picked, outputs)
             return
-        pending, where = self.pending[name], stage.where[: stage.kept]
+        pending, where = self.pending[name], step_rows.where[: step_rows.kept]
         truth = None
         if pending.truth is not None:
             truth = self.truth[where // self.truth.shape[1]][:, self._slots[name]]
-        pending.append(stage.seen, outputs, at, where, stage.network, self._teaches, truth)
+        pending.append(step_rows.seen, outputs, at, where, step_rows.network, self._teaches, truth)
 
     def _most_blocks(self, name: str) -> int:
         return self.networks[name].most_blocks(self.rows(name), self.block[name], self.casting.places)
@@ -421,15 +416,9 @@ class Collector:
 
 
 def collect(shards: Sequence[Collector], parameters: InferenceParameters, update: int) -> dict[str, float]:
-    """Plays T steps of all worlds of some shards; on a device in halves: it answers for one while the worlds of the other step.
+    """Plays T steps of all worlds of a worker's shards; returns seconds in networks (``act``) and worlds (``step``).
 
-    Args:
-        shards: of this worker.
-        parameters: kind name -> as `PolicyNetwork.precompute` gave them.
-        update: number of the update.
-
-    Returns:
-        Seconds spent in networks (``act``) and in worlds (``step``).
+    With a device the shards form two halves: the device computes one while the worlds of the other step.
     """
     steps = shards[0].buffer.steps
     groups = [Group(part, parameters, update) for part in cut_groups(shards)]
@@ -451,16 +440,13 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
 
 
 def cut_groups(shards: Sequence[Collector]) -> list[Sequence[Collector]]:
-    """The shards that share a call of the networks: all, or half of them on a device."""
+    """The shards that share a network call: all, or with a device two halves."""
     network, half = next(iter(shards[0].networks.values())), len(shards) // 2
     return [shards] if network.device is None or not half else [shards[:half], shards[half:]]
 
 
 class Group:
-    """Shards that share a call of the networks.
-
-    Args:
-        shards, parameters, update: as of `collect`.
+    """Shards that share a network call; arguments as of `collect`.
 
     Attributes:
         acting, stepping: seconds in networks and in worlds.
@@ -468,32 +454,30 @@ class Group:
 
     def __init__(self, shards: Sequence[Collector], parameters: InferenceParameters, update: int) -> None:
         self._shards, self._parameters, self._update = shards, parameters, update
-        self._staged = allocate_staged(shards, update * shards[0].buffer.steps)
+        self._inputs = allocate_inputs(shards, update * shards[0].buffer.steps)
         self.acting = self.stepping = 0.0
 
     def begin_step(self, t: int) -> None:
-        """Calls the networks for a step; their inputs stay as they are until `end_step` has read the outputs."""
+        """Calls the networks for a step; the inputs stay unchanged until `end_step` has read the outputs."""
         began = time.perf_counter()
         wanted = [shard.begin_step(t) for shard in self._shards]
-        self._calls = ask(self._shards, self._parameters, wanted, t, self._staged)
+        self._calls = call_networks(self._shards, self._parameters, wanted, t, self._inputs)
         self.acting += time.perf_counter() - began
 
     def end_step(self, t: int) -> None:
-        """Takes the step with the answers."""
+        """Reads the outputs and steps the worlds."""
         began = time.perf_counter()
-        answers = read(self._shards, self._calls)
+        results = read_outputs(self._shards, self._calls)
         acted = time.perf_counter()
-        for shard, own in zip(self._shards, answers, strict=True):
+        for shard, own in zip(self._shards, results, strict=True):
             try:
                 shard.step(t, own)
-            except UserError:  # of an action that came from what is no number
+            except UserError:  # an action may come from NaN observations, which are the better message
                 refuse_bad_observations(shard, self._update)
                 raise
-        cuts = [shard.cut() for shard in self._shards]
+        cuts = [shard.truncated_mask() for shard in self._shards]
         if any(cut is not None for cut in cuts):
-            self._ask_values(
-                cuts, [shard.buffer.bootstrap[shard.buffer.earlier + t] for shard in self._shards]
-            )
+            self._evaluate(cuts, [shard.buffer.bootstrap[shard.buffer.earlier + t] for shard in self._shards])
         for shard in self._shards:
             shard.end_step(t)
         self.acting, self.stepping = self.acting + acted - began, self.stepping + time.perf_counter() - acted
@@ -501,87 +485,92 @@ class Group:
     def end(self) -> None:
         """Computes the values of the observations after the last step."""
         began = time.perf_counter()
-        wanted = [shard.after() for shard in self._shards]
+        wanted = [shard.last_mask() for shard in self._shards]
         for shard in self._shards:
             shard.buffer.last_value[...] = 0.0
-        self._ask_values(wanted, [shard.buffer.last_value for shard in self._shards])
+        self._evaluate(wanted, [shard.buffer.last_value for shard in self._shards])
         self.acting += time.perf_counter() - began
 
-    def _ask_values(self, wanted: Sequence[np.ndarray | None], out: Sequence[np.ndarray]) -> None:
-        """Writes V of what the agents in `wanted` see, (W, A) for each shard or None, into `out`, (W, A) each.
+    def _evaluate(self, wanted: Sequence[np.ndarray | None], out: Sequence[np.ndarray]) -> None:
+        """Writes the values of slots in `wanted`, (W, A) per shard or None, into `out`, (W, A) each.
 
-        The program that acts gives values as well; one for values alone would have to be compiled.
+        The acting program computes values as well; a program for values alone would have to be compiled.
         """
         masks = [
             np.zeros(values.shape, bool) if want is None else want
             for want, values in zip(wanted, out, strict=True)
         ]
-        calls = ask(self._shards, self._parameters, masks, 0, self._staged)
-        for answers, values in zip(read(self._shards, calls), out, strict=True):
-            for answer in answers.values():
-                values.reshape(-1)[answer.stage.where] = answer.outputs[:, -1]
+        calls = call_networks(self._shards, self._parameters, masks, 0, self._inputs)
+        for results, values in zip(read_outputs(self._shards, calls), out, strict=True):
+            for result in results.values():
+                values.reshape(-1)[result.step_rows.where] = result.outputs[:, -1]
 
 
-def allocate_staged(shards: Sequence[Collector], played: int = 0) -> dict[str, Staged]:
-    """Room for the rows of one step of all shards of the run, of which these are the first, by kind; after so many steps that were played.
+def allocate_inputs(shards: Sequence[Collector], played: int = 0) -> dict[str, StepInputs]:
+    """Allocates the network inputs of one step by kind, for all shards of the run; `played` steps came before.
 
-    All workers run the same compiled program then, however many there are. On a device there are no other shards than these.
+    The compiled program is then the same for any number of workers. On a device these shards are all.
     """
     counters = (np.arange(shards[0].buffer.steps) + played).astype(np.uint32)
-    first, staged = shards[0], {}
+    first, inputs = shards[0], {}
     room = max(first.room, len(shards)) if next(iter(first.networks.values())).device is None else len(shards)
     for name, pending in first.pending.items():
-        seen = pending.layout.allocate(room, first.reach(name))
+        seen = pending.layout.allocate(room, first.input_rows(name))
         keys = np.stack([shard.keys[name] for shard in _filled(shards, room)])
         parts = [seen.part(at) for at in range(len(shards))]
         drawn = jax.device_get(step_keys(*jax.device_put((keys, counters)), first.most_blocks[name]))
         count = jax.device_put(np.int32(len(shards)), first.networks[name].device)
-        staged[name] = Staged(seen, parts, drawn, count)
-    return staged
+        inputs[name] = StepInputs(seen, parts, drawn, count)
+    return inputs
 
 
 def _filled(parts: Sequence[Any], room: int) -> list[Any]:
-    """The parts, filled up to `room`; the entries of other workers' shards are not read."""
+    """Pads the parts to `room`; padding is not read."""
     return [*parts, *[parts[0]] * (room - len(parts))]
 
 
-def ask(
+def call_networks(
     shards: Sequence[Collector],
     parameters: InferenceParameters,
     wanted: Sequence[np.ndarray],
     t: int,
-    staged: Mapping[str, Staged],
+    inputs: Mapping[str, StepInputs],
 ) -> Calls:
-    """Calls the networks of each kind for the agents in `wanted`, (W, A) for each shard; on a device without waiting for the outputs.
+    """Calls each kind's networks for the slots in `wanted`, (W, A) per shard; a device does not wait for outputs.
 
-    What the rows hold stays in `staged` until the next call.
+    The inputs stay in `inputs` until the next call.
     """
     calls: Calls = {}
     for name, network in shards[0].networks.items():
-        own = staged[name]
-        stages = [
-            shard.stage(name, want, part) for shard, want, part in zip(shards, wanted, own.parts, strict=True)
+        own = inputs[name]
+        all_rows = [
+            shard.write_inputs(name, want, part)
+            for shard, want, part in zip(shards, wanted, own.parts, strict=True)
         ]
-        some = any(len(stage.picked) for stage in stages)
+        some = any(len(step_rows.picked) for step_rows in all_rows)
         calls[name] = (
-            stages,
-            _call(network, parameters[name], stages, t, own, shards[0].block[name]) if some else None,
+            all_rows,
+            _call(network, parameters[name], all_rows, t, own, shards[0].block[name]) if some else None,
         )
     return calls
 
 
-def read(shards: Sequence[Collector], calls: Calls) -> list[dict[str, Answer]]:
-    """The answers to each shard, once they are there."""
-    answers: list[dict[str, Answer]] = [{} for _ in shards]
+def read_outputs(shards: Sequence[Collector], calls: Calls) -> list[dict[str, StepOutputs]]:
+    """Waits for the outputs and returns them for each shard."""
+    results: list[dict[str, StepOutputs]] = [{} for _ in shards]
     for name, network in shards[0].networks.items():
-        stages, found = calls[name]
+        all_rows, found = calls[name]
         outputs = None if found is None else _fetch(found, network.device)
         columns = network.distribution.columns + 2
-        for at, stage in enumerate(stages):
-            rows = np.zeros((0, columns), np.float32) if outputs is None else outputs[at, : len(stage.picked)]
+        for at, step_rows in enumerate(all_rows):
+            rows = (
+                np.zeros((0, columns), np.float32)
+                if outputs is None
+                else outputs[at, : len(step_rows.picked)]
+            )
             memory = rows[:, columns:] if network.memory and outputs is not None else None
-            answers[at][name] = Answer(stage, rows[:, :columns], memory)
-    return answers
+            results[at][name] = StepOutputs(step_rows, rows[:, :columns], memory)
+    return results
 
 
 def _fetch(outputs: jax.Array, device: Any) -> np.ndarray:
@@ -590,17 +579,22 @@ def _fetch(outputs: jax.Array, device: Any) -> np.ndarray:
 
 
 def _call(
-    network: PolicyNetwork, parameters: Any, stages: Sequence[Stage], t: int, staged: Staged, block: int
+    network: PolicyNetwork,
+    parameters: Any,
+    all_rows: Sequence[StepRows],
+    t: int,
+    inputs: StepInputs,
+    block: int,
 ) -> jax.Array:
-    """(S, N, columns + 2 + size) of one compiled call; S shards of the run, of which those that are not given have zeros."""
-    seen, blocks = staged.seen, None
-    if stages[0].blocks is not None:
-        cuts = _filled([stage.blocks for stage in stages], staged.keys.shape[1])
+    """(S, N, columns + 2 + size) outputs of one compiled call for S shards of the run; zeros for other workers' shards."""
+    seen, blocks = inputs.seen, None
+    if all_rows[0].blocks is not None:
+        cuts = _filled([step_rows.blocks for step_rows in all_rows], inputs.keys.shape[1])
         blocks = Blocks(*(np.stack(parts) for parts in zip(*cuts, strict=True)))
-    given, beside = (seen.rows, seen.mask, seen.memory, seen.view), (blocks, staged.keys[t])
+    given, beside = (seen.rows, seen.mask, seen.memory, seen.view), (blocks, inputs.keys[t])
     (rows, mask, memory, view), (blocks, keys) = put_rows(given, beside, network.device, blocks is None)
     outputs: jax.Array = network.act(
-        parameters, rows, mask, blocks, keys, memory, view, staged.shards, block=block
+        parameters, rows, mask, blocks, keys, memory, view, inputs.shards, block=block
     )
     if network.device is not None:
         outputs.copy_to_host_async()
@@ -608,7 +602,7 @@ def _call(
 
 
 def _first_choices(distribution: Distribution) -> np.ndarray | None:
-    """(columns,) int64, the number of each head's first choice; None where an action is more than one array of choices."""
+    """(columns,) int64, the number of each head's first choice; None unless an action is one array of choices."""
     (part, *more) = distribution.parts
     if more or not part.choices or isinstance(distribution.space, spaces.Dict):
         return None

@@ -1,4 +1,4 @@
-"""Copying observations of a world into rows, step after step, in one compiled call for each array that its leaves are views of."""
+"""Copies a world's observations into rows, with one compiled call per underlying array."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from interplay.train.observations import ObservationRows, Rows
 from interplay.train.step_kernels import copy_runs
 
-WIDE = 64  # numbers of a leaf from which on NumPy copies faster, row by row
+WIDE = 64  # numbers of a leaf above which NumPy copies faster, row by row
 
 
 class Run(NamedTuple):
-    """Leaves that lie in one array.
+    """Leaves that are views of one array.
 
     Attributes:
-        dtype: of the rows that they are copied to.
+        dtype: of the rows.
         table: (N, k), a view of the array: a row for each agent.
-        runs: (R, 3) int64, first column in the table, first column in the rows, how many.
+        runs: (R, 3) int64, first column in the table, first column in the rows, number of columns.
     """
 
     dtype: str
@@ -28,16 +28,12 @@ class Run(NamedTuple):
 
 
 class RowCopier:
-    """`ObservationRows.write` for one world, which mostly shows the same arrays in every step.
-
-    Args:
-        layout: of the rows.
-    """
+    """`ObservationRows.write` for a world that mostly returns the same arrays in every step."""
 
     def __init__(self, layout: ObservationRows) -> None:
         self._places = layout.places
-        self._seen: list[np.ndarray] = []
-        self._ids: list[int] = []  # of `_seen`, which stay alive
+        self._leaves: list[np.ndarray] = []
+        self._ids: list[int] = []  # of `_leaves`, which stay alive
         self._runs: list[Run] = []
         self._wide: list[tuple[str, slice, np.ndarray]] = []
 
@@ -45,14 +41,14 @@ class RowCopier:
         """Copies the agents `index` among the flattened (W, A, ...) into the first rows of `out`."""
         leaves = [observation[key] for key in self._places]
         if list(map(id, leaves)) != self._ids:
-            self._look_at(leaves)
+            self._find_runs(leaves)
         for dtype, table, runs in self._runs:
             copy_runs(table, runs, index, out[dtype])
         for dtype, columns, leaf in self._wide:
             out[dtype][: len(index), columns] = leaf[index]
 
-    def _look_at(self, leaves: list[np.ndarray]) -> None:
-        """Finds out which leaves lie in one array."""
+    def _find_runs(self, leaves: list[np.ndarray]) -> None:
+        """Groups the leaves that are views of one array."""
         self._runs, self._wide = [], []
         together: dict[tuple[str, np.dtype, int], list[tuple[int, slice, np.ndarray]]] = {}
         views = True
@@ -67,13 +63,13 @@ class RowCopier:
             together.setdefault((dtype, flat.dtype, row), []).append((flat.ctypes.data, columns, flat))
         for (dtype, own, row), parts in together.items():
             self._runs += _joined(dtype, own, row, sorted(parts, key=lambda part: part[0]))
-        # A leaf that had to be copied to be laid flat is another one in the next step.
-        self._seen = leaves if views else []
-        self._ids = list(map(id, self._seen))
+        # A leaf that had to be copied to be flattened is a new array in every step.
+        self._leaves = leaves if views else []
+        self._ids = list(map(id, self._leaves))
 
 
 def _joined(dtype: str, own: np.dtype, row: int, parts: list[tuple[int, slice, np.ndarray]]) -> list[Run]:
-    """Runs over leaves of one dtype and as many bytes from agent to agent, in the order of their addresses."""
+    """Runs over leaves of one dtype and one stride between agents, in the order of their addresses."""
     found: list[Run] = []
     while parts:
         first, _, flat = parts[0]

@@ -1,4 +1,4 @@
-"""The samples of a shard: observations and actions of one kind of agent, and where they stand in the trajectories."""
+"""The samples of a shard: observations and actions of one kind, and their places in the trajectories."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from interplay.train.step_kernels import keep
 _EXTRA = 2  # columns after the action's: log-probability and value
 
 
-class Seen(NamedTuple):
-    """Rows as networks are asked with them; every array may have more axes in front.
+class NetworkInput(NamedTuple):
+    """Rows of network inputs; every array may have more axes in front.
 
     Attributes:
         rows: name of a dtype -> (N, numbers), observations.
-        mask: (N, choices) bool, or None where the world has no action mask.
-        memory: (N, size) float32, what is remembered before the step, or None.
-        fresh: (N,) bool, nothing is remembered yet; None without memory.
-        view: (N, size) float32, what a central critic sees, or None.
+        mask: (N, choices) bool, or None without action masks.
+        memory: (N, size) float32 before the step, or None.
+        fresh: (N,) bool, the memory is empty; None without memory.
+        view: (N, size) float32, a central critic's input, or None.
     """
 
     rows: Rows
@@ -32,10 +32,10 @@ class Seen(NamedTuple):
     fresh: np.ndarray | None
     view: np.ndarray | None
 
-    def part(self, index: Any) -> Seen:
+    def part(self, index: Any) -> NetworkInput:
         """Some of the rows."""
         rows = {dtype: array[index] for dtype, array in self.rows.items()}
-        return Seen(rows, *(None if array is None else array[index] for array in self[1:]))
+        return NetworkInput(rows, *(None if array is None else array[index] for array in self[1:]))
 
     @property
     def has_more(self) -> bool:
@@ -47,22 +47,22 @@ class Seen(NamedTuple):
         return [*self.rows.values(), *(array for array in self[1:] if array is not None)]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that there are, by name."""
+        """The arrays by name."""
         named = {f"observation/{dtype}": array for dtype, array in self.rows.items()}
         some = zip(self._fields[1:], self[1:], strict=True)
         return named | {name: array for name, array in some if array is not None}
 
 
 class SampleLayout(NamedTuple):
-    """What the samples of a kind are made of.
+    """The layout of a kind's samples.
 
     Attributes:
-        observation: how observations are laid out.
+        observation: layout of observations.
         columns: of an action.
-        choices: of an action mask; None where the world has none.
-        seats: of whom it is guessed who they are; None where nothing is guessed.
-        memory: numbers that an agent remembers; 0 for nothing.
-        view: numbers that a central critic sees; 0 for none.
+        choices: of an action mask; None without masks.
+        seats: number of guessed seats; None without guessing.
+        memory: size of the memory; 0 for none.
+        view: size of a central critic's input; 0 for none.
     """
 
     observation: ObservationRows
@@ -72,23 +72,23 @@ class SampleLayout(NamedTuple):
     memory: int = 0
     view: int = 0
 
-    def allocate(self, *rows: int) -> Seen:
-        """Arrays for so many rows; with several numbers (..., rows)."""
+    def allocate(self, *rows: int) -> NetworkInput:
+        """Zeros with the leading shape `rows`."""
         mask = None if self.choices is None else zeros((*rows, self.choices), bool)
         memory, fresh = (zeros((*rows, self.memory)), zeros(rows, bool)) if self.memory else (None, None)
         view = zeros((*rows, self.view)) if self.view else None
-        return Seen(self.observation.allocate(*rows), mask, memory, fresh, view)
+        return NetworkInput(self.observation.allocate(*rows), mask, memory, fresh, view)
 
 
 class ReadySamples(NamedTuple):
-    """What is learnt from in one update, samples of one kind; N of them.
+    """The N samples of one kind to train on in an update.
 
     Attributes:
         picked: (N,) places in `PendingSamples`.
         population: (N,) uint8.
         advantage: (N,) float32.
         target: (N,) float32, of the value.
-        value: (N,) float32, when the sample was made.
+        value: (N,) float32, at the time of the sample.
     """
 
     picked: np.ndarray
@@ -99,22 +99,22 @@ class ReadySamples(NamedTuple):
 
 
 class PendingSamples:
-    """Samples that are not learnt from yet, in the order of their steps.
+    """Samples that are not trained on yet, in the order of their steps.
 
     Args:
-        layout: what they are made of.
-        capacity: most samples that are kept; memory is used as far as they come.
+        layout: of the samples.
+        capacity: most samples; untouched memory stays unused.
 
     Attributes:
-        count: samples that are there; arrays are longer.
-        kept: how many of them earlier updates left.
-        seen: what the networks saw.
+        count: number of samples; arrays are longer.
+        kept: number of samples from earlier updates.
+        seen: the networks' inputs.
         outputs: (capacity, columns + 2) float32: action, log-probability, value.
-        step: (capacity,) int32, place in the trajectories.
-        slot: (capacity,) int32, w A + a, among all slots of the world.
+        step: (capacity,) int32, index in the trajectories.
+        slot: (capacity,) int32, w A + a.
         population: (capacity,) uint8.
-        acts: (capacity,) bool, the sample teaches the policy, not the value alone.
-        truth: (capacity, seats) bool, who is of the population that is guessed, or None.
+        acts: (capacity,) bool, the sample trains the policy, not the value alone.
+        truth: (capacity, seats) bool, seats of the guessed population, or None.
     """
 
     def __init__(self, layout: SampleLayout, capacity: int) -> None:
@@ -135,12 +135,12 @@ class PendingSamples:
 
     @property
     def log_prob(self) -> np.ndarray:
-        """(capacity,) float32, when the action was drawn."""
+        """(capacity,) float32, at the time of the sample."""
         return self.outputs[:, -_EXTRA]
 
     def append(
         self,
-        seen: Seen,
+        seen: NetworkInput,
         outputs: np.ndarray,
         step: int,
         slot: np.ndarray,
@@ -153,10 +153,10 @@ class PendingSamples:
         Args:
             seen: n rows, or more, of which the first are kept; so of `outputs` and `population`.
             outputs: (n, columns + 2).
-            step: place in the trajectories.
+            step: index in the trajectories.
             slot: (n,).
             population: (n,).
-            teaches: (W, A) bool, slots whose samples teach the policy.
+            teaches: (W, A) bool, slots with samples that train the policy.
             truth: (n, seats), or None.
         """
         new = slice(self.count, self.count + len(slot))
@@ -180,29 +180,20 @@ class PendingSamples:
         self.count = new.stop
 
     def keep(self, which: np.ndarray, back: int) -> None:
-        """Keeps the samples of the (count,) mask `which`; the trajectories have moved `back` steps."""
+        """Keeps the samples in the mask `which` (count,); the trajectories moved back by `back` steps."""
         index = np.flatnonzero(which)
-        if 0 < len(index) < self.count:  # where all stay, nothing has to move
+        if 0 < len(index) < self.count:  # if all stay, nothing has to move
             for array in self.arrays().values():
                 array[: len(index)] = array[index]
         self.count = self.kept = len(index)
         self.step[: self.count] -= back
 
     def save(self) -> dict[str, np.ndarray]:
-        """The samples that wait."""
+        """Copies of the pending samples."""
         return {name: array[: self.count].copy() for name, array in self.arrays().items()}
 
     def load(self, arrays: Mapping[str, np.ndarray], owner: str, bounds: Bounds | None = None) -> None:
-        """Restores what `save` gave.
-
-        Args:
-            arrays: of the checkpoint.
-            owner: named in an error.
-            bounds: least and most step, slot and population.
-
-        Raises:
-            UserError: if the samples are of other observations or of more slots.
-        """
+        """Restores `save`; `bounds` are the limits of step, slot and population."""
         first = arrays.get("step")
         rows = len(first) if first is not None and first.ndim == 1 else 0
         if rows > self.capacity:
@@ -211,7 +202,7 @@ class PendingSamples:
         self.count = self.kept = rows
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that is kept, by name."""
+        """The arrays by their names in checkpoints."""
         names = ("step", "slot", "population", "acts") + (() if self.truth is None else ("truth",))
         own = {"said": self.outputs} | {name: getattr(self, name) for name in names}  # "said" in checkpoints
         return self.seen.arrays() | own
@@ -220,17 +211,17 @@ class PendingSamples:
 def cut_sequences(
     step: np.ndarray, slot: np.ndarray, population: np.ndarray, length: int, origin: int
 ) -> np.ndarray:
-    """Cuts samples into sequences of one slot and population, within windows of so many steps.
+    """Cuts samples into sequences of one slot and population, within windows of L steps.
 
     Args:
-        step: (N,) places in the trajectories.
+        step: (N,) indices in the trajectories.
         slot: (N,).
         population: (N,).
-        length: L, steps of a window.
-        origin: a step with which a window begins.
+        length: L.
+        origin: the first step of some window.
 
     Returns:
-        (U, L) places of the samples in the order of their steps, filled up with -1.
+        (U, L) indices of the samples in the order of their steps, padded with -1.
 
     Example:
         >>> cut_sequences(np.array([0, 0, 1, 2, 3]), np.array([0, 1, 0, 0, 1]), np.zeros(5, int), 2, 0).tolist()

@@ -1,8 +1,8 @@
-"""Numbers that change over a run: constant, along a line or a cosine, or through points.
+"""Schedules of numbers over a run: constant, linear, cosine, or through points.
 
-A number stays. A text names a shape and its ends: ``"linear 3e-4 0"``, ``"cosine 3e-4 1e-5"``, and perhaps how much of the run it takes to
-rise to the first of them: ``"cosine 3e-4 0 warmup 0.05"``. A list of points gives the number at shares of the run, with lines between:
-``[[0, 0], [0.1, 3e-4], [1, 1e-5]]``.
+A number is constant. A text names a shape and its ends, ``"linear 3e-4 0"`` or ``"cosine 3e-4 1e-5"``, and optionally the share of
+the run for a linear rise from 0: ``"cosine 3e-4 0 warmup 0.05"``. A list of points gives numbers at shares of the run, with lines
+between: ``[[0, 0], [0.1, 3e-4], [1, 1e-5]]``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Schedule(NamedTuple):
     warmup: float = 0.0
 
     def at(self, share: float) -> float:
-        """The number after so much of the run, 0 to 1.
+        """The number after a share of the run, 0 to 1.
 
         Example:
             >>> read_schedule("linear 4 0 warmup 0.5").at(0.25), read_schedule("cosine 4 0").at(0.5)
@@ -53,10 +53,10 @@ class Schedule(NamedTuple):
 
 
 def read_schedule(rate: Rate) -> Schedule:
-    """A schedule as settings have it.
+    """Parses a schedule from settings.
 
     Raises:
-        ValueError: if it is none, with the form that it should have.
+        ValueError: naming the valid forms.
     """
     if isinstance(rate, int | float):
         return Schedule("linear", ((0.0, float(rate)),))
@@ -64,11 +64,7 @@ def read_schedule(rate: Rate) -> Schedule:
 
 
 class Schedules:
-    """The rates of an algorithm's settings group, of every population.
-
-    Args:
-        group: with the rates, and the populations that have rates of their own.
-    """
+    """The rates of an algorithm's settings group, for every population."""
 
     def __init__(self, group: RatesGroup) -> None:
         common = {name: read_schedule(getattr(group, name)) for name in group.rates()}
@@ -84,19 +80,13 @@ class Schedules:
         return {name: schedule.at(share) for name, schedule in own.items()}
 
     def ever(self, name: str) -> bool:
-        """Whether a rate is above zero at some time, for somebody."""
-        everybody = (self._common, *self._own.values())
-        return any(number for own in everybody for _, number in own[name].points)
+        """Whether a rate is above zero at some time, for some population."""
+        every = (self._common, *self._own.values())
+        return any(number for own in every for _, number in own[name].points)
 
 
 def check_rate(rate: Rate, least: float, most: float, open_ends: bool = False) -> Rate:
-    """Refuses a schedule that leaves its bounds anywhere.
-
-    Args:
-        rate: as settings have it.
-        least: of its numbers.
-        most: of its numbers.
-        open_ends: whether the bounds themselves are out of bounds.
+    """Checks that a schedule stays within `least` and `most`, or strictly within with `open_ends`.
 
     Raises:
         ValueError: naming the number.

@@ -1,8 +1,7 @@
 """A shard: a fixed part of a run, with its own worlds, random streams and minibatch order.
 
-The shards of a run are numbered and never change; how many processes share them is another matter
-(specification scale 3). Minibatches are drawn per shard, ``minibatch / train.shards`` rows each, so that
-one gradient step sees ``minibatch`` rows.
+The shards of a run never change; the number of processes that share them may (specification scale 3). Minibatches are drawn per
+shard, ``minibatch / train.shards`` rows each, so that one gradient step has ``minibatch`` rows.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from interplay.train.reward_scale import DiscountedReturns, reward_factors
 from interplay.train.rollout import Collector, InferenceParameters, collect
 from interplay.train.run.restoring import restore
 from interplay.train.run.windows import BEGINS
-from interplay.train.samples import ReadySamples, Seen, cut_sequences
+from interplay.train.samples import NetworkInput, ReadySamples, cut_sequences
 from interplay.train.selfplay.guessing import pay_speakers
 from interplay.train.selfplay.making import make_casting
 from interplay.train.selfplay.matchups import make_guests, sides_of
@@ -57,15 +56,14 @@ class Shard:
         index: number of the shard.
         world: its worlds, reset.
         learner: networks, algorithm, populations and past selves of the run.
-        settings: of the run.
 
     Attributes:
         room: shards of the run.
         collector: plays the worlds.
-        ready: kind name -> what `estimate` found.
-        returns: of every slot so far; only where `Algorithm.normalise_reward` asks for them.
-        units: kind name -> (U, L) places in `ready` that are learnt from together; -1 for nothing.
-        replays: name of a team_group -> what it played; none of algorithms that learn from their rollouts.
+        ready: kind name -> the samples from `estimate`.
+        returns: of every slot so far; updated only with `Algorithm.normalise_reward`.
+        units: kind name -> (U, L) indices in `ready` that are trained on together; -1 is padding.
+        replays: name of a team_group -> its replay; empty for on-policy algorithms.
     """
 
     collector_class: type[Collector] = Collector
@@ -110,25 +108,17 @@ class Shard:
             }
 
     def set_learning(self, learns: np.ndarray) -> None:
-        """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
+        """Sets which populations learn, (Q,) bool; drops pending samples of the others."""
         self.collector.set_learning(learns)
 
     def play(self, parameters: InferenceParameters, update: int) -> dict[str, float]:
-        """Plays one rollout of this shard alone; see `collect`, which plays several in step.
-
-        Raises:
-            UserError: if an observation, a reward or a network's output is not finite.
-        """
+        """Plays one rollout of this shard alone; `collect` plays several together."""
         seconds = collect([self.collector], parameters, update)
         self.settle(parameters, update)
         return seconds
 
     def settle(self, parameters: InferenceParameters, update: int) -> None:
-        """Works out the rewards that a rollout teaches with.
-
-        Raises:
-            UserError: if an observation, a reward or a network's output is not finite.
-        """
+        """Finishes the rewards of a rollout and checks its numbers."""
         buffer, speaking = self.collector.buffer, self._settings.belief.speaking
         if speaking:
             pay_speakers(self.collector, parameters, speaking)
@@ -136,12 +126,12 @@ class Shard:
         refuse_bad_numbers(self.collector, update)
 
     def divide_rewards(self, divisors: np.ndarray) -> None:
-        """Divides the rewards of the last rollout, by (A,) float32."""
+        """Divides the rewards of the last rollout by (A,) float32."""
         buffer = self.collector.buffer
         buffer.reward[buffer.earlier :] /= divisors
 
     def estimate(self) -> np.ndarray:
-        """Finds the ready samples and computes their advantages and targets; returns what `set_targets` returns."""
+        """Finds the ready samples and computes their advantages and targets; returns as `set_targets`."""
         buffer = self.collector.buffer
         ready = buffer.ready().reshape(len(buffer.value), -1)
         for name, pending in self.collector.pending.items():
@@ -154,10 +144,10 @@ class Shard:
         return self.set_targets()
 
     def set_targets(self, current: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
-        """Computes the ready samples' advantages, not normalised, and targets.
+        """Computes advantages, not normalised, and targets of the ready samples.
 
         Args:
-            current: kind name -> (2, N) log-probs and values of the ready samples under the current networks; None: the stored ones.
+            current: kind name -> (2, N) log-probs and values by the current networks; None: the stored ones.
 
         Returns:
             (kinds, Q, 3) float64: number, sum and sum of squares of the advantages of acting rows.
@@ -200,25 +190,21 @@ class Shard:
         return [part.reshape(len(value), -1) for part in found]
 
     def _units(self, name: str, step: np.ndarray, slot: np.ndarray, population: np.ndarray) -> np.ndarray:
-        """(U, L) places in `ready` that are learnt from together: each by itself, or the steps of a sequence."""
+        """(U, L) indices in `ready` that are trained on together: single samples, or sequences."""
         length = self.networks[name].sequence
         if length == 1:
             return np.arange(len(step))[:, None]
         return cut_sequences(step, slot, population, length, self.collector.buffer.earlier)
 
     def sums(self, name: str) -> np.ndarray:
-        """What the samples of the last rollout add to a kind's running moments, see `PolicyNetwork.row_sums`."""
+        """The sums that the last rollout adds to a kind's running moments, see `PolicyNetwork.row_sums`."""
         pending = self.collector.pending[name]
         new = slice(pending.kept, pending.count)
         rows = {dtype: array[new] for dtype, array in pending.seen.rows.items()}
         return self.networks[name].row_sums(rows, pending.population[new])
 
     def normalise(self, sums: np.ndarray) -> None:
-        """Brings the advantages of every population to mean 0 and deviation 1.
-
-        Args:
-            sums: (kinds, Q, 3), what `estimate` gave, of all shards together.
-        """
+        """Normalises each population's advantages by (kinds, Q, 3) sums of `estimate` over all shards."""
         for kind, name in enumerate(self.networks):
             rows, total, squares = sums[kind].T
             mean = total / np.maximum(rows, 1.0)
@@ -231,12 +217,12 @@ class Shard:
         """Copies the ready samples of a kind into the rows of a batch from `start` on."""
         pending, found = self.collector.pending[name], self.ready[name]
         rows = slice(start, start + len(found.picked))
-        seen = Seen(batch.seen, batch.mask, batch.memory, batch.fresh, batch.view).part(rows).arrays()
+        seen = NetworkInput(batch.seen, batch.mask, batch.memory, batch.fresh, batch.view).part(rows).arrays()
         if pending.truth is not None:
             seen["truth"] = batch.truth[rows]
         arrays = pending.arrays()
         for key, out in seen.items():
-            np.take(arrays[key], found.picked, axis=0, out=out, mode="clip")  # others are buffered
+            np.take(arrays[key], found.picked, axis=0, out=out, mode="clip")  # other modes are buffered
         batch.action[rows], batch.log_prob[rows] = (
             pending.action[found.picked],
             pending.log_prob[found.picked],
@@ -245,16 +231,16 @@ class Shard:
         batch.advantage[rows], batch.target[rows] = found.advantage, found.target
 
     def rows_in(self, name: str, at: int, total: int) -> slice:
-        """Where the ready rows of a kind stand in a batch of so many rows, of the worker's shard number `at`; see `join_batches`."""
+        """The ready rows of the worker's shard number `at` in a batch of `total` rows; see `join_batches`."""
         start = at * (total // self.room)
         return slice(start, start + len(self.ready[name].picked))
 
     def minibatches(self) -> int:
-        """How many gradient steps an epoch over this shard's samples needs."""
+        """Gradient steps of an epoch over this shard's samples."""
         return max(-(-len(self.units[name]) // self.units_per_step(name)) for name in self.networks)
 
     def rows_per_step(self, name: str) -> int:
-        """Most rows of a kind in a gradient step: the most populous kind has its share of the minibatch, others in proportion."""
+        """Most rows of a kind in a gradient step: the largest kind fills the shard's minibatch, others in proportion."""
         own = len(self.networks[name].kind.slots)
         most = max(len(network.kind.slots) for network in self.networks.values())
         if self._algorithm.minibatch is None:
@@ -263,18 +249,18 @@ class Shard:
         return -(-share * own // most)
 
     def units_per_step(self, name: str) -> int:
-        """Most units in a gradient step: samples, or sequences of a kind that remembers."""
+        """Most units in a gradient step: samples, or sequences with memory."""
         if self._algorithm.minibatch is None:
             return self.most_units(name)
         return max(self.rows_per_step(name) // self.networks[name].sequence, 1)
 
     @property
     def most_minibatches(self) -> int:
-        """How many gradient steps an epoch needs at most: if every sample is used."""
+        """Most gradient steps of an epoch: if every sample is used."""
         return max(-(-self.most_units(name) // self.units_per_step(name)) for name in self.networks)
 
     def most_units(self, name: str) -> int:
-        """Units that there can be; where slots change their populations a sequence may be of one sample."""
+        """Most units; if slots change populations a sequence may be a single sample."""
         capacity, length = self.collector.pending[name].capacity, self.networks[name].sequence
         if self._count > 1 or length == 1:
             return capacity
@@ -282,7 +268,7 @@ class Shard:
         return self.collector.rows(name) * (-(-buffer.earlier // length) + -(-buffer.steps // length))
 
     def shuffle(self, name: str, update: int, epoch: int) -> np.ndarray:
-        """Draws an epoch's order of a kind: (U,) places in `units`; as they stand where all are learnt from at once."""
+        """Draws an epoch's order of a kind: (U,) indices in `units`; unshuffled for a single whole batch."""
         kind, count = list(self.networks).index(name), len(self.units[name])
         if self._algorithm.minibatch is None:
             return np.arange(count)
@@ -290,11 +276,11 @@ class Shard:
         return rng.permutation(count)
 
     def moments(self) -> np.ndarray:
-        """`Moments` of the ready rows, of all kinds together."""
+        """`Moments` of the ready rows of all kinds."""
         return sum((_moments(found.target, found.value) for found in self.ready.values()), np.zeros(5))
 
     def finish(self) -> None:
-        """Forgets the samples that were learnt from and the oldest steps."""
+        """Drops the samples that were trained on and the oldest steps."""
         buffer = self.collector.buffer
         for name, found in self.ready.items():
             pending = self.collector.pending[name]
@@ -305,11 +291,7 @@ class Shard:
         buffer.advance()
 
     def save(self) -> dict[str, np.ndarray]:
-        """Everything that this shard's next update depends on; call it after `finish`.
-
-        Raises:
-            UserError: by worlds that cannot be saved.
-        """
+        """The state that this shard's next update depends on; call it after `finish`."""
         collector = self.collector
         arrays = {f"world/{name}": array for name, array in self.world.save().items()}
         arrays |= {f"trajectory/{name}": array for name, array in collector.buffer.save().items()}
@@ -322,17 +304,9 @@ class Shard:
         return arrays | self._counters()
 
     def load(self, arrays: Mapping[str, np.ndarray], update: int) -> str | None:
-        """Restores what `save` gave.
+        """Restores `save`; returns why saved episodes could not continue, or None.
 
-        Args:
-            arrays: of the checkpoint; without a saved world new episodes begin, and samples that waited and stretches that had begun are lost.
-            update: updates done so far.
-
-        Returns:
-            Why new episodes begin though worlds were saved; None if they go on.
-
-        Raises:
-            UserError: if the arrays belong to other settings.
+        Without a saved world new episodes begin, and pending samples and open windows of metrics are lost.
         """
         world = _below(arrays, "world/")
         owner = f"checkpoint: shard {self.index}"
@@ -352,7 +326,7 @@ class Shard:
         counters = self._counters()
         windows, lives = self.collector.episodes.windows, self.collector.lives.in_episode
         if not windows.fits(_below(arrays, "windows/")) or arrays["life_in_episode"].shape != lives.shape:
-            # Of an earlier version: no window waits for the episodes that are under way.
+            # An earlier version's checkpoint: no window waits for the running episodes.
             counters.pop("life_in_episode")
             arrays = {name: array for name, array in arrays.items() if not name.startswith("windows/")}
         if "discounted_returns" not in arrays:  # normalised from here on
@@ -396,13 +370,13 @@ class Shard:
         )
 
     def _memory(self) -> dict[str, np.ndarray]:
-        """What agents remember; nothing in runs without memory."""
+        """The agents' memory, if there is any."""
         collector = self.collector
         named = {f"memory/{kind}": array for kind, array in collector.memory.items()}
         return named | {"fresh": collector.fresh} if named else {}
 
     def _begin_anew(self, update: int) -> None:
-        """Starts episodes that the run has not seen."""
+        """Starts new episodes with seeds that the run has not used."""
         count = self.world.num_worlds
         seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
         self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
@@ -417,7 +391,7 @@ class Shard:
 
 
 def make_shard(index: int, make_world: MakeWorld, learner: Learner, settings: TrainSettings) -> Shard:
-    """Makes a shard with its fixed range of the run's worlds, reset."""
+    """Makes a shard with its range of the run's worlds, reset."""
     count = settings.num_worlds // settings.train.shards
     world = make_world(num_worlds=count, seed=settings.seed, first_world=index * count)
     world.reset()
@@ -428,7 +402,7 @@ def load_world(world: World, snapshot: Mapping[str, np.ndarray], owner: str) -> 
     """Restores worlds from a checkpoint.
 
     Raises:
-        CannotRestore: if the snapshot fits and the worlds do not come back.
+        CannotRestore: if the snapshot fits but cannot be restored.
         UserError: if it does not fit.
     """
     try:
@@ -441,7 +415,7 @@ def load_world(world: World, snapshot: Mapping[str, np.ndarray], owner: str) -> 
         LookupError,
         ArithmeticError,
         AttributeError,
-    ) as error:  # of a world of the user's own
+    ) as error:  # from a user's world
         raise UserError(
             f"{owner}: {world.id} does not take its saved worlds ({error}); choose an earlier checkpoint"
         ) from error

@@ -1,4 +1,4 @@
-"""Stacked parameters and optimiser states from the named arrays of a checkpoint."""
+"""Reads stacked parameters and optimiser states from a checkpoint's named arrays."""
 
 from __future__ import annotations
 
@@ -14,18 +14,14 @@ from interplay.train.run.restoring import check_array, check_weights
 
 
 def policy_stem(population: str) -> str:
-    """The file of a population's weights in a checkpoint, without its ending."""
+    """The file name, without ending, of a population's weights in a checkpoint."""
     return f"policy-{population}"
 
 
 def read_stacks(
     networks: Mapping[str, PolicyNetwork], tensors: Sequence[Mapping[str, np.ndarray]]
 ) -> dict[str, Any]:
-    """Stacked parameters, kind name -> (Q, P), from the named tensors of Q populations.
-
-    Raises:
-        UserError: if names or shapes do not fit these networks.
-    """
+    """Stacked parameters, kind name -> (Q, P), from the named tensors of Q populations."""
     each = [read_vectors(networks, one) for one in tensors]
     return {name: np.stack([vectors[name] for vectors in each]) for name in networks}
 
@@ -33,11 +29,7 @@ def read_stacks(
 def read_vectors(
     networks: Mapping[str, PolicyNetwork], tensors: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """One population's parameters, kind name -> (P,) float32, from a checkpoint's named tensors.
-
-    Raises:
-        UserError: if names or shapes do not fit these networks.
-    """
+    """One population's parameters, kind name -> (P,) float32, from a checkpoint's named tensors."""
     vectors = {}
     for name, network in networks.items():
         expected = {
@@ -50,12 +42,7 @@ def read_vectors(
 
 
 def read_moments(name: str, moments: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """The state of a kind's optimiser from a checkpoint's arrays.
-
-    Args:
-        name: of the kind.
-        moments: of this run; the arrays need their form.
-        arrays: ``kind/number`` -> array.
+    """A kind's optimiser state in the form of `moments`, from arrays by ``kind/number``.
 
     Raises:
         UserError: if one is missing, of another shape or dtype, or not finite.

@@ -1,6 +1,6 @@
 """Compiled bookkeeping of a rollout step: rows for the networks, samples, statistics.
 
-`tests/train/plain_rollout.py` is the same in NumPy, some sixty calls a step; tests compare both bit by bit. Axis letters: W worlds,
+`tests/train/plain_rollout.py` is the same in NumPy, about sixty calls a step; tests compare both bit by bit. Axis letters: W worlds,
 A slots, A_kind slots of a kind, n rows of a network call, Q players (networks and guests).
 """
 
@@ -9,22 +9,19 @@ from __future__ import annotations
 from interplay.core.jit import kernel
 from interplay.train.run.windows import BEGINS
 
-CUT, ENDED, OVER = (
-    1,
-    2,
-    4,
-)  # flags of `settle`: a learner's life was truncated, a life ended, an episode is over
+# Flags of `settle`: a learner's life was truncated, a life ended, an episode ended.
+CUT, ENDED, OVER = 1, 2, 4
 
 
 @kernel
-def look(acting, network, owns, learns, mask_dead, dead_stay, present, living, teaches):
-    """Updates `present`, `living` and `teaches`; returns how many slots act by this run's networks.
+def find_present(acting, network, owns, learns, mask_dead, dead_stay, present, living, teaches):
+    """Updates `present`, `living` and `teaches`; returns the number of slots that this run's networks act for.
 
     Args:
         acting: (W, A) bool, of the world.
         network: (W, A), number of the player of each slot.
         owns, learns: (Q,) bool, players that are this run's networks, and those of them that learn.
-        mask_dead: only acting steps teach the policy.
+        mask_dead: only acting steps train the policy.
         dead_stay: dead agents keep their slots, so the acting slots are the living ones.
         present, living, teaches: (W, A) bool, outputs.
     """
@@ -104,7 +101,7 @@ def copy_rows(given, picked, out, column):
 
 @kernel
 def copy_runs(given, runs, picked, out):
-    """`copy_rows` of several runs of columns, (R, 3): from which column, to which, how many."""
+    """`copy_rows` of several runs of columns, (R, 3): source column, target column, number."""
     for n in range(len(picked)):
         row = picked[n]
         for r in range(runs.shape[0]):
@@ -161,7 +158,7 @@ def keep(outputs, where, player, teaches, at, first, kept, step, slot, populatio
 
 @kernel
 def remember(new, picked, where, teaches, memory, fresh):
-    """Stores the new memory of n rows; rows that do not teach were only evaluated and keep theirs."""
+    """Stores the new memory of n rows; rows outside `teaches` were only evaluated and keep theirs."""
     slots = teaches.shape[1]
     for n in range(len(picked)):
         w, a = where[n] // slots, where[n] % slots

@@ -1,4 +1,4 @@
-"""A run's workers from its start or a checkpoint to its end: lost ones are replaced, errors of a card and of memory become a line."""
+"""Runs a run's workers to its end; replaces lost workers and words errors of GPU and memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 
 from interplay.core.overdue import OVERDUE
 from interplay.core.stopping import Stop
-from interplay.train.devices import told_as_lost_card
+from interplay.train.devices import gpu_errors_as_user_errors
 from interplay.train.learner import Learner
 from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import LostWorker
@@ -26,7 +26,7 @@ from interplay.train.update_loop import OnUpdate, follow, lead
 
 
 def newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
-    """The newest sound checkpoint of a run, if it has one yet."""
+    """The newest sound checkpoint of a run, or None."""
     path = latest_checkpoint(folder.path)
     if path is None:
         return None
@@ -44,13 +44,13 @@ def supervise(
     stop: Stop,
     on_update: OnUpdate | None = None,
 ) -> None:
-    """Trains; goes on from the last checkpoint each time a worker is lost."""
+    """Trains, and continues from the last checkpoint whenever a worker is lost."""
     faults = Faults()
     while True:
         try:
             device = folder.settings.train.device
             algorithm = folder.settings.algorithm
-            with memory_errors_as_user_errors(), told_as_lost_card(device, folder.path, algorithm):
+            with memory_errors_as_user_errors(), gpu_errors_as_user_errors(device, folder.path, algorithm):
                 _train(folder, make, learner, checkpoint, stop, faults, on_update)
             return
         except LostWorker as error:

@@ -1,6 +1,6 @@
 """`train`, `resume` and `load_policy`: a run from its settings to its last checkpoint.
 
-`supervision.py` replaces lost workers, `update_loop.py` makes update after update, `update.py` one of them.
+`supervision.py` replaces lost workers, `update_loop.py` is the loop of updates, `update.py` a single update.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from interplay.train.update_loop import OnUpdate
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
-FIRST_UPDATES = 200  # at most, before what learns from replay takes its first gradient step
+FIRST_UPDATES = 200  # most updates before a replay algorithm takes its first gradient step
 
 
 def train(
@@ -45,18 +45,15 @@ def train(
     make_world: MakeWorld | None = None,
     on_update: OnUpdate | None = None,
 ) -> Path:
-    """Trains from the beginning.
+    """Trains from the beginning and returns the run folder.
 
     Args:
         settings: of the run.
         out: the run's folder; None makes one under ``runs/``.
-        make_world: ``make_world(num_worlds=, seed=, first_world=) -> World``, importable by the workers; None asks the
-            registry for ``settings.world``.
-        on_update: ``on_update(run folder, numbers)``, called after every update with what the log says of it; where it gives
-            True the run saves and stops; a mapping it gives are options of the world: worlds are made anew with them.
-
-    Returns:
-        The run folder.
+        make_world: ``make_world(num_worlds=, seed=, first_world=) -> World``, importable by the workers; None takes
+            ``settings.world`` from the registry.
+        on_update: ``on_update(run folder, numbers)``, called after every update with the logged numbers. If it returns True the
+            run saves and stops; if it returns a mapping, the worlds are made anew with these options.
 
     Raises:
         UserError: for settings that do not fit the world or memory, a folder in use, numbers that are not finite, three
@@ -73,23 +70,13 @@ def train(
         try:
             supervise(run, make, learner, None, stop, on_update)
         except BaseException:
-            run.take_back()  # a folder with nothing to show would only be in the way of the corrected command
+            run.take_back()  # an empty folder would block the corrected command
             raise
     return path
 
 
 def first_weights(settings: TrainSettings) -> dict[str, bytes]:
-    """The bytes of all weights after the first update of a run of one process that learns, which leaves nothing on disk.
-
-    Args:
-        settings: of the run.
-
-    Returns:
-        Kind of agents -> the weights of its populations.
-
-    Raises:
-        UserError: as `train`.
-    """
+    """Kind name -> the bytes of its weights after the first update with gradient steps; writes nothing to disk."""
     check_read(settings)
     settings = with_checkpoints(settings)
     make = through_interfaces(settings, registry_factory(settings))
@@ -102,11 +89,7 @@ def first_weights(settings: TrainSettings) -> dict[str, bytes]:
 
 
 def with_checkpoints(settings: TrainSettings) -> TrainSettings:
-    """The settings with checkpoints in the place of the runs that they name, so that all workers and later readers mean the same ones.
-
-    Raises:
-        UserError: for a run without a sound checkpoint.
-    """
+    """Replaces the runs that the settings name by their checkpoints, so that all readers use the same ones."""
     train: dict[str, Any] = {"evaluate_against": tuple(map(pin, settings.train.evaluate_against))}
     if settings.train.start_from is not None:
         train["start_from"] = str(find_checkpoint(settings.train.start_from))
@@ -126,26 +109,22 @@ def resume(
     precision: str | None = None,
     threads: int | str | None = None,
 ) -> Path:
-    """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
+    """Continues from a run's newest sound checkpoint, bit for bit as without the stop; returns the run folder.
 
     Args:
         run: the run folder.
         workers: another number of processes; None keeps it.
         steps: another total of agent-steps; None keeps it.
         make_world: as given to `train`.
-        accept_settings: go on with what ``settings.toml`` says now, though the checkpoint was made with other values.
-        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
+        accept_settings: use the present ``settings.toml``, though the checkpoint was made with other values.
+        trust: allow programs that the settings name; needed once, for a run from elsewhere.
         on_update: as given to `train`.
-        device: another value of ``train.device``; None keeps it. The bits are others from here on.
+        device: another value of ``train.device``; None keeps it. The bits differ from here on.
         precision: the same of ``train.precision``.
         threads: another value of ``train.threads``; None keeps it.
 
-    Returns:
-        The run folder.
-
     Raises:
-        UserError: as `train`, and if no checkpoint is sound, the settings are not those that it was made with, or they name
-            programs and are not trusted.
+        UserError: as `train`, and if no checkpoint is sound, its settings were others, or they name programs and are not trusted.
     """
     check_main()
     with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
@@ -168,7 +147,7 @@ def resume(
 
 
 def _tell_other_device(checkpoint: Checkpoint, train: TrainGroup) -> None:
-    """Says that a run goes on elsewhere than where its checkpoint was made."""
+    """Prints a line if a run continues on another device than its checkpoint's."""
     compute = checkpoint.record.get("compute")
     was = compute.get("device", "cpu") if isinstance(compute, Mapping) else "cpu"
     if was == (now := describe(train)):

@@ -1,10 +1,9 @@
-"""What happened to every slot in the last steps: enough for the returns of lives that begin and end at any step.
+"""The last steps of every slot: enough for the returns of lives that begin and end at any step.
 
-The buffer holds H + T steps: H of earlier updates and the T of the last rollout. A sample of a life is *ready* to be learnt from
-when the life has ended, or when the sample is among the T oldest steps, which leave the buffer with this update; its
-return is then the discounted sum of what it has earned so far and the value of the slot's present observation. So every
-sample is ready exactly once, memory is bounded by H + T steps, and no return is cut sooner than H steps after its sample.
-With H = 0 every sample is ready at once.
+The buffer holds H + T steps: H of earlier updates and T of the last rollout. A sample is *ready* when its life has ended, or when it is
+among the T oldest steps, which leave the buffer with this update. Its return is then the discounted sum of its rewards so far plus the
+value of the slot's present observation. So every sample is ready exactly once, and no return is bootstrapped sooner than H steps after
+its sample. With H = 0 every sample is ready at once.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ class TrajectoryBuffer:
 
     Attributes:
         reward: (H + T, W, A) float32, earned in the step.
-        value: (H + T, W, A) float32, of the observation that the step began with, when it was made.
-        acting: (H + T, W, A) bool, the step teaches the policy: the slot's action was read, or its life went on and `mask_dead` is off.
+        value: (H + T, W, A) float32, of the observation before the step, by the networks of that time.
+        acting: (H + T, W, A) bool, the step trains the policy: the action was read, or `mask_dead` is off and the life went on.
         ended: (H + T, W, A) bool, the life or the world's episode ended in the step.
-        bootstrap: (H + T, W, A) float32, value of the last observation of lives that were cut, else 0.
+        bootstrap: (H + T, W, A) float32, value of the last observation of truncated lives, else 0.
         last_value: (W, A) float32, value of the observation after the last step, 0 for slots without a life.
     """
 
@@ -44,13 +43,13 @@ class TrajectoryBuffer:
         self.last_value = np.zeros(shape, np.float32)
 
     def advance(self) -> None:
-        """Forgets the T oldest steps; the next rollout is written at H and after."""
+        """Drops the T oldest steps; the next rollout is written from H on."""
         for array in self._arrays().values():
             array[: self.earlier] = array[self.steps :].copy()
             array[self.earlier :] = 0
 
     def ready(self) -> np.ndarray:
-        """(H + T, W, A) bool, see above."""
+        """(H + T, W, A) mask of ready samples."""
         if not self.earlier:
             return np.ones(self.ended.shape, bool)
         over = np.logical_or.accumulate(self.ended[::-1])[::-1]
@@ -62,15 +61,11 @@ class TrajectoryBuffer:
         return {name: array[: self.earlier].copy() for name, array in self._arrays().items()}
 
     def load(self, arrays: Mapping[str, np.ndarray], owner: str = "trajectory") -> None:
-        """Restores what `save` gave.
-
-        Raises:
-            UserError: if it was of another horizon or other worlds.
-        """
+        """Restores `save`."""
         restore({name: array[: self.earlier] for name, array in self._arrays().items()}, arrays, owner)
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Sets everything to zero."""
         for array in self._arrays().values():
             array[:] = 0
 

@@ -1,4 +1,4 @@
-"""Policies that are not told which choices are legal (``network.action_masks = false``), where a world plays illegal ones."""
+"""Checks that a world can be trained without action masks (``network.action_masks = false``)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ from interplay.core.spaces import sample_actions
 from interplay.core.world import World
 from interplay.train.settings import TrainSettings
 
-STEPS = 64  # of the world that is tried
+STEPS = 64  # of the trial
 
 
 def check_unmasked(settings: TrainSettings, world: World) -> None:
-    """Refuses policies without masks where there are none, and where an illegal choice is an error.
-
-    The world is played with choices of all kinds, legal or not, to see what it does; reset it afterwards.
-
-    Args:
-        settings: of the run.
-        world: a copy of its own for the trial.
+    """Plays some steps with random choices, legal or not; reset the world afterwards.
 
     Raises:
-        UserError: naming the setting, and what the world says.
+        UserError: if the world has no masks, or refuses an illegal choice.
     """
     if settings.network.action_masks:
         return
@@ -45,7 +39,7 @@ def check_unmasked(settings: TrainSettings, world: World) -> None:
 
 
 def _anything(world: World, rng: Any) -> Any:
-    """Actions of all slots, drawn from their spaces without a mask."""
+    """Random actions of all slots, without masks."""
     drawn = {
         kind.name: sample_actions(kind.action_space, rng, (world.num_worlds, len(kind.slots)))
         for kind in world.kinds

@@ -1,11 +1,13 @@
 """One worker's part of a run, and the steps of an update: play, estimate, learn.
 
-Where the steps are: the rollout, with the values of last observations, in `rollout.collect`; advantages and returns in `Algorithm.estimate`,
-through `Shard.set_targets`; minibatches in `minibatches.make_epoch`; log-probabilities and gradients in `LearningNetwork.gradient`; early stop,
-optimiser and learning rate in `Learner._run`.
+- rollout and values of last observations: `rollout.collect`
+- advantages and returns: `Algorithm.estimate`, through `Shard.set_targets`
+- minibatches: `minibatches.make_epoch`
+- log-probabilities and gradients: `LearningNetwork.gradient`
+- early stop, optimiser and learning rate: `Learner._run`
 
-All workers call the same methods in the same order. Each has shards of its own and a learner that is the same bit for bit everywhere: what
-the shards found is added up over all workers (`exchange.all_reduce`) before it is used.
+All workers call the same methods in the same order. Each has its own shards and a learner with the same bits as all others: sums of
+the shards are added up over all workers (`exchange.all_reduce`) before they are used.
 """
 
 from __future__ import annotations
@@ -51,17 +53,16 @@ class Worker:
     """One worker of a run.
 
     Args:
-        settings: of the run.
         make_world: factory of a part of the worlds.
         learner: networks and optimisers.
         exchange: to the other workers.
 
     Attributes:
         updates: done so far.
-        agent_steps: actions that this run's networks have taken so far; slots without a life do not count.
-        episodes: that have ended so far, over all shards.
+        agent_steps: actions of this run's networks so far; slots without a life do not count.
+        episodes: ended so far, over all shards.
         shards: this worker's.
-        sampler: learns from replay; None: learn from the rollouts.
+        sampler: trains from replay; None: train on the rollouts.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Worker:
         return make_shard(index, make, self.learner, self.settings)
 
     def make_worlds_anew(self) -> None:
-        """Makes the worlds with the options of `Curriculum.played`: episodes under way are dropped, and the samples that wait for their ends."""
+        """Makes the worlds with the options of `Curriculum.played`; drops running episodes and pending samples."""
         for place, old in enumerate(self.shards):
             new = self.shards[place] = self._make_shard(old.index)
             check_same_form(old.world, new.world, "options")
@@ -96,10 +97,10 @@ class Worker:
             new.follow(old, self.updates)
 
     def begin_stage(self, state: Mapping[str, Any] | None) -> None:
-        """A stage begins; every worker calls it at the same time.
+        """Begins a stage; every worker calls it at the same time.
 
         Args:
-            state: of the first worker: the curriculum as `Curriculum.describe` gives it; others give None.
+            state: the first worker's `Curriculum.describe`; None from others.
         """
         self.curriculum.load(parse_json(self.gather(json.dumps(state))[0]))
         self.curriculum.begin()
@@ -108,7 +109,7 @@ class Worker:
     # -- an update ------------------------------------------------------------------------------------
 
     def update(self) -> dict[str, Any]:
-        """One update. Returns the numbers to log, the same for every worker."""
+        """Makes one update; returns the numbers to log, the same for every worker."""
         watch = Stopwatch()
         rates = self.learner.set_rates(self.share)
         self.play()
@@ -145,25 +146,25 @@ class Worker:
             self._divide_rewards(self._returns)
 
     def _divide_rewards(self, returns: ReturnDeviation) -> None:
-        """Brings the rewards of the rollout to the deviation of all returns so far, those of this rollout included."""
+        """Divides the rollout's rewards by the deviation of all returns so far, including this rollout's."""
         own = tree_sum([shard.returns.sums(shard.collector.buffer) for shard in self.shards])
         returns.add(reduce_in_pieces(own.ravel(), self.exchange).reshape(own.shape))
         for shard in self.shards:
             shard.divide_rewards(returns.of_agents())
 
     def estimate(self) -> None:
-        """Every shard finds the samples that can be learnt from and their advantages, which are normalised over all shards together."""
+        """Finds every shard's ready samples and their advantages, normalised over all shards."""
         self._normalise_advantages([shard.estimate() for shard in self.shards])
 
     def _normalise_advantages(self, sums: list[np.ndarray]) -> None:
-        """Normalises advantages over all shards if the algorithm wants that; `sums` of each shard from `Shard.set_targets`."""
+        """Normalises advantages over all shards if the algorithm does; `sums` of each shard from `Shard.set_targets`."""
         total = self.exchange.all_reduce(tree_sum([each.ravel() for each in sums])).reshape(sums[0].shape)
         if self.learner.normalises:
             for shard in self.shards:
                 shard.normalise(total)
 
     def seen_moments(self) -> dict[str, tuple[Any, np.ndarray]]:
-        """Kind -> its parameters before the update, and what the rollout adds to its running moments; nothing without `network.normalise`."""
+        """Kind -> parameters before the update, and the rollout's sums for the running moments (`network.normalise`)."""
         found = {}
         for name, network in self.learner.networks.items():
             if network.normaliser is not None:
@@ -173,7 +174,7 @@ class Worker:
         return found
 
     def learn(self) -> dict[str, Any]:
-        """Epochs of minibatches. A minibatch at which the algorithm has enough takes no step and ends the update, in all workers."""
+        """Trains on epochs of minibatches; an early stop skips its minibatch's step and ends the update in all workers."""
         learner = self.learner
         minibatches, most = self._agree_sizes()
         batches = {
@@ -182,14 +183,14 @@ class Worker:
         run = self._run_on_device if isinstance(learner, DeviceLearner) else self._run_epochs
         every, norms, enough = zip(*run(batches, minibatches), strict=True)
         losses = np.concatenate(every)
-        steps = len(losses) - bool(enough[-1])  # the last minibatch was looked at, its step was not taken
+        steps = len(losses) - bool(enough[-1])  # the step of a stopping minibatch was not taken
         numbers = self._loss_numbers(losses.sum(axis=0), steps / minibatches, steps)
         return numbers | self._gradient_norms(np.concatenate(norms))
 
     def _run_epochs(
         self, batches: Mapping[str, Joined], minibatches: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
-        """Gives of each epoch its terms, norms and whether the algorithm had enough."""
+        """Yields each epoch's terms, norms and whether the algorithm stopped early."""
         learner, enough = self.learner, False
         for epoch in range(learner.epochs):
             if enough:
@@ -209,7 +210,7 @@ class Worker:
     def _run_on_device(
         self, batches: Mapping[str, Joined], minibatches: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
-        """The same on a device: one program for all epochs, or one for each where the algorithm corrects its targets (V-trace)."""
+        """`_run_epochs` on a device: one program for all epochs, or one per epoch for corrected targets (V-trace)."""
         learner, enough = self.learner, False
         assert isinstance(learner, DeviceLearner)
         samples = {
@@ -226,7 +227,7 @@ class Worker:
             yield terms, learner.norms, enough
 
     def _correct(self, parts: Mapping[str, Part], current: Mapping[str, np.ndarray]) -> dict[str, Part]:
-        """The same samples with targets by the current networks, for V-trace; `current` is what `Learner.predict` gave."""
+        """The same samples with targets by the current networks, for V-trace; `current` is from `Learner.predict`."""
         sums = []
         for at, shard in enumerate(self.shards):
             rows = {name: shard.rows_in(name, at, len(current[name][0])) for name in current}
@@ -238,9 +239,9 @@ class Worker:
         }
 
     def summarise(self) -> dict[str, Any]:
-        """Explained variance, actions, and the lives and episodes that can be told, over all shards."""
+        """Explained variance, actions, and finished lives and episodes, over all shards."""
         self._share_names()
-        total = self.add_up([self._told(shard) for shard in self.shards])
+        total = self.add_up([self._sum_shard(shard) for shard in self.shards])
         players = self.learner.pool.players
         total, matches = np.split(total, [len(total) - 2 * players * players])
         outcomes = self.learner.pool.add(matches.reshape(2, players, players))
@@ -257,25 +258,25 @@ class Worker:
         numbers |= read_lives(first.lives.names, names, lives)
         if self.learner.pool.places:
             numbers["past_selves"] = int(self.learner.pool.there.sum())
-        told = first.episodes.read(episodes[1 : 1 + first.episodes.size], self._balance)
+        means = first.episodes.read(episodes[1 : 1 + first.episodes.size], self._balance)
         if self._balance.sums_to_zero("episode_return", first.episodes.by_side.contest):
             numbers.pop("life_return", None)  # over all sides of an episode it sums to zero, too
         if count := episodes[1]:
             of_lives = self._of_lives if first.lives.with_episodes else []
-            known = [name for name in (*first.episodes.logged, *of_lives) if name in told or name in numbers]
+            known = [name for name in (*first.episodes.logged, *of_lives) if name in means or name in numbers]
             numbers |= {"episodes_began": float(episodes[0] / count), "of_episodes": known}
         learner = first.membership.logged.learner
-        return numbers | told | ({} if learner is None else {"learner": list(learner)})
+        return numbers | means | ({} if learner is None else {"learner": list(learner)})
 
     def _return_deviations(self) -> dict[str, Any]:
-        """What rewards are divided by, for the log."""
+        """The divisors of rewards, for the log."""
         if self._returns is None:
             return {}
         named = dict(zip(self._returns.names, map(float, self._returns.divisors), strict=True))
         return {"return_deviation": named}
 
     def _share_names(self) -> None:
-        """Metrics that came in play become those of all shards, so that their columns are the same everywhere."""
+        """Shares metric names that appeared during play, so that all shards have the same columns."""
         if not self.shards[0].world.later_metrics:
             return
         own = {name for shard in self.shards for name in shard.collector.episodes.later}
@@ -283,8 +284,8 @@ class Worker:
         for shard in self.shards:
             shard.collector.episodes.grow(every)
 
-    def _told(self, shard: Shard) -> np.ndarray:
-        """What a shard tells of an update."""
+    def _sum_shard(self, shard: Shard) -> np.ndarray:
+        """A shard's counts and sums of an update, flat float64."""
         own = shard.collector
         counts = [own.acted, own.episodes.ended]
         own.episodes.ended = 0
@@ -294,11 +295,7 @@ class Worker:
         )
 
     def _take_windows(self, waiting: np.ndarray) -> np.ndarray:
-        """Adds up the windows that can be told.
-
-        Returns:
-            When the episodes began in agent-steps, summed over them, and what `EpisodeStatistics` counts.
-        """
+        """Adds up the complete windows: sum of the episodes' first agent-steps, then the counts of `EpisodeStatistics`."""
         windows = [shard.collector.episodes.windows for shard in self.shards]
         began = windows[0].began.copy()
         complete = windows[0].complete(waiting)
@@ -308,14 +305,14 @@ class Worker:
         return self.add_up(vectors)
 
     def add_up(self, vectors: list[np.ndarray]) -> np.ndarray:
-        """The tree sum of this worker's shards' vectors and of all other workers'."""
+        """The tree sum of vectors over all shards of all workers."""
         return self.exchange.all_reduce(tree_sum(vectors))
 
-    # -- what it is made of ---------------------------------------------------------------------------
+    # -- parts ----------------------------------------------------------------------------------------
 
     @property
     def share(self) -> float:
-        """How much of the run is done, 0 to 1, by the end that it has in settings; seconds are not counted, they are never the same."""
+        """The share of the run that is done, 0 to 1; `train.max_seconds` does not count, as it does not repeat."""
         train = self.settings.train
         counts = ((self.updates, train.max_updates), (self.episodes, train.max_episodes))
         ends = [done / most for done, most in counts if most is not None]
@@ -323,7 +320,7 @@ class Worker:
 
     @property
     def learns(self) -> np.ndarray:
-        """(Q,) bool, the populations that learn in the coming update."""
+        """(Q,) bool, the populations that learn in the next update."""
         mask: np.ndarray = self.learner.learns & self._turns.learns()
         return mask
 
@@ -342,13 +339,13 @@ class Worker:
         ]
 
     def later_in_words(self) -> str:
-        """The numbers of infos that came in play, in a line; "" where none did."""
+        """A line about the infos that appeared during play, or ""."""
         later = self.shards[0].collector.episodes.later
         how = "is its last value in an episode" if len(later) == 1 else "are the last values in an episode"
         return f'infos: {", ".join(later)} {how}; other rules: metadata["metrics"]' if later else ""
 
     def only_by_side(self, metric: str | None) -> list[str]:
-        """The names under which a metric is logged by side alone; none of one that has a mean."""
+        """The names of a metric that is logged by side only; empty if it has a mean."""
         own = self.shards[0].collector.episodes.by_side
         if own.sides.learner is not None or not self._balance.hides(metric, own.contest):
             return []
@@ -356,17 +353,17 @@ class Worker:
 
     @property
     def _of_lives(self) -> list[str]:
-        """Means over lives, of each population too where there are several."""
+        """Means over lives; with several populations also of each."""
         own, names = self.of_lives, self.learner.populations.names
         return [*own, *(f"{life}[{name}]" for life in own for name in names if len(names) > 1)]
 
     @property
     def slot_steps(self) -> int:
-        """Steps of every slot of every world in an update, alive or not: what the survival paper counts."""
+        """Steps of all slots of all worlds in an update, alive or not, as the survival paper counts."""
         return slot_steps(self.settings, self.learner.algorithm.rollout, len(self.shards[0].world.agents))
 
     def _agree_sizes(self) -> tuple[int, dict[str, int]]:
-        """The most minibatches that any shard needs, and of each kind the most rows."""
+        """The most minibatches of any shard, and each kind's most rows."""
         names = list(self.learner.networks)
         needs = np.zeros((self.exchange.size, 1 + len(names)))
         for shard in self.shards:
@@ -379,7 +376,7 @@ class Worker:
         return [shard.shuffle(name, self.updates, epoch) for shard in self.shards]
 
     def _loss_numbers(self, terms: np.ndarray, epochs: float, steps: int) -> dict[str, Any]:
-        """What the losses were, over all and per population."""
+        """The mean losses, over all and per population."""
         names, learns = self.learner.populations.names, self.learns
         numbers = _losses("", Terms(*terms.sum(axis=0))) | {"epochs": epochs, "gradient_steps": steps}
         if len(names) > 1:
@@ -393,7 +390,7 @@ class Worker:
         return numbers
 
     def _gradient_norms(self, norms: np.ndarray) -> dict[str, float]:
-        """Means over minibatches of the gradients' norms before they are scaled down, over all and per population."""
+        """Mean gradient norms over minibatches, before clipping, over all and per population."""
         names, learns = self.learner.populations.names, self.learns
         means = norms.mean(axis=0, dtype=np.float64)
         numbers = {"gradient_norm": float(means[learns].mean()) if learns.any() else float("nan")}
@@ -405,12 +402,12 @@ class Worker:
     # -- in step with the others ----------------------------------------------------------------------
 
     def agree(self, value: int) -> int:
-        """What the first worker says; the others' values do not count."""
+        """Returns the first worker's value to all."""
         mine = value if self.exchange.rank == 0 else 0
         return int(self.exchange.all_reduce(np.array([mine], np.float64))[0])
 
     def gather(self, text: str) -> list[str]:
-        """Every worker's text, in their order."""
+        """The texts of all workers, in their order."""
         own, rank, size = np.frombuffer(text.encode(), np.uint8), self.exchange.rank, self.exchange.size
         lengths = np.zeros(size)
         lengths[rank] = len(own)
@@ -421,7 +418,7 @@ class Worker:
         return [row[:count].tobytes().decode() for row, count in zip(all_letters, counts, strict=True)]
 
     def compare_digests(self) -> None:
-        """Raises `UserError` if the workers' parameters are not the same bits."""
+        """Raises `UserError` if the workers' parameters differ in any bit."""
         digests = np.zeros(self.exchange.size)
         arrays = [np.asarray(vector) for vector in self.learner.vectors.values()]
         digests[self.exchange.rank] = zlib.crc32(b"".join(array.tobytes() for array in arrays))
@@ -436,7 +433,7 @@ class Worker:
     # -- checkpoints ------------------------------------------------------------------------------------
 
     def write_shards(self, staging: Path) -> str | None:
-        """Writes this worker's shards into a checkpoint in the making; gives the reason if worlds cannot be saved."""
+        """Writes this worker's shards into a staged checkpoint; returns the reason if worlds cannot be saved."""
         reason = None
         for shard in self.shards:
             arrays: dict[str, np.ndarray] = {}
@@ -448,11 +445,7 @@ class Worker:
         return reason
 
     def load(self, checkpoint: Checkpoint) -> str | None:
-        """Goes on from a checkpoint; gives the reason if new episodes begin though worlds were saved.
-
-        Raises:
-            UserError: if it belongs to other settings.
-        """
+        """Restores a checkpoint; returns the reason if saved episodes cannot continue."""
         check_record(checkpoint)
         self.updates = int(checkpoint.record["updates"])
         self.agent_steps, most = checkpoint.agent_steps, self.updates * self.slot_steps
@@ -488,7 +481,7 @@ class Worker:
         return reason
 
     def describe(self) -> dict[str, Any]:
-        """What a checkpoint's record says of the training beside its counters."""
+        """The state for a checkpoint's record, without its counters."""
         later = self.shards[0].collector.episodes.later
         names = {"later_metrics": later} if later else {}
         returns = {} if self._returns is None else {"return_deviation": self._returns.save()}
@@ -503,7 +496,7 @@ class Worker:
 
 
 class Stopwatch:
-    """Where the time of an update goes."""
+    """Measures the parts of an update's time."""
 
     def __init__(self) -> None:
         self._began = self._last = time.perf_counter()
@@ -514,7 +507,7 @@ class Stopwatch:
         self._seconds[name], self._last = now - self._last, now
 
     def shares(self, played: dict[str, float]) -> dict[str, float]:
-        """Shares of acting, stepping, estimating and learning; `played` are the seconds of the rollout."""
+        """Shares of the update's time; `played` are the seconds of the rollout's parts."""
         seconds = played | {name: own for name, own in self._seconds.items() if name != "play"}
         total = max(self._last - self._began, 1e-9)
         return {name: value / total for name, value in seconds.items()}

@@ -1,4 +1,4 @@
-"""The loop of every worker: update, and what the first one does beside it, log, decide and save. Read `lead`; the steps of an update are in `update.py`."""
+"""The loop of updates: `lead` of the first worker, which logs, decides and saves, and `follow` of the others."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ from interplay.train.shard import MakeWorld
 from interplay.train.update import Worker
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
-CHANGE = 4  # beside these: the worlds are made anew with other options
-TOLD_AGAIN = 5  # updates after which it is said how many the run will have: by then crowds have grown
+CHANGE = 4  # added to these: the worlds are made anew with other options
+FORECAST_AGAIN = 5  # updates before the number of updates is forecast again, since crowds grow at first
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 OnUpdate = Callable[
     [Path, Mapping[str, Any]], object
@@ -66,14 +66,14 @@ def lead(
     faults: Faults,
     on_update: OnUpdate | None = None,
 ) -> None:
-    """The first worker's loop: update, log, decide, save."""
+    """The first worker's loop: updates, logs, decides and saves."""
     settings = worker.settings
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
     first_steps, first_update = worker.agent_steps, worker.updates
     names = {} if first_update else _names(worker.shards[0].world)
     warned = False
-    shown: dict[str, float] = {}  # the latest of each: not every update completes a window of episodes
+    shown: dict[str, float] = {}  # the newest of each: not every update completes a window of episodes
     best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
@@ -98,7 +98,7 @@ def lead(
             tap.open(worker.updates, worker.agent_steps)
             numbers = worker.update()
             faults.updates = worker.updates
-            rated = evaluation.tell(worker.agent_steps)
+            rated = evaluation.evaluate(worker.agent_steps)
             now = time.monotonic()
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
             numbers |= worker.curriculum.logged()
@@ -113,9 +113,7 @@ def lead(
                 )
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
-            numbers["agent_steps_per_s"] = (
-                progress.rate or math.nan
-            )  # as it is shown; the first update has none
+            numbers["agent_steps_per_s"] = progress.rate or math.nan  # the first update has none
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers | names)
                 names = {}
@@ -128,7 +126,7 @@ def lead(
                 warned = True
             if line := hints.add(now - began, worker.updates - first_update):
                 progress.say(line)
-            if worker.updates == first_update + TOLD_AGAIN and progress.total is not None:
+            if worker.updates == first_update + FORECAST_AGAIN and progress.total is not None:
                 at, last = worker.agent_steps, worker.agent_steps - before_update
                 if words := in_updates_so_far(settings, worker.slot_steps, worker.updates, at, last):
                     progress.say(words)
@@ -174,7 +172,7 @@ def _end(
     stop: Stop,
     progress: Progress,
 ) -> None:
-    """Plays the episodes under way at the end of a complete run to their ends, and logs them; other workers do the same in `follow`."""
+    """Plays the running episodes of a complete run to their ends and logs them, as other workers do in `follow`."""
     if not worker.agree(int(ends and not folder.has_ending)):
         return
     played = play_out(worker, lambda: bool(stop))
@@ -190,13 +188,13 @@ def _end(
 
 
 def _names(world: World) -> dict[str, list[str]]:
-    """Names of agents and teams, for the first line of the log: its lists are in their order."""
+    """Names of agents and teams for the first line of the log, which orders its lists."""
     teams = world.team_names or tuple(f"team{number}" for number in range(len(world.teams or ())))
     return {"agent_names": list(world.agents), "team_names": list(teams)}
 
 
 def _changes(worker: Worker, numbers: Mapping[str, Any], known: Sequence[str], answer: object) -> bool:
-    """Whether the worlds are made anew after an update: a stage is over, or on_update gave other options."""
+    """Whether the worlds are made anew: a stage is over, or `on_update` returned other options."""
     if isinstance(answer, Mapping):
         worker.curriculum.given = {**worker.curriculum.given, **answer}
     worker.curriculum.add(numbers, known, worker.share, worker.agent_steps)
@@ -204,7 +202,7 @@ def _changes(worker: Worker, numbers: Mapping[str, Any], known: Sequence[str], a
 
 
 def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None, stop: Stop) -> int:
-    """What is to be done before the first update."""
+    """The verdict before the first update."""
     if stop:
         return STOP if checkpoint is not None else SAVE_AND_STOP
     if complete(worker, seconds):
@@ -213,14 +211,14 @@ def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None
             f"or with a later train.max_* in its settings.toml where that ended it"
         )
         return STOP
-    # From a checkpoint on the run that this one begins with is not needed any more.
+    # After its own first checkpoint the run does not need that of `train.start_from` any more.
     begins_with_another = checkpoint is None and worker.settings.train.start_from is not None
     kept = checkpoint is None and worker.settings.train.keeps(-1, worker.agent_steps)
     return SAVE if begins_with_another or kept else CONTINUE
 
 
 def complete(worker: Worker, seconds: float) -> bool:
-    """Whether a run has done what its settings ask for."""
+    """Whether a run has reached one of its limits."""
     train = worker.settings.train
     done = (worker.agent_steps, worker.updates, worker.episodes, seconds)
     most = (worker.settings.steps, train.max_updates, train.max_episodes, train.max_seconds)
@@ -228,14 +226,14 @@ def complete(worker: Worker, seconds: float) -> bool:
 
 
 def stopped_at_once(settings: TrainSettings, numbers: Mapping[str, Any]) -> str:
-    """What to change where an update ended within its first epoch, so that most of what was played taught nothing; "" elsewhere.
+    """The advice for an update that stopped early in its first epoch, which leaves samples unused; else "".
 
     Example:
         >>> from interplay.train.settings import WorldChoice
         >>> stopped_at_once(TrainSettings(world=WorldChoice(id="pong/2p")), {"epochs": 0.25})
         'only 0.25 epochs before the policy had moved by 1.5 ppo.target_kl = 0.01; lower ppo.learning_rate = 0.0003, or raise ppo.target_kl'
     """
-    if numbers.get("epochs", 1.0) >= 1:  # what learns from replay has none
+    if numbers.get("epochs", 1.0) >= 1:  # replay algorithms have no epochs
         return ""
     epochs = f"only {numbers['epochs']:.2g} epochs before"
     if settings.algorithm != "ppo":
@@ -248,7 +246,7 @@ def stopped_at_once(settings: TrainSettings, numbers: Mapping[str, Any]) -> str:
 
 
 def _due(worker: Worker, seconds: float) -> bool:
-    """Whether it is time for a checkpoint, so many seconds after the last one."""
+    """Whether a checkpoint is due, `seconds` after the last one."""
     train = worker.settings.train
     return seconds >= train.checkpoint_seconds or (
         train.checkpoint_updates is not None and worker.updates % train.checkpoint_updates == 0
@@ -266,7 +264,7 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
 def _tap(
     worker: Worker, folder: RunFolder[TrainSettings], progress: Progress
 ) -> contextlib.closing[WindowRecorder]:
-    """What records the run's first world, which is the first worker's."""
+    """The recorder of the run's first world, which is the first worker's."""
     shard = worker.shards[0]
     shard.collector.tap = WindowRecorder(folder.path, shard.world, worker.settings, progress.say)
     shard.collector.tap.move(shard.world, worker.curriculum.played[1])
@@ -274,7 +272,7 @@ def _tap(
 
 
 def _working_seconds() -> float:
-    """A clock that stands still while something is compiled, which happens once: the time left goes by it."""
+    """A clock without the time of compilation, for the estimate of the time left."""
     return time.monotonic() - compilation().seconds
 
 
@@ -285,7 +283,7 @@ def follow(
     run: Path,
     source: Path | None,
 ) -> None:
-    """Another worker's loop: the same updates and saves, in the order that the first one gives."""
+    """The loop of every other worker: the same updates and saves, as the first one decides."""
     settings = TrainSettings.model_validate_json(settings_json)
     OVERDUE.limit = settings.train.step_limit or math.inf
     learner = make_learner(settings, make, source is None, say=str, first=False)
@@ -296,7 +294,7 @@ def follow(
         verdict = worker.agree(CONTINUE)
         while True:
             if verdict in (SAVE, SAVE_AND_STOP):
-                worker.agree(0)  # the staging folder is there
+                worker.agree(0)  # the staging folder exists
                 worker.write_shards(staging_path(run, worker.agent_steps))
                 worker.agree(0)  # every worker has written
             if verdict in (SAVE_AND_STOP, STOP):
@@ -308,7 +306,7 @@ def follow(
 
 
 def _keep_step(worker: Worker, verdict: int, state: Mapping[str, Any] | None = None) -> int:
-    """Tells all workers the verdict, and the curriculum's state where it changed; compares parameters now and then."""
+    """Sends the verdict and a changed curriculum to all workers; compares parameters every `DIGEST_EVERY` updates."""
     code = worker.agree(verdict + (CHANGE if state is not None else 0))
     verdict = code % CHANGE
     if code >= CHANGE:
@@ -327,7 +325,7 @@ def _save(
     better: bool = False,
     ends: bool = False,
 ) -> None:
-    """Writes a checkpoint: every worker its shards, the first the learner, the manifest last."""
+    """Writes a checkpoint: all workers their shards, the first the learner, then the manifest."""
     world = worker.shards[0].world
     with CheckpointWriter(folder.path, worker.agent_steps) as writer:
         worker.agree(0)

@@ -1,6 +1,6 @@
-"""What a central critic sees: the observations of an agent's team, or the state of its world.
+"""Inputs of a central critic: the observations of an agent's team, or the state of its world.
 
-Views are made while worlds are played and kept with the samples; policies never see them.
+Views are made during rollouts and stored with the samples; policies never read them.
 """
 
 from __future__ import annotations
@@ -18,26 +18,21 @@ from interplay.train.settings import TrainSettings
 
 
 class View(Protocol):
-    """What a critic sees.
-
-    Attributes:
-        size: numbers of a row.
-    """
+    """A critic's input of `size` numbers per agent."""
 
     size: int
 
     def of(self, world: World, slots: np.ndarray | None = None) -> np.ndarray:
-        """(W, A, size) float32, what the critic sees of every agent now; of some `slots` alone (W, n, size)."""
+        """(W, A, size) float32, the critic's inputs now; (W, n, size) for n `slots`."""
         ...
 
 
 class TeamView:
-    """The observations of a team side by side: the agent's own first, then those of the others in the order of their slots.
+    """The observations of a team side by side: the agent's own first, then the others' in slot order.
 
-    After each team's observations stands who of them acts. Where teams differ in size the smaller ones are filled up with zeros.
+    The last number of each observation is 1 if the agent acts. Smaller teams are padded with zeros.
 
     Args:
-        kinds: of the world.
         teams: slots of each team; every slot is in one.
     """
 
@@ -46,7 +41,7 @@ class TeamView:
         slots = sum(len(kind.slots) for kind in kinds)
         self._width = max(_numbers(kind) for kind in kinds)
         most = max(len(team) for team in teams)
-        self._team = np.full((slots, most), slots)  # the slot after the last is nobody's
+        self._team = np.full((slots, most), slots)  # the slot after the last is padding
         for team in teams:
             for slot in team:
                 self._team[slot, : len(team)] = [slot, *(other for other in team if other != slot)]
@@ -65,10 +60,9 @@ class TeamView:
 
 
 class WorldView:
-    """The world's state, and which agent is asked about, as a mark for its slot.
+    """The world's state, and the agent's slot as a one-hot.
 
-    Where every team has a state of its own an agent is shown that of its team, and marked by its place there: sides that are alike
-    are seen alike.
+    If every team has its own state, an agent gets its team's, and the one-hot of its place there, so that symmetric sides look alike.
 
     Args:
         world: with a state, reset.
@@ -93,7 +87,7 @@ class WorldView:
 
 
 def find_view(settings: TrainSettings, world: World, populations: Populations) -> View | None:
-    """What the run's critics see; None where they see what the policy sees.
+    """The view of the run's critics; None for the policy's own input.
 
     Raises:
         UserError: if the world has no teams, or no state.
@@ -118,7 +112,7 @@ def find_view(settings: TrainSettings, world: World, populations: Populations) -
 
 
 def _teams(world: World, populations: Populations, named_groups: bool) -> list[list[int]] | None:
-    """Who belongs together: the world's teams, with those that are in none by themselves, or else populations by name."""
+    """The world's teams, with single agents as teams of their own; else the populations by name."""
     if world.teams is not None:
         teams = [list(team) for team in world.teams]
         named = {slot for team in teams for slot in team}

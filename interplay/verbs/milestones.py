@@ -149,7 +149,7 @@ class _Kept:
     """
 
     def __init__(self, folder: Path, wanted: Evaluation, found: players.Player) -> None:
-        from interplay.core.files import refuse_links, replace_file, os_errors_as_user_errors
+        from interplay.core.files import os_errors_as_user_errors, refuse_links, replace_file
         from interplay.core.reading import read_json_lines, read_text
         from interplay.train.run.metrics_log import cut_torn_line
 

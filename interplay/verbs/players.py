@@ -15,7 +15,7 @@ from interplay.core.world import World
 
 if TYPE_CHECKING:
     from interplay.evaluate.lineup import Rule
-    from interplay.train.interfaced import SeenPolicy
+    from interplay.train.interfaced import InterfacedTrainedPolicy
     from interplay.train.play.trained_policy import TrainedPolicy
     from interplay.train.settings import TrainSettings
     from interplay.verbs.run import Run
@@ -57,7 +57,7 @@ class Player(NamedTuple):
 @suggest_keyword
 def load_policy(
     run: str | Path, *, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
-) -> TrainedPolicy | SeenPolicy:
+) -> TrainedPolicy | InterfacedTrainedPolicy:
     """Loads the policy of a run or of one of its checkpoints; see `interplay.train.play.policy.load_policy`.
 
     Args:
@@ -71,7 +71,9 @@ def load_policy(
     """
     from interplay.verbs.trainer import load_trainer
 
-    policy: TrainedPolicy | SeenPolicy = load_trainer().load_policy(run, greedy, populations, trust)
+    policy: TrainedPolicy | InterfacedTrainedPolicy = load_trainer().load_policy(
+        run, greedy, populations, trust
+    )
     return policy
 
 

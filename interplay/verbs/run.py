@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from interplay.connect.handed import Handed
-    from interplay.train.interfaced import SeenPolicy
+    from interplay.train.interfaced import InterfacedTrainedPolicy
     from interplay.train.play.trained_policy import TrainedPolicy
     from interplay.train.settings import TrainSettings
     from interplay.verbs.diagnosing import Diagnosis
@@ -119,7 +119,7 @@ class Run:
     @suggest_keyword
     def policy(
         self, *, greedy: bool = False, populations: Sequence[str] | None = None
-    ) -> TrainedPolicy | SeenPolicy:
+    ) -> TrainedPolicy | InterfacedTrainedPolicy:
         """The policy of the newest checkpoint; see `interplay.load_policy`."""
         from interplay.verbs.players import load_policy
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from interplay.core.world import TimeStep
 from interplay.train.populations import Blocks, cut_alone, cut_blocks, sort_rows
-from interplay.train.rollout import IDLE_EVERY, Answer, Collector, Stage
+from interplay.train.rollout import IDLE_EVERY, Collector, StepOutputs, StepRows
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.lifetimes import LifeStatistics
 from interplay.train.run.windows import BEGINS
-from interplay.train.samples import Seen
+from interplay.train.samples import NetworkInput
 
 
 def count_lives(
@@ -58,19 +58,19 @@ class PlainCollector(Collector):
         self.acted += int(np.count_nonzero(timestep.acting & self._own[self._network]))
         return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches.copy()
 
-    def step(self, t: int, answers: Mapping[str, Answer]) -> None:
+    def step(self, t: int, results: Mapping[str, StepOutputs]) -> None:
         timestep, at = self.world.timestep, self.buffer.earlier + t
         actions: dict[str, Any] = {}
-        for name, (stage, outputs, memory) in answers.items():
-            own, where = self.networks[name].distribution, self._places(name, stage.picked)
+        for name, (step_rows, outputs, memory) in results.items():
+            own, where = self.networks[name].distribution, self._places(name, step_rows.picked)
             self.buffer.value[at].reshape(-1)[where] = outputs[:, -1]
-            self._keep_plainly(name, stage, outputs[: stage.kept], at, where[: stage.kept])
+            self._keep_plainly(name, step_rows, outputs[: step_rows.kept], at, where[: step_rows.kept])
             if memory is not None:
                 acts = self._teaches.reshape(-1)[where]
-                self.memory[name][stage.picked[acts]] = memory[acts]
+                self.memory[name][step_rows.picked[acts]] = memory[acts]
                 self.fresh.reshape(-1)[where[acts]] = False
             flat = np.zeros((self.rows(name), own.columns), np.float32)
-            flat[stage.picked] = outputs[:, :-2]
+            flat[step_rows.picked] = outputs[:, :-2]
             actions[name] = own.to_world(flat.reshape(self.world.num_worlds, -1, own.columns))
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         timestep = self.world.step(self.opponents.act(ours, timestep, self._network))
@@ -102,7 +102,7 @@ class PlainCollector(Collector):
             self.opponents.forget(over)
             self.casting.draw(over)
 
-    def stage(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
+    def write_inputs(self, name: str, wanted: np.ndarray, out: NetworkInput) -> StepRows:
         own, slots = self.networks[name], self._slots[name]
         most = own.most_blocks(self.rows(name), self.block[name], self.casting.places)
         picked = np.flatnonzero((wanted & self._played[self._network])[:, slots])
@@ -116,7 +116,9 @@ class PlainCollector(Collector):
             blocks = cut_blocks(counts, self.block[name], most)
             blocks = blocks._replace(population=self._order[blocks.population].astype(np.int32))
         where, seen = self._places(name, picked), out.part(slice(len(picked)))
-        told = own.told(self.world.by_kind(self.world.timestep.observation)[name], self.world.num_worlds)
+        told = own.with_marks(
+            self.world.by_kind(self.world.timestep.observation)[name], self.world.num_worlds
+        )
         own.layout.write(told, picked, seen.rows)
         if seen.view is not None and self._view is not None:
             seen.view[...] = self._view.of(self.world).reshape(-1, self._view.size)[where]
@@ -128,19 +130,21 @@ class PlainCollector(Collector):
             flat = own.distribution.flat_mask(mask, (self.world.num_worlds, len(slots)))
             seen.mask[...] = True if flat is None else flat.reshape(-1, flat.shape[-1])[picked]
         kept = int(counts[: np.count_nonzero(self.learns)].sum())
-        return Stage(picked, where, network, kept, blocks, out)
+        return StepRows(picked, where, network, kept, blocks, out)
 
     def _places(self, name: str, picked: np.ndarray) -> np.ndarray:
         slots = self._slots[name]
         return picked // len(slots) * self.present.shape[1] + slots[picked % len(slots)]
 
-    def _keep_plainly(self, name: str, stage: Stage, outputs: np.ndarray, at: int, where: np.ndarray) -> None:
+    def _keep_plainly(
+        self, name: str, step_rows: StepRows, outputs: np.ndarray, at: int, where: np.ndarray
+    ) -> None:
         pending = self.pending[name]
         new = slice(pending.count, pending.count + len(where))
         for key, array in pending.seen.arrays().items():
-            array[new] = stage.seen.arrays()[key][: len(where)]
+            array[new] = step_rows.seen.arrays()[key][: len(where)]
         pending.outputs[new], pending.step[new], pending.slot[new] = outputs, at, where
-        pending.population[new] = stage.network[: len(where)]
+        pending.population[new] = step_rows.network[: len(where)]
         pending.acts[new] = self._teaches.reshape(-1)[where]
         if pending.truth is not None:
             pending.truth[new] = self.truth[where // self.truth.shape[1]][:, self._slots[name]]

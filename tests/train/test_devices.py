@@ -225,10 +225,10 @@ def test_a_card_that_fails_in_mid_run_is_told_in_a_line() -> None:
         pytest.raises(
             UserError, match=r"^training on gpu:1: INTERNAL: the device is lost; go on with .*--device cpu$"
         ),
-        devices.told_as_lost_card("gpu:1", "runs/first"),
+        devices.gpu_errors_as_user_errors("gpu:1", "runs/first"),
     ):
         raise error
-    with pytest.raises(jax.errors.JaxRuntimeError), devices.told_as_lost_card("cpu", "runs/first"):
+    with pytest.raises(jax.errors.JaxRuntimeError), devices.gpu_errors_as_user_errors("cpu", "runs/first"):
         raise error
 
 
@@ -271,7 +271,7 @@ def test_memory_that_ends_names_what_to_lower(name: str) -> None:
     with (
         pytest.raises(UserError) as raised,
         memory_errors_as_user_errors(),  # around the other one, as in the trainer
-        devices.told_as_lost_card(name, "runs/first", "vtrace"),
+        devices.gpu_errors_as_user_errors(name, "runs/first", "vtrace"),
     ):
         raise error
     assert ("vtrace.minibatch" in str(raised.value)) == (name != "cpu")

@@ -13,7 +13,7 @@ from gymnasium import spaces
 import interplay
 from interplay.core.errors import UserError
 from interplay.core.seals import Sealed
-from interplay.train.discrete_leaves import as_seen, encode_all, find_names
+from interplay.train.discrete_leaves import encode_all, find_names, input_space
 from interplay.train.run.settings_file import settings_in
 from interplay.train.settings import NetworkGroup, TrainSettings
 from tests.train.named import SPACE, Named, Table
@@ -78,7 +78,7 @@ def test_boxes_alone_leave_a_network_as_it_was() -> None:
     space = spaces.Dict(a=spaces.Box(0, 1, (3,)), b=spaces.MultiBinary(4))
     for kind in ("mlp", "attention", "pictures"):
         assert not find_names(space, NetworkGroup(kind=kind))
-    assert as_seen(space, NetworkGroup(kind="mlp")) == space
+    assert input_space(space, NetworkGroup(kind="mlp")) == space
     assert not find_names(SPACE, NetworkGroup(kind="tests.train.crafted:Net"))
 
 

@@ -318,9 +318,9 @@ def test_a_wrong_step_would_be_seen():
 
 def test_what_cannot_be_exported_is_refused_in_one_line(tmp_path, monkeypatch):
     policy, _ = made(*CASES["mlp"])
-    say = PolicyNetwork.say
+    say = PolicyNetwork.forward
     with monkeypatch.context() as patch:
-        patch.setattr(PolicyNetwork, "say", lambda *given: jax.tree.map(jnp.sort, say(*given)))
+        patch.setattr(PolicyNetwork, "forward", lambda *given: jax.tree.map(jnp.sort, say(*given)))
         with pytest.raises(UserError, match=r"cannot be exported .*; .*play it with interplay"):
             policy.export(tmp_path / "sorted.onnx")
     assert not list(tmp_path.iterdir())

@@ -13,7 +13,7 @@ from interplay.core.settings import build
 from interplay.evaluate import play
 from interplay.interfaces.world import InterfacedWorld
 from interplay.registry import make_policy, make_world
-from interplay.train.interfaced import SeenPolicy, through_interfaces
+from interplay.train.interfaced import InterfacedTrainedPolicy, through_interfaces
 from interplay.train.learner import Learner
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
@@ -69,7 +69,7 @@ def test_a_policy_brings_its_interfaces_along(tmp_path: Path) -> None:
     """The same raw actions, whether the interfaces lie around the world or around the policy."""
     run = train(settings_of(2), tmp_path / "run")
     policy = load_policy(run, greedy=True)
-    assert isinstance(policy, SeenPolicy)
+    assert isinstance(policy, InterfacedTrainedPolicy)
     around = through_interfaces(settings_of(), make)(num_worlds=6, seed=5, first_world=0)
     raw = make(num_worlds=6, seed=5)
     inner = policy.policy

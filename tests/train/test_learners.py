@@ -69,7 +69,7 @@ def test_samples_of_a_population_that_stops_learning_are_forgotten() -> None:
     [
         (["pop9"], r"train.learners: no kind or population 'pop9'; did you mean 'pop\d'"),
         (["pop0", "nobody"], "no kind or population 'nobody'; there are agent, pop0, pop1, pop2"),
-        (["pop1"], "train.learners: pop1 is played by somebody else"),
+        (["pop1"], "train.learners: pop1 is played by"),
     ],
 )
 def test_learners_that_cannot_be_are_one_line(learners: list[str], says: str) -> None:

@@ -10,7 +10,7 @@ from interplay.registry import make_world
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.learner import Learner
 from interplay.train.selfplay.matchups import with_opponents
-from interplay.train.selfplay.never import never_happens
+from interplay.train.selfplay.never import find_ineffective
 from tests.train.test_learner_numbers import settings_of
 
 GROUPS = {"by": "name", "groups": {"left": ["walker_0"], "right": ["walker_1"]}}
@@ -24,7 +24,7 @@ def lines_of(updates: int | None = 100, steps: int = 10**6, **own: Any) -> list[
     learner = Learner(world.kinds, settings, with_opponents(settings, world))
     assert not isinstance(learner, TeamLearner)
     world.reset()
-    return never_happens(settings, world, learner)
+    return find_ineffective(settings, world, learner)
 
 
 def league(share: float = 0.5, **own: Any) -> dict[str, Any]:

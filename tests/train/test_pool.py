@@ -154,7 +154,7 @@ def test_a_run_with_past_selves_resumes_exactly(tmp_path: Path) -> None:
             {"pool": {"populations": ["lefty"]}},
             r"pool.populations: no population 'lefty'; did you mean 'left'\?",
         ),
-        ({"opponents": {"left": "random"}}, r"pool.populations: left is played by somebody else"),
+        ({"opponents": {"left": "random"}}, r"pool.populations: left is played by"),
         ({"population": {"by": "kind", "groups": {}}}, "has one population; make several"),
         ({"pool": {"populations": ["left", "left"]}}, "names a population twice; name each once"),
     ],

@@ -163,10 +163,10 @@ def test_who_named_whom_and_whose_words_agree() -> None:
     game = GAMES["everything"]
     table = boards.find_table(*spaces_of(game))
     seen = observe(game, 5)
-    relate = jax.jit(lambda seen: relations.relate(table, boards.read_seen(table, seen)))
+    relate = jax.jit(lambda seen: relations.pair_features(table, boards.read_seen(table, seen)))
     got = np.asarray(relate(on_device(seen)))
     got = got.reshape(-1, table.phases, game.n, game.n, 5)
-    assert len(got) == relations.count_related(table)
+    assert len(got) == relations.count_pair_features(table)
     expected = np.zeros_like(got)
     for row in range(5):
         newer: dict[int, int] = {}
@@ -195,9 +195,9 @@ def test_who_named_whom_and_whose_words_agree() -> None:
 def test_said_numbers_are_as_many_as_counted() -> None:
     for game in (*GAMES.values(), CROWD):
         table = boards.find_table(*spaces_of(game))
-        say = jax.jit(lambda seen, table=table: relations.say(table, boards.read_seen(table, seen)))
+        say = jax.jit(lambda seen, table=table: relations.seat_features(table, boards.read_seen(table, seen)))
         said = say(on_device(observe(game, 3)))  # compiled whole: piece by piece takes ten times as long
-        assert said.shape == (relations.count_said(table), table.boards, game.n, 3)
+        assert said.shape == (relations.count_seat_features(table), table.boards, game.n, 3)
         assert 0 <= float(said.min()) <= float(said.max()) <= 40
 
 
@@ -214,7 +214,7 @@ def test_written_out_gradients_are_those_of_the_plain_formulas(n: int) -> None:
     )
     pairs = [
         (innermost.match, lambda a, b: jnp.einsum("hdib,hdjb->hijb", a, b), (a, b)),
-        (innermost.hear, lambda p, b: jnp.einsum("hijb,hdjb->hdib", p, b), (p, b)),
+        (innermost.weigh, lambda p, b: jnp.einsum("hijb,hdjb->hdib", p, b), (p, b)),
         (lambda a: innermost.total(a, 2), lambda a: a.sum(2), (a,)),
         (lambda a: innermost.spread(a, 1, n), lambda a: jnp.repeat(a[:, None], n, axis=1), (a,)),
         (innermost.keep, lambda a: a * 1.0, (a,)),

@@ -225,6 +225,7 @@ def test_sides_by_teams_seats_and_names() -> None:
 
 
 SELF, RANDOM = {"play": "self", "share": 0.5}, {"play": "random", "share": 0.5}
+RATED = {"shards": 2, "evaluate_against": ["random"]}
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"opponents": {"walker_9": "random"}}, r"no side 'walker_9'; did you mean 'walker_\d'\?"),
     ({"opponents": {"any": [SELF]}}, r"any: shares \[0.5\] sum to 0.5; make them sum to 1"),
@@ -243,6 +244,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"sides": {"by": "name", "groups": {"a": ["walker_0"]}}}, r"sides.groups: walker_1 is in no group"),
     ({"sides": {"by": "name"}}, 'by = "name" with 0 groups'),
+    ({"opponents": {"any": [RANDOM, RANDOM]}}, "opponents.any"),
+    ({"opponents": {"any": "a" * 300}}, "opponents.any: "),
+    ({"opponents": {"any": MIXED}, "pool": {"populations": ["gone"]}}, "opponents.any: .*pop0"),
+    ({"sides": {}, "opponents": {}, "belief": {"speaking": 2.0}}, "belief.speaking = 2.0"),
+    ({"alternate": {"high": 0.7}}, "alternate.high = 0.7"),
+    ({"train": {"shards": 2, "best_measurements": 5}}, "train.best_measurements = 5"),
+    ({"train": RATED | {"evaluate_episodes": 2 * 10**13}}, "train.evaluate_episodes = 20000000000000"),
+    ({"train": RATED | {"evaluate_episodes": 7}}, "train.evaluate_episodes"),
 ]  # fmt: skip
 
 
@@ -276,42 +285,6 @@ def test_a_pool_alone_plays_any_side() -> None:
     told = players_of(asked, 2_000, 5).reshape(-1, 2)
     assert abs((told != 0).any(axis=1).mean() - 0.4) < 4 * np.sqrt(0.24 / 10_000)
     assert abs((told != 0).mean(axis=0) - 0.2).max() < 4 * np.sqrt(0.16 / 10_000)
-
-
-@pytest.mark.parametrize(
-    ("own", "says"),
-    [
-        (
-            {"opponents": {"any": [{"play": "random", "share": 0.5}, {"play": "random", "share": 0.5}]}},
-            r"\['random', 'random'\]",
-        ),
-        ({"opponents": {"any": "a" * 300}}, "opponents.any: "),
-        (
-            {"opponents": {"any": MIXED}, "pool": {"populations": ["gone"]}},
-            "keeps no past selves of pop0; add it there",
-        ),
-        (
-            {"sides": {}, "opponents": {}, "belief": {"speaking": 2.0}},
-            "belief.speaking = 2.0 is not read",
-        ),
-        ({"alternate": {"high": 0.7}}, "alternate.high = 0.7 is not read without turns"),
-        (
-            {"train": {"shards": 2, "best_measurements": 5}},
-            "train.best_measurements = 5 is not read without a metric",
-        ),
-        (
-            {"train": {"shards": 2, "evaluate_against": ["random"], "evaluate_episodes": 2 * 10**13}},
-            "train.evaluate_episodes = 20000000000000 needs at least",
-        ),
-        ({"train": {"shards": 2, "evaluate_against": ["random"], "evaluate_episodes": 7}}, "a multiple of 2"),
-    ],
-)
-def test_what_a_stranger_typed_is_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError) as refused:
-        train(settings_of(**own), tmp_path / "run")
-    assert says in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_side_may_be_past_selves_in_every_episode(tmp_path: Path) -> None:

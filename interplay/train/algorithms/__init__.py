@@ -22,7 +22,7 @@ __all__ = ["Algorithm", "Rule", "Segments", "make_algorithm", "make_rule"]
 
 
 def make_rule(settings: TrainSettings) -> Rule:
-    """What playing asks of the algorithm that a run's settings name.
+    """Makes the rule of the algorithm that a run's settings name.
 
     Raises:
         UserError: if a user's module or class cannot be found, or lacks something.
@@ -34,11 +34,7 @@ def make_rule(settings: TrainSettings) -> Rule:
 
 
 def make_algorithm(settings: TrainSettings) -> Algorithm:
-    """The algorithm that a run's settings name, one that learns from its rollouts.
-
-    Raises:
-        UserError: as `make_rule`.
-    """
+    """Makes the on-policy algorithm that a run's settings name."""
     made = make_rule(settings)
     assert isinstance(made, Algorithm), f"{settings.algorithm} learns from replay"
     return made

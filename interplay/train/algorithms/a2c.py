@@ -37,7 +37,7 @@ class A2c(Algorithm):
         return total(terms, self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
-        """RMSProp, after the gradient was scaled down to a global norm."""
+        """RMSProp, with the gradient clipped to a global norm."""
         return optax.chain(
             optax.clip_by_global_norm(self._settings.max_grad_norm),
             optax.scale_by_rms(decay=RMS_DECAY, eps=RMS_EPSILON),

@@ -21,19 +21,19 @@ ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
 
 
 class Rule(Protocol):
-    """What playing asks of an algorithm.
+    """The part of an algorithm that rollouts read.
 
     Attributes:
         rollout: steps of each world per update.
-        horizon: steps after which a running life's older samples are learnt from anyway; 0: every sample at once.
+        horizon: steps after which a running life's older samples are trained on anyway; 0: every sample at once.
         minibatch: samples per gradient step, over all shards; None: all that are ready.
         gamma: discount per step, or per decision.
         gae_lambda: lambda of generalised advantage estimation; 1 gives discounted returns.
         by_decision: gamma counts a slot's own decisions, not steps of the world.
         reward_scale: rewards are multiplied by it; or factors by pattern of agents' names.
         normalise_reward: divide rewards by the running deviation of returns, of each ``kind`` or ``agent``; None: leave them.
-        sequence: steps that memory is learnt through at once.
-        mask_dead: learn from acting steps only; else also from steps of dead agents that are present.
+        sequence: steps of backpropagation through time.
+        mask_dead: train on acting steps only; else also on steps of dead agents that are present.
     """
 
     rollout: int
@@ -57,7 +57,7 @@ class Rule(Protocol):
         ...
 
     def optimiser(self) -> optax.GradientTransformation:
-        """From one population's mean gradient to the direction in which it goes ``learning_rate`` times the way."""
+        """Turns one population's mean gradient into a direction; the step is ``-learning_rate`` times it."""
         ...
 
 
@@ -67,9 +67,9 @@ class Segments(NamedTuple):
     Attributes:
         reward: float32, earned in the step, scaled.
         value: float32, V of the observation that the step began with, by the networks as they are now.
-        acting: bool, the step teaches the policy: the slot acted, or its life went on and `mask_dead` is off.
+        acting: bool, the step trains the policy: the slot acted, or `mask_dead` is off and its life went on.
         ended: bool, the slot's life or its world's episode ended in the step.
-        bootstrap: float32, what follows where `ended`: 0 if terminated, V of the last observation if it was cut.
+        bootstrap: float32, read where `ended`: 0 if terminated, V of the last observation if truncated.
         last_value: (W, A) float32, V of the observation after the last step.
         log_ratio: float32, log-probability of the action now less that when it was drawn; 0 in the first epoch.
     """
@@ -84,7 +84,7 @@ class Segments(NamedTuple):
 
 
 class Algorithm(Rule):
-    """An algorithm that learns from its rollouts; a subclass writes `loss` and overrides the rest as needed.
+    """An on-policy algorithm; a subclass writes `loss` and overrides the rest as needed.
 
     Args:
         settings: the run's group of its name; fields with the names of attributes are copied. A user-defined class gets the run's
@@ -144,17 +144,17 @@ class Algorithm(Rule):
     def loss(
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
     ) -> tuple[jax.Array, Terms]:
-        """What is minimised, a sum over rows, and its terms.
+        """The minimised sum over rows, and its terms.
 
         Args:
             predicted: by the networks that learn, (B,) each.
             samples: B rows.
-            counts: (B,) float32, 1 where the row teaches the value, 0 for padding.
-            rates: name -> () float32, as `rates` gave them.
+            counts: (B,) float32, 1 where the row trains the value, 0 for padding.
+            rates: name -> () float32, from `rates`.
         """
 
     def optimiser(self) -> optax.GradientTransformation:
-        """Adam, after the gradient was scaled down to a global norm of 0.5."""
+        """Adam, with the gradient clipped to a global norm of 0.5."""
         return optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=ADAM_EPSILON))
 
     def enough(self, terms: Terms) -> Any:

@@ -1,4 +1,4 @@
-"""The policy gradient with a value baseline (Williams 1992), as Suarez et al. (2019) and their code have it."""
+"""The policy gradient with a value baseline (Williams 1992), as in Suarez et al. (2019) and their code."""
 
 from __future__ import annotations
 
@@ -15,15 +15,11 @@ if TYPE_CHECKING:
     from interplay.train.batches import Batch
     from interplay.train.settings import PolicyGradientGroup
 
-TORCH_EPSILON = 1e-8  # torch's Adam as it is, and with it the paper's code
+TORCH_EPSILON = 1e-8  # torch's default for Adam, used by the paper's code
 
 
 class PolicyGradient(Algorithm):
-    """One step along all samples that are ready, with discounted returns of lives.
-
-    Args:
-        settings: the run's group ``policy_gradient``.
-    """
+    """One gradient step on all ready samples, with discounted returns of lives."""
 
     gae_lambda = 1.0  # discounted returns
 
@@ -40,7 +36,7 @@ class PolicyGradient(Algorithm):
         return total(terms, 0.5 * self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
-        """Adam on the gradient, whose elements are cut, and on a share of the weights."""
+        """Adam on the gradient, with clipped elements, plus weight decay."""
         return optax.chain(
             optax.clip(self._settings.clip_element),
             optax.add_decayed_weights(self._settings.weight_decay),
@@ -49,9 +45,9 @@ class PolicyGradient(Algorithm):
 
 
 def policy_gradient_terms(predicted: Prediction, samples: Batch, counts: jax.Array) -> Terms:
-    """The terms of the loss ``-log pi A``, scalars, with arguments as `Algorithm.loss` has them.
+    """The terms of the loss ``-log pi A``, scalars; arguments as of `Algorithm.loss`.
 
-    The KL estimate is the policy's distance from the one that acted: 0 unless samples were carried over, or there are several epochs.
+    The KL estimate compares with the policy that acted: 0 unless samples were carried over, or there are several epochs.
     """
     acts = samples.acts
     log_ratio = (predicted.log_prob - samples.log_prob) * acts

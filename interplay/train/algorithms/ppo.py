@@ -19,11 +19,7 @@ KL_SLACK = 1.5  # epochs end when the estimate exceeds this times target_kl (Sta
 
 
 class Ppo(Algorithm):
-    """Epochs of minibatches over a rollout, with the clipped surrogate and generalised advantages.
-
-    Args:
-        settings: the run's group ``ppo``.
-    """
+    """Epochs of minibatches over a rollout, with the clipped surrogate and generalised advantages."""
 
     def __init__(self, settings: PpoGroup) -> None:
         super().__init__(settings)
@@ -37,14 +33,14 @@ class Ppo(Algorithm):
         return total(terms, self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
-        """Adam, after the gradient was scaled down to a global norm."""
+        """Adam, with the gradient clipped to a global norm."""
         return optax.chain(
             optax.clip_by_global_norm(self._settings.max_grad_norm),
             optax.scale_by_adam(eps=ADAM_EPSILON),
         )
 
     def enough(self, terms: Terms) -> Any:
-        """Whether the policy has moved further than 1.5 times ``ppo.target_kl``; asked before each gradient step."""
+        """Whether the KL estimate exceeds 1.5 times ``ppo.target_kl``; called before each gradient step."""
         most = self._settings.target_kl
         return most is not None and terms.kl / jnp.maximum(terms.acting, 1.0) > KL_SLACK * most
 
@@ -56,7 +52,7 @@ def ppo_terms(predicted: Prediction, samples: Batch, counts: jax.Array, clip: An
     estimate is Schulman's ``(r - 1) - log r``, which is never negative.
 
     Args:
-        predicted, samples, counts: as `Algorithm.loss` has them.
+        predicted, samples, counts: as of `Algorithm.loss`.
         clip: c.
     """
     advantage, acts = samples.advantage, samples.acts

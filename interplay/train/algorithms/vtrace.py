@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 class Vtrace(A2c):
-    """Several epochs per rollout; each computes its targets anew.
-
-    Args:
-        settings: the run's group ``vtrace``.
-    """
+    """Several epochs per rollout; each computes its targets anew."""
 
     corrects = True
 

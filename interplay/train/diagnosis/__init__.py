@@ -1,1 +1,1 @@
-"""Why a run does not learn: measurements of its samples, rules over its log, and the warnings that follow."""
+"""Finds why a run does not learn: measurements of samples, rules over the log, warnings."""

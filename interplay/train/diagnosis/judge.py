@@ -1,4 +1,4 @@
-"""Applies the rules to the lines of a run, all at once or some at a time, with the same findings."""
+"""Applies the rules to a run's log, with the same findings for any batches of lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from interplay.train.diagnosis.rules import FIRST_RETURN, RULES, Columns, Measured, Rule
 from interplay.train.settings import TrainSettings
 
-ALWAYS_LOGGED = "reward_abs_max"  # by every run since rules have measurements of their own
+ALWAYS_LOGGED = "reward_abs_max"  # absent only in logs from before the measurements
 
 
 class Finding(NamedTuple):
@@ -19,11 +19,11 @@ class Finding(NamedTuple):
 
     Attributes:
         rule: its name.
-        subjects: populations or observation leaves; empty for the run as a whole.
+        subjects: populations or observation leaves; empty for the whole run.
         begins: agent-steps of the first line of the first stretch.
-        ends: agent-steps of the last line that is part of a stretch.
-        holds: the newest measurement is still part of one.
-        value: the number that `text` names, a median over the first stretch.
+        ends: agent-steps of the last line in a stretch.
+        holds: the newest measurement is in a stretch.
+        value: the number in `text`, a median over the first stretch.
         text: number, setting and cure.
     """
 
@@ -41,7 +41,7 @@ class Finding(NamedTuple):
 
 
 class Unjudged(NamedTuple):
-    """A rule that a log lacks columns for."""
+    """A rule with columns that the log lacks."""
 
     rule: str
     lacks: tuple[str, ...]
@@ -51,8 +51,7 @@ class Judge:
     """The rules over one run.
 
     Args:
-        settings: of the run.
-        rules: that are applied where they concern these settings.
+        rules: to apply if they concern these settings.
 
     Attributes:
         measurements: lines so far.
@@ -67,7 +66,7 @@ class Judge:
         self.measurements = 0
 
     def add(self, columns: Columns) -> list[Finding]:
-        """Takes the next lines; returns the findings of rules that had none before."""
+        """Takes the next lines; returns findings of rules that had none before."""
         self.measurements += len(columns["agent_steps"])
         self._names |= columns.keys()
         columns = self._with_first(columns)
@@ -87,7 +86,7 @@ class Judge:
         return [finding for finding in found if finding is not None]
 
     def unjudged(self) -> list[Unjudged]:
-        """Rules that the lines so far lack columns for; those of a run that measures everything lack none."""
+        """Rules with columns that the lines so far lack, in logs without measurements."""
         if ALWAYS_LOGGED in self._names:
             return []
         present = {name.partition("[")[0] for name in self._names}
@@ -95,7 +94,7 @@ class Judge:
         return [Unjudged(*one) for one in lacks if one[1]]
 
     def _with_first(self, columns: Columns) -> Columns:
-        """The columns, and the run's first return in each line."""
+        """Adds a column with the run's first return."""
         returns = columns.get("episode_return", np.zeros(0))
         known = returns[np.isfinite(returns)]
         if math.isnan(self._first) and len(known):

@@ -1,4 +1,4 @@
-"""Judges a run while it trains: each rule that finds a fault gives one line, once per run."""
+"""Applies the rules during training; each rule with a fault gives one warning per run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from interplay.train.diagnosis.judge import Judge
 from interplay.train.diagnosis.rules import columns_of
 from interplay.train.settings import TrainSettings
 
-EVERY = 10  # updates that are judged together, which costs hardly more than one
+EVERY = 10  # updates that are judged together, at hardly more cost than one
 
 
 class LiveDiagnosis:
-    """The rules over a run that is being trained.
+    """The rules over a run in training.
 
     Args:
-        settings: of the run.
-        log: its ``metrics.jsonl``. Lines that are there are of earlier parts of the run: what they show was reported then.
+        log: its ``metrics.jsonl``. Faults in its present lines were reported before the run was resumed.
     """
 
     def __init__(self, settings: TrainSettings, log: Path) -> None:
@@ -30,7 +29,7 @@ class LiveDiagnosis:
                 self._judge.add(columns_of(earlier))
 
     def add(self, agent_steps: int, numbers: Mapping[str, Any]) -> list[str]:
-        """Takes the numbers of an update; returns warnings, most of the time none."""
+        """Takes the numbers of an update; returns new warnings."""
         self._lines.append({"agent_steps": agent_steps, **numbers})
         if len(self._lines) < EVERY:
             return []

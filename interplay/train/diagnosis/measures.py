@@ -1,7 +1,7 @@
-"""Measurements of an update's samples that `rules` reads: inputs, masks, actions, value targets and rewards.
+"""Measurements of an update's samples for `rules`: inputs, masks, actions, value targets and rewards.
 
-A measurement looks at `ROWS` rows of a shard at most, evenly spread over those that the learner sees, so that it costs the same in a large
-run. Shards are gathered and then combined in their order: the numbers are the same for any number of workers.
+A measurement reads at most `ROWS` rows of a shard, evenly spread over those of the learner, so that its cost is bounded. Shards are
+gathered and combined in their order, so the numbers are the same for any number of workers.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from interplay.train.shard import Shard
     from interplay.train.update import Worker
 
-ROWS = 2048  # of a kind that a shard measures in an update
-NUMBERS = 2**16  # of the observations among them; at least `FEWEST` rows
+ROWS = 2048  # most rows of a kind that a shard measures in an update
+NUMBERS = 2**16  # most numbers of their observations, but at least `FEWEST` rows
 FEWEST = 16
-CASES = 32  # rewards that a slot needs in an update before their size is compared
-SLOTS = 64  # of a world at most whose rewards are compared
-_GOLDEN = 0.6180339887498949  # multiples modulo 1 are spread evenly, whatever the period of the rows
+CASES = 32  # least rewards of a slot in an update for a comparison of sizes
+SLOTS = 64  # most slots of a world for a comparison of rewards
+_GOLDEN = 0.6180339887498949  # its multiples modulo 1 are evenly spread for any period of the rows
 
 
 class Sample(NamedTuple):
@@ -51,9 +51,9 @@ class Counts(NamedTuple):
 
     Attributes:
         numbers: of actions in a Box.
-        clipped: of them those beyond the Box.
+        clipped: of them beyond the Box.
         masked: rows with an action mask.
-        single: of them those with one legal choice in every head.
+        single: of them with one legal choice in every head.
         targets, target, target_squared: number, sum and sum of squares of value targets, of all rows.
     """
 
@@ -93,7 +93,7 @@ def measure(worker: Worker) -> dict[str, Any]:
 
 
 def spread(count: int, most: int) -> np.ndarray:
-    """Up to `most` different places among `count`, evenly spread; the first of them are evenly spread too.
+    """Up to `most` distinct, evenly spread indices below `count`; so is every prefix.
 
     Example:
         >>> spread(3, 8).tolist(), spread(100, 4).tolist()
@@ -105,7 +105,7 @@ def spread(count: int, most: int) -> np.ndarray:
 
 
 def count_actions(distribution: Distribution, action: np.ndarray) -> tuple[int, int]:
-    """Numbers of actions in a Box, and how many of them lie beyond it: (N, columns) -> two counts."""
+    """Counts the numbers of Box actions, and those beyond the Box: (N, columns) -> two counts."""
     at = numbers = clipped = 0
     for part in distribution.parts:
         column = action[:, at : at + part.columns]
@@ -127,7 +127,7 @@ def count_choices(distribution: Distribution, mask: np.ndarray) -> np.ndarray:
 
 
 def _measure_shard(shard: Shard, count: int, slots: int) -> np.ndarray:
-    """`Counts`, the largest reward, two numbers for each leaf, entropy by population, rewards by slot: one row of the table."""
+    """One row of the table: `Counts`, largest reward, three numbers per leaf, entropy by population, rewards by slot."""
     sums = np.zeros(len(Counts._fields))
     entropy, inputs = np.zeros((2, count)), []
     for name, network in shard.networks.items():
@@ -145,7 +145,7 @@ def _measure_shard(shard: Shard, count: int, slots: int) -> np.ndarray:
 
 
 def _sample(shard: Shard, name: str) -> Sample:
-    """Some of the acting rows that the update learnt from: of the rollout, or of the replay."""
+    """Some of the update's acting rows, of the rollout or of the replay."""
     if shard.collector.recorder is not None:
         return _sample_replay(shard.collector.recorder, shard.networks[name], name)
     pending = shard.collector.pending[name]
@@ -191,8 +191,8 @@ def _count(network: PolicyNetwork, found: Sample) -> np.ndarray:
 
 
 def _most_entropy(network: PolicyNetwork, found: Sample, count: int) -> np.ndarray:
-    """(2, Q), rows and the sum of their greatest possible entropy in nats; rows whose action has numbers of a Box do not count."""
-    if network.distribution.deviations or network.certain:
+    """(2, Q), rows and the sum of their greatest possible entropy in nats; 0 for actions with a Box."""
+    if network.distribution.deviations or network.always_greedy:
         return np.zeros((2, count))
     rows = np.bincount(found.population, minlength=count).astype(np.float64)
     sizes = [size for part in network.distribution.parts for size in part.choices]
@@ -203,7 +203,7 @@ def _most_entropy(network: PolicyNetwork, found: Sample, count: int) -> np.ndarr
 
 
 def _extremes(network: PolicyNetwork, rows: Rows) -> np.ndarray:
-    """(3 leaves,) of each leaf the greatest absolute number, range of a column and mean of one in its deviations; -1 where not measured."""
+    """(3 leaves,): each leaf's greatest absolute number, column range and column mean in deviations; -1 if not measured."""
     some = next(iter(rows.values()), np.zeros((0, 0)))
     width = max(sum(network.layout.widths.values()), 1)
     rows = {dtype: array[: max(NUMBERS // width, FEWEST)] for dtype, array in rows.items()}
@@ -263,7 +263,7 @@ def _read_entropy(sums: np.ndarray, names: Sequence[str]) -> dict[str, float]:
 
 
 def _read_slots(count: np.ndarray, squares: np.ndarray) -> dict[str, float]:
-    """Root mean square of the rewards that are not 0: the largest among slots over the smallest."""
+    """Ratio of the largest to the smallest slot's root mean square of rewards that are not 0."""
     some = count >= CASES
     if np.count_nonzero(some) < 2:
         return {}

@@ -1,8 +1,8 @@
-"""Rules that find out why a run does not learn: pure functions of logged numbers and settings.
+"""Rules that find why a run does not learn: pure functions of logged numbers and settings.
 
-A rule measures a number for each line of the log and each subject (a population, an observation leaf, or the run), and says in which lines
-it is a fault. `Judge` reports a fault that holds in `Rule.stretch` successive measurements. Every threshold stands here, once;
-docs/why-it-does-not-learn.md has the reason of each.
+A rule measures a number for each line of the log and each subject (a population, an observation leaf, or the run), and marks the lines
+in which it is a fault. `Judge` reports a fault that holds in `Rule.stretch` successive measurements. docs/why-it-does-not-learn.md
+explains the thresholds.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy as np
 from interplay.core.settings_text import show
 from interplay.train.settings import TrainSettings
 
-STRETCH = 20  # successive measurements in which a fault holds before it is reported
+STRETCH = 20  # successive faulty measurements before a report
 FEW = 3  # the same for numbers that hardly change: episode lengths, counts of episodes
 
-GRADIENT_CUT = 100.0  # gradient norm over its cut
-UNEXPLAINED = -0.05  # explained variance; one that knows nothing is about 0, on either side
-CRITIC_STEPS = 200  # gradient steps that a critic has before it is judged
-TARGETS_VARY = 0.01  # deviation over root mean square of value targets below which they are all the same
+GRADIENT_CUT = 100.0  # gradient norm over max_grad_norm
+UNEXPLAINED = -0.05  # explained variance; an untrained critic's is about 0, on either side
+CRITIC_STEPS = 200  # gradient steps before a critic is judged
+TARGETS_VARY = 0.01  # deviation over root mean square of value targets below which they count as constant
 KL_STILL = 1e-7
 KL_FAR = 5.0  # over ppo.target_kl
-KL_FAR_ALONE = 0.2  # where ppo.target_kl is off
+KL_FAR_ALONE = 0.2  # if ppo.target_kl is off
 ENTROPY_LOW, EARLY = 0.02, 20  # share of the greatest entropy; updates that are early
 ENTROPY_HIGH, LATE, LATE_UPDATES = 0.98, 0.5, 50  # the same; share of the run and updates that are late
-DECIDED = 0.05  # share of the greatest entropy below which a policy may stand still
+DECIDED = 0.05  # share of the greatest entropy below which an unchanging policy is no fault
 INPUT_MOST = 10.0
 INPUT_FAR = 20.0  # deviations between a number's mean and 0
 RETURN_MOST, RETURN_LEAST = 100.0, 1e-3  # root mean square of value targets
@@ -37,14 +37,14 @@ CLIPPED = 0.9
 ONE_CHOICE = 0.9
 RISE = 0.25  # of the first return: a smaller difference can be noise
 EXPLAINED = 0.5  # of the variance of value targets
-FIRST_RETURN = "first[episode_return]"  # column that `Judge` adds: the first episode_return of the run
-HORIZON = 30.0  # steps that a reward reaches back, over those that an update sees
+FIRST_RETURN = "first[episode_return]"  # column from `Judge`: the first episode_return of the run
+HORIZON = 30.0  # steps that a reward reaches back, over those in an update
 
-Columns = Mapping[str, np.ndarray]  # name -> (N,) float64, NaN where a line lacks it; "agent_steps" is there
+Columns = Mapping[str, np.ndarray]  # name -> (N,) float64, NaN if a line lacks it; always with "agent_steps"
 
 
 class Measured(NamedTuple):
-    """One subject's numbers: (N,) float64, NaN where not measured, and (N,) bool, whether each is a fault."""
+    """One subject's numbers, (N,) float64 with NaN if not measured, and the (N,) mask of faults."""
 
     subject: str
     values: np.ndarray
@@ -52,16 +52,16 @@ class Measured(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One cause.
+    """One cause of a run that does not learn.
 
     Attributes:
         name: a few words.
-        needs: columns without which it cannot be judged.
-        applies: whether it can be a fault under some settings.
+        needs: required columns.
+        applies: whether it can occur under some settings.
         measure: columns and settings -> subjects.
         sentence: settings, the median number and the subjects -> number, setting and cure.
-        stretch: successive measurements that make it a fault.
-        worst: which number of several subjects the sentence names.
+        stretch: successive faulty measurements before a report.
+        worst: picks the number of several subjects for the sentence.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Rule(NamedTuple):
 
 
 def columns_of(lines: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    """Lines of a log as columns; the numbers of a group are ``group[name]``, all else is left out.
+    """Converts lines of a log to columns; numbers of a group become ``group[name]``, other values are left out.
 
     Example:
         >>> {name: c.tolist() for name, c in columns_of([{"kl": 1, "rates": {"clip": 0.2}}, {"kl": None}]).items()}
@@ -109,7 +109,7 @@ def _column(columns: Columns, name: str) -> np.ndarray:
 
 
 def _share(columns: Columns, settings: TrainSettings) -> np.ndarray:
-    """(N,) share of the run that is done, by the end that its settings have in steps, updates or episodes."""
+    """(N,) share of the run that is done, by its limits of steps, updates or episodes."""
     train = settings.train
     done = [columns["agent_steps"] / settings.steps]
     if train.max_updates is not None:
@@ -140,6 +140,11 @@ def _always(_: TrainSettings) -> bool:
     return True
 
 
+def _above(name: str, bound: float) -> Callable[[Columns, TrainSettings], list[Measured]]:
+    """The measure of a column that is a fault above a bound."""
+    return lambda columns, _: [Measured(s, own, own > bound) for s, own in _subjects(columns, name).items()]
+
+
 def _of(subjects: Sequence[str]) -> str:
     """The subjects of a sentence: "" for the run, " of red, blue" else.
 
@@ -162,7 +167,7 @@ def _cut_share(columns: Columns, settings: TrainSettings) -> list[Measured]:
 
 
 def _shown(scale: float | Mapping[str, float]) -> str:
-    """A reward_scale as settings have it."""
+    """A reward_scale in the form of settings."""
     if not isinstance(scale, Mapping):
         return f"{scale:g}"
     return "{" + ", ".join(f"{pattern} = {factor:g}" for pattern, factor in scale.items()) + "}"
@@ -184,7 +189,7 @@ def _unexplained(columns: Columns, _: TrainSettings) -> list[Measured]:
 
 
 def _is_paid(columns: Columns) -> np.ndarray:
-    """(N,) bool, whether some reward is not 0: else "no reward is paid" says it all."""
+    """(N,) mask of lines with rewards; without any the rule "no reward is paid" reports the cause."""
     return ~(_column(columns, "reward_abs_max") == 0.0)
 
 
@@ -253,7 +258,7 @@ def _entropy_shares(columns: Columns) -> dict[str, np.ndarray]:
 
 
 def _decided_early(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """Silent where the return has risen: a policy that knows what to do needs no entropy."""
+    """No fault if the return has risen: such a policy needs no entropy."""
     early = _column(columns, "updates") <= EARLY
     risen = _column(columns, "episode_return") - _column(columns, FIRST_RETURN)
     judged = early & np.isfinite(risen)
@@ -280,7 +285,7 @@ def _undecided_late(columns: Columns, settings: TrainSettings) -> list[Measured]
 
 
 def _has_bonus(settings: TrainSettings) -> bool:
-    """Whether the entropy is rewarded: without, a policy near its maximum may be an equilibrium."""
+    """Whether there is an entropy bonus; without it a policy near the maximum may be an equilibrium."""
     coefficient = getattr(_group(settings), "entropy_coefficient", 0.0)
     return _has_policy(settings) and not (isinstance(coefficient, int | float) and coefficient == 0)
 
@@ -299,16 +304,11 @@ def _rate(settings: TrainSettings, key: str) -> str:
 
 
 def _large_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """Silent where the return has risen by more than noise, or the critic fits: the network copes with them."""
+    """No fault if the return has risen by more than noise, or the critic fits."""
     found, first = _subjects(columns, "input_abs_max"), _column(columns, FIRST_RETURN)
     risen = _column(columns, "episode_return") - first > RISE * np.abs(first)
     copes = risen | (_column(columns, "explained_variance") > EXPLAINED)
     return [Measured(name, most, (most > INPUT_MOST) & ~copes) for name, most in found.items()]
-
-
-def _far_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    found = _subjects(columns, "input_offset")
-    return [Measured(name, far, far > INPUT_FAR) for name, far in found.items()]
 
 
 def _offset_sentence(_: TrainSettings, far: float, subjects: Sequence[str]) -> str:
@@ -329,7 +329,7 @@ def _large_sentence(settings: TrainSettings, most: float, subjects: Sequence[str
 
 
 def _constant_inputs(columns: Columns, _: TrainSettings) -> list[Measured]:
-    """All leaves together: a leaf that never changes does no harm beside one that does. Games of one step have nothing to see."""
+    """All leaves together, as one that changes is enough; games of one step are not judged."""
     found = _subjects(columns, "input_range")
     if not found:
         return []
@@ -368,11 +368,6 @@ def _size_sentence(settings: TrainSettings, size: float, _: Sequence[str]) -> st
     return f"{returns}: the critic hardly learns; raise {cure} about {1 / size:,.2g} times"
 
 
-def _unlike(columns: Columns, _: TrainSettings) -> list[Measured]:
-    ratio = _column(columns, "reward_ratio")
-    return [Measured("", ratio, ratio > REWARD_RATIO)]
-
-
 def _unlike_sentence(settings: TrainSettings, ratio: float, __: Sequence[str]) -> str:
     return (
         f"rewards of agents that share a policy differ {ratio:,.3g} times in size: the small ones are lost in the normalisation; "
@@ -392,21 +387,11 @@ def _unpaid_sentence(settings: TrainSettings, _: float, __: Sequence[str]) -> st
     )
 
 
-def _beyond(columns: Columns, _: TrainSettings) -> list[Measured]:
-    share = _column(columns, "clipped_actions")
-    return [Measured("", share, share > CLIPPED)]
-
-
 def _beyond_sentence(_: TrainSettings, share: float, __: Sequence[str]) -> str:
     return (
         f"{share:.1%} of the numbers of actions (clipped_actions) lie beyond the action space and are clipped: most differences between "
         "actions do nothing; give the Box two bounds, which [-1, 1] is mapped to, or let the world scale actions of size 1 itself"
     )
-
-
-def _forced(columns: Columns, _: TrainSettings) -> list[Measured]:
-    share = _column(columns, "one_choice")
-    return [Measured("", share, share > ONE_CHOICE)]
 
 
 def _forced_sentence(_: TrainSettings, share: float, __: Sequence[str]) -> str:
@@ -429,7 +414,7 @@ def _reach(settings: TrainSettings) -> float:
 
 
 def _seen(settings: TrainSettings) -> tuple[str, int]:
-    """The setting that bounds the steps over which an update adds up rewards, and its value."""
+    """The setting that bounds the steps of summed rewards in an update, and its value."""
     group, own = _group(settings), settings.algorithm
     if settings.factored is not None:
         return f"{own}.sequence", group.sequence
@@ -485,7 +470,13 @@ RULES = (
         min,
     ),
     Rule("entropy stays high", ("entropy", "entropy_max"), _has_bonus, _undecided_late, _undecided_sentence),
-    Rule("inputs are far from 0", ("input_offset",), _always, _far_inputs, _offset_sentence),
+    Rule(
+        "inputs are far from 0",
+        ("input_offset",),
+        _always,
+        _above("input_offset", INPUT_FAR),
+        _offset_sentence,
+    ),
     Rule("inputs are large", ("input_abs_max",), _always, _large_inputs, _large_sentence),
     Rule(
         "inputs are constant",
@@ -495,10 +486,24 @@ RULES = (
         _constant_sentence,
     ),
     Rule("returns are far from 1", ("target_rms",), _always, _sizes, _size_sentence),
-    Rule("rewards are of unlike size", ("reward_ratio",), _has_policy, _unlike, _unlike_sentence),
+    Rule(
+        "rewards are of unlike size",
+        ("reward_ratio",),
+        _has_policy,
+        _above("reward_ratio", REWARD_RATIO),
+        _unlike_sentence,
+    ),
     Rule("no reward is paid", ("reward_abs_max",), _always, _unpaid, _unpaid_sentence),
-    Rule("actions are clipped", ("clipped_actions",), _always, _beyond, _beyond_sentence),
-    Rule("masks leave one choice", ("one_choice",), _always, _forced, _forced_sentence),
+    Rule(
+        "actions are clipped",
+        ("clipped_actions",),
+        _always,
+        _above("clipped_actions", CLIPPED),
+        _beyond_sentence,
+    ),
+    Rule(
+        "masks leave one choice", ("one_choice",), _always, _above("one_choice", ONE_CHOICE), _forced_sentence
+    ),
     Rule("the horizon is short", ("episode_length",), _counts_steps, _short_sight, _sight_sentence, FEW),
     Rule("episodes are few", ("episodes_ended",), _always, _few_episodes, _few_sentence, FEW),
 )

@@ -21,7 +21,7 @@ from interplay.train.export.plain import FORMAT, PlainPolicy
 from interplay.train.export.program import Array, Program, Step
 from interplay.train.export.trace import trace
 from interplay.train.networks import entities
-from interplay.train.networks.layers import plainly
+from interplay.train.networks.layers import without_branches
 from interplay.train.play.by_name import find_network, mark_of
 from interplay.train.policy_network import MARK
 
@@ -101,8 +101,8 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
         if mark is not None:  # a constant of the program, which is this agent's
             seen_of[MARK] = jnp.broadcast_to(mark, (arrays[0].shape[0], len(mark)))
         seen = networks.prepare(network, own.layout.shown(seen_of))
-        with plainly():
-            outputs = own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
+        with without_branches():
+            outputs = own.forward(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
         action = own.distribution.in_units(outputs["action"], jnp)
         return outputs | {"action": action + starts if starts.any() else action}
 

@@ -133,7 +133,7 @@ class TeamRecorder:
         """Writes a kind's observations into rows; sets `bad` for a non-finite leaf of a slot in `asked`."""
         own, seen = self._networks[name], self._seen[name]
         layout, observation = own.layout, self._world.by_kind(self._world.timestep.observation)[name]
-        layout.write(own.told(observation, self._world.num_worlds), None, seen)
+        layout.write(own.with_marks(observation, self._world.num_worlds), None, seen)
         if self.bad is None and layout.name_bad(seen, slice(None)) is not None:
             index = np.flatnonzero(asked[:, self._slots[name]])
             picked = {dtype: rows[index] for dtype, rows in seen.items()}

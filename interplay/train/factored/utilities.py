@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.core.world import Kind
 from interplay.train import networks
-from interplay.train.discrete_leaves import as_seen
+from interplay.train.discrete_leaves import input_space
 from interplay.train.factored.frames import Frames
 from interplay.train.factored.returns import lambda_returns
 from interplay.train.policy_network import PolicyNetwork
@@ -67,8 +67,8 @@ class UtilityNetwork(PolicyNetwork):
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        seen = as_seen(self.space, own)
-        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.certain)
+        seen = input_space(self.space, own)
+        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.always_greedy)
         return networks.MixedNetwork(network, self._make_mixer(jax.random.fold_in(key, _MIXER)))
 
     def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:

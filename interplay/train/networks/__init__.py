@@ -1,4 +1,4 @@
-"""Policy and value networks, ours and users' own, with one signature.
+"""Policy and value networks, built-in and user-defined, with one signature.
 
 A network is an Equinox module::
 
@@ -6,31 +6,25 @@ A network is an Equinox module::
         def __init__(self, observation_space, action_space, settings, *, key): ...
         def __call__(self, observation): return parameters, value
 
-It is called on a batch: `observation` maps each key of the observation space to a float32 array (B, ...), and it
-returns the parameters of the action distribution, (B, `Distribution(action_space).size`), and the value, (B,).
-`settings` is the run's ``network`` group, so its fields are at hand. Action masks are applied by the trainer.
+`observation` maps each key of the observation space to a float32 array (B, ...). The result is the parameters of the action
+distribution, (B, `Distribution(action_space).size`), and the value, (B,). `settings` is the run's ``network`` group. The trainer
+applies action masks. ``network.kind = "my_package.my_module:Mine"`` trains the network. Agents with different spaces have one each.
 
-A network may have a method ``prepare(observation)`` for work that needs no parameters (sorting, flattening, packing).
-The trainer calls it once per rollout, and `__call__` then gets what it returned: any tree of arrays (B, ...).
+Optional members:
 
-A network whose cost depends on the samples may also say so. It lists its ways to compute a minibatch as ``plans``, a
-tuple of anything; ``demand(prepared)`` gives a number per sample, (B,), and ``choose_plan(demands)`` the number of
-the plan for a minibatch, whose samples the trainer has put in ascending order of demand. The network is then called as
-``network(prepared, plan)`` and compiled for every plan. `AttentionNetwork` does this to compute visible entities only.
+- ``prepare(observation)``: work without parameters (sorting, flattening, packing). The trainer calls it once per rollout, and
+  `__call__` gets its result, any tree of arrays (B, ...). With ``raw = True`` it gets observations in their own dtypes.
+- ``plans``, ``demand(prepared)``, ``choose_plan(demands)``: for a cost that depends on the samples. `plans` is a tuple of anything,
+  `demand` gives (B,) numbers, and `choose_plan` the index of the plan for a minibatch in ascending order of demand. The network is
+  compiled for every plan and called as ``network(prepared, plan)``. `AttentionNetwork` computes visible entities only this way.
+- ``precompute()``: returns a callable of the same signature with parts that depend on the weights alone, such as a table
+  (`TilesNetwork`). With populations it is called once per update.
+- ``features``, ``decide``: for a recurrent cell (``network.memory``), see `interplay.train.networks.memory`.
+- ``attend(observation)``, which gives rows (width, n, B) and anything, and ``answer(rows, anything)``: for a network with a row per
+  seat, which ``belief.about`` can give a head that guesses populations (`GuessingNetwork`).
 
-A network that can work something out of its weights alone, such as a table, has ``precompute()``, which gives a callable of the
-same signature; with populations the trainer asks for it once per update (`TilesNetwork`). With ``raw = True`` its `prepare` gets
-observations in their own dtypes.
-
-``network.memory`` puts a recurrent cell into a network that has `features` and `decide`, or asks one that remembers by itself; see
-`interplay.train.networks.memory`. With ``network.stack = k`` a network of one's own gets every leaf as (B, k, ...), float32, the oldest
-observation first, and an observation space with that axis (`StackedNetwork`).
-
-A network with a row for each seat may have its `__call__` in two parts, ``attend(observation)``, which gives rows (width, n, B) and
-anything, and ``answer(rows, anything)``. Then ``belief.about`` can add a head to it that guesses who is who (`GuessingNetwork`).
-
-``network.kind = "my_package.my_module:Mine"`` trains it. Agents of one world that differ in their spaces have one
-network each.
+With ``network.stack = k`` a user-defined network gets every leaf as (B, k, ...) float32, the oldest observation first, and an
+observation space with that axis (`StackedNetwork`).
 """
 
 from __future__ import annotations
@@ -95,11 +89,7 @@ def make_network(
     """Makes the network that `settings.kind` names for one kind of agent.
 
     Args:
-        settings: of the networks.
-        observation_space: of one agent.
-        action_space: of one agent.
-        key: jax random key for the weights.
-        valued: somebody reads its value; else ``mlp`` has no stack for it.
+        valued: the value is read; else ``mlp`` has no stack for it.
 
     Raises:
         UserError: if a user's module or class cannot be found, or is no Equinox module.
@@ -126,7 +116,7 @@ def make_network(
 
 
 def _remembering(network: Any, kind: str) -> Any:
-    """The network, if it remembers by itself."""
+    """Checks that the network has its own memory."""
     if not (hasattr(network, "remember") and hasattr(network, "memory_size")):
         raise UserError(
             f"network.memory = own: {kind} has no memory of its own (remember and memory_size); set network.memory=gru"
@@ -135,12 +125,12 @@ def _remembering(network: Any, kind: str) -> Any:
 
 
 def prepare(network: Any, observation: Mapping[str, jax.Array]) -> Any:
-    """The network's own preparation of a batch of observations, or the observations as they are."""
+    """Applies the network's `prepare` to a batch of observations, if it has one."""
     return network.prepare(observation) if hasattr(network, "prepare") else dict(observation)
 
 
 def precompute(network: Any) -> Any:
-    """The network in the form that is fast to call while its weights stay, or the network as it is."""
+    """The network's precomputed form, valid while its weights stay, or the network itself."""
     return network.precompute() if hasattr(network, "precompute") else network
 
 

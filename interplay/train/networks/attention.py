@@ -46,7 +46,7 @@ class EntityEncoder(eqx.Module):
             entity.key: Dense(entity.features, width, HIDDEN_GAIN, key=keys[3 + i])
             for i, entity in enumerate(layout.types)
         }
-        # Queries, keys and values as torch's MultiheadAttention begins: Xavier over the stacked matrix, no bias.
+        # Queries, keys and values are initialised as in torch's MultiheadAttention: Xavier over the stacked matrix, no bias.
         limit = math.sqrt(6 / (4 * width))
         self.mix_weight = jax.random.uniform(keys[1], (width, 3 * width), jnp.float32, -limit, limit)
         self.mix_bias = jnp.zeros(3 * width, jnp.float32)
@@ -75,7 +75,7 @@ class EntityEncoder(eqx.Module):
         return jnp.concatenate([own, pooled], axis=1)
 
     def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
-        """Who attends whom: (B, heads, R + 1, R + 1)."""
+        """Attention weights (B, heads, R + 1, R + 1)."""
         packed = entities.pack(self.layout, observation, keep_hidden=True)
         hidden = jnp.zeros(packed.rows.shape[:2], bool) if packed.hidden is None else packed.hidden
         return pooling.attention(self.shape, self._weights(), packed.rows, hidden, self.additive)
@@ -97,9 +97,7 @@ class AttentionNetwork(eqx.Module):
 
     Args:
         observation_space: of one agent; entities are found in it (`entities.find_layout`).
-        action_space: of one agent.
         settings: width, heads, tail, activation, attention_mask_additive and separate_value are read.
-        key: jax random key for the weights.
 
     With the preset it has 22,832 parameters for 1v1 with heals, 23,920 for 2v2 with boxes.
     """
@@ -136,16 +134,16 @@ class AttentionNetwork(eqx.Module):
         return entities.pack(self.encoder.layout, observation, self.encoder.additive)
 
     def demand(self, observation: entities.Packed) -> jax.Array | None:
-        """Visible rows of each sample, (B,); None where all rows take part anyway."""
+        """Visible rows of each sample, (B,); None if all rows are always computed."""
         return None if self.encoder.additive else observation.attended
 
     @property
     def plans(self) -> tuple[pooling.Plan | None, ...]:
-        """How many rows of each sample may be computed; None leaves it to the network."""
+        """The plans of rows to compute; None computes all."""
         return (None,) if self.encoder.additive else pooling.plans(self.encoder.layout.rows)
 
     def choose_plan(self, demand: np.ndarray) -> int:
-        """Number of the plan for a minibatch of these demands, which are in ascending order."""
+        """Number of the plan for a minibatch of these ascending demands."""
         return pooling.choose_plan(self.encoder.layout.rows, demand)
 
     def __call__(
@@ -155,18 +153,18 @@ class AttentionNetwork(eqx.Module):
 
     @property
     def attended(self) -> tuple[str, ...]:
-        """What `attention` is among: entity rows by name, and the extra entity."""
+        """Names of the entity rows in `attention`, and of the extra entity."""
         types = self.encoder.layout.types
         return (*(f"{entity.key}[{row}]" for entity in types for row in range(entity.rows)), "nobody")
 
     def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
-        """Who attends whom in the policy's encoder, of observations that are not packed: (B, heads, R + 1, R + 1)."""
+        """Attention weights of the policy's encoder for unpacked observations: (B, heads, R + 1, R + 1)."""
         return self.encoder.attention(observation)
 
     def features(
         self, observation: entities.Packed, plan: pooling.Plan | None = None
     ) -> tuple[tuple[jax.Array, ...], None]:
-        """What the heads of policy and value read, (B, tail) each."""
+        """Inputs of the policy's and the value's head, (B, tail) each."""
         encoded = self.encoder(observation, plan)
         policy = self.policy(encoded)
         if self.value_encoder is not None:

@@ -1,6 +1,6 @@
-"""A critic that sees more than the policy: the value is a network of its own on a view of the team or of the world (Yu et al. 2022).
+"""A central critic: a separate value network on a view of the team or of the world (Yu et al. 2022).
 
-In training only: the policy never sees the view, and who plays needs none.
+The view is for training only; the policy never reads it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Stack
+from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Stack, precompute_inner
 
 
 class Critic(eqx.Module):
@@ -31,13 +31,9 @@ class Critic(eqx.Module):
 
 
 class CriticNetwork(eqx.Module):
-    """A policy's network and a critic beside it; the network's own value is not read."""
+    """A policy's network and a critic; the network's own value is not read."""
 
     network: Any
     critic: Critic
 
-    def precompute(self) -> CriticNetwork:
-        """With the network in the form that is fast to call while weights stay."""
-        if not hasattr(self.network, "precompute"):
-            return self
-        return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
+    precompute = precompute_inner

@@ -1,11 +1,11 @@
-"""Which parts of an observation are entities, and how the visible ones are packed to the front.
+"""Finds the entities in an observation, and packs the visible ones to the front.
 
-A key with rows, (R, F) per agent, and a companion ``<key>_mask`` of shape (R,) is a type of entity; mask 1 means
-hidden or absent. Everything else describes the agent itself and is flattened.
+A key with rows, (R, F) per agent, and a companion ``<key>_mask`` of shape (R,) is a type of entity; mask 1 means hidden or absent. All
+other keys describe the agent itself and are flattened.
 
-Most entities are hidden most of the time, so a sample's visible rows of all types are moved to the front of one
-array. What follows then works on the first few rows (`attention.py`). A row carries its type in its last column;
-rows beyond the visible ones are zeros of type `EMPTY`.
+Most entities are hidden most of the time, so a sample's visible rows of all types are moved to the front of one array, and attention
+reads the first few rows only (`attention.py`). The last column of a row is its type; rows after the visible ones are zeros of type
+`EMPTY`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from gymnasium import spaces
 
-EMPTY = -1.0  # the type of a row that holds no entity
+EMPTY = -1.0  # the type of padding rows
 
 
 class EntityType(NamedTuple):
@@ -30,11 +30,11 @@ class EntityType(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """How the observation of one kind of agent divides.
+    """The parts of a kind's observation.
 
     Attributes:
         own: keys that describe the agent itself, in the order of the space.
-        own_size: how many numbers they are together.
+        own_size: their numbers.
         types: the entity types.
     """
 
@@ -44,7 +44,7 @@ class Layout(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Entity rows of one sample, hidden ones included."""
+        """Entity rows of one sample, including hidden ones."""
         return sum(entity.rows for entity in self.types)
 
     @property
@@ -59,8 +59,8 @@ class Packed(NamedTuple):
     Attributes:
         own: (B, own_size) float32, the agent itself.
         rows: (B, R, features + 1) float32, entities; the last column is the type's index or `EMPTY`.
-        attended: (B,) int32, how many leading rows take part in the attention.
-        hidden: (B, R) bool of rows that are attended although hidden (additive mask), or None.
+        attended: (B,) int32, number of leading rows in the attention.
+        hidden: (B, R) bool, rows that are attended although hidden (additive mask), or None.
     """
 
     own: jax.Array
@@ -86,12 +86,12 @@ def find_layout(space: spaces.Dict) -> Layout:
 
 
 def pack(layout: Layout, observation: Mapping[str, jax.Array], keep_hidden: bool) -> Packed:
-    """Moves visible entities to the front; knows no parameters, so a rollout is packed once, not once an epoch.
+    """Moves visible entities to the front; reads no parameters, so a rollout is packed once for all epochs.
 
     Args:
         layout: of the observation's space.
         observation: key -> (B, ...).
-        keep_hidden: leave every row where it is and report which are hidden (for the additive mask).
+        keep_hidden: leave all rows in place and return the hidden ones (for the additive mask).
     """
     batch = next(iter(observation.values())).shape[0]
     own = [observation[key].reshape(batch, -1) for key in layout.own]
@@ -117,7 +117,7 @@ def _typed(layout: Layout, observation: Mapping[str, jax.Array], index: int) -> 
 
 
 def _to_front(rows: jax.Array, visible: jax.Array) -> jax.Array:
-    """Stable compaction without a sort: the k-th visible row is the number of rows with at most k before it."""
+    """Moves visible rows to the front, in order: the k-th one's index is the count of rows with at most k before."""
     batch, total, width = rows.shape
     seen = jnp.cumsum(visible, axis=1)
     source = (seen[:, None, :] <= jnp.arange(total)[None, :, None]).sum(axis=-1)

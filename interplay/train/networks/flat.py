@@ -1,4 +1,4 @@
-"""An observation as one row of numbers, in the order of its space, and the embeddings of those that are names."""
+"""Flattens an observation to one row of numbers, and embeds its discrete numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
-EMBEDDING = 32  # numbers that stand for an embedded one
+EMBEDDING = 32  # size of an embedding
 _TABLES = 0xE3BD  # folded into the key of a network's other weights
 
 
@@ -21,7 +21,7 @@ class Embedded(spaces.MultiDiscrete):
 
 
 class Embeddings(eqx.Module):
-    """The numbers of `Embedded` leaves in a flat row replaced by rows of tables; without such leaves it does nothing.
+    """Replaces the numbers of `Embedded` leaves in a flat row by rows of tables.
 
     Args:
         parts: leaves in the order of the row.
@@ -29,8 +29,8 @@ class Embeddings(eqx.Module):
 
     Attributes:
         tables: (choices, `EMBEDDING`) float32 for each embedded number, standard normal at first.
-        columns: where they stand in the row.
-        size: numbers of the row that comes out.
+        columns: of the embedded numbers in the row.
+        size: of the resulting row.
     """
 
     tables: tuple[jax.Array, ...]
@@ -71,7 +71,7 @@ class Embeddings(eqx.Module):
 
 
 def flat_size(observation_space: spaces.Dict) -> int:
-    """How many numbers `flatten` makes of an observation."""
+    """Numbers in `flatten`'s row."""
     return sum(math.prod(part.shape or ()) for part in observation_space.spaces.values())
 
 

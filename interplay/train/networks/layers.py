@@ -1,4 +1,4 @@
-"""The layers that our networks share: dense with orthogonal weights, stacks of them, activations by name."""
+"""Shared layers: dense with orthogonal weights, stacks of them, activations by name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -23,8 +24,8 @@ _PLAIN = ContextVar("plain", default=False)
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
-    """What is traced inside has no branches: they save work on a processor, a card waits for the host at each."""
+def without_branches() -> Iterator[None]:
+    """Traces without branches, which save work on a processor, but make a GPU wait for the host."""
     before = _PLAIN.set(True)
     try:
         yield
@@ -32,18 +33,25 @@ def plainly() -> Iterator[None]:
         _PLAIN.reset(before)
 
 
-def is_plain() -> bool:
-    """Whether `plainly` is on."""
+def is_branchless() -> bool:
+    """Whether `without_branches` is on."""
     return _PLAIN.get()
+
+
+def precompute_inner(self: Any) -> Any:
+    """The `precompute` method of a module around a `network`: precomputes the network, if it can."""
+    if not hasattr(self.network, "precompute"):
+        return self
+    return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
 
 
 def orthogonal(inputs: int, outputs: int, gain: float, key: jax.Array) -> jax.Array:
     """A random matrix (inputs, outputs) float32 with orthonormal rows or columns, times `gain`.
 
-    In NumPy: compiling a factorisation for every shape would take longer than everything else at the start of a run.
+    In NumPy, because compiling a factorisation for every shape would dominate the start of a run.
     """
     if isinstance(key, jax.core.Tracer):
-        return jnp.zeros((inputs, outputs), jnp.float32)  # somebody asks for the shape alone (`room`)
+        return jnp.zeros((inputs, outputs), jnp.float32)  # only the shape is needed (`room`)
     rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
     tall = rng.normal(size=(max(inputs, outputs), min(inputs, outputs)))
     q, r = np.linalg.qr(tall)
@@ -93,7 +101,7 @@ class Stack(eqx.Module):
 
 
 class Head(eqx.Module):
-    """The end of a policy: dense parameters and, for Box actions, log deviations that no observation moves.
+    """The end of a policy: dense parameters and, for Box actions, log deviations independent of observations.
 
     Attributes:
         dense: features -> the distribution's parameters that depend on the observation.

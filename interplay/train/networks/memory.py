@@ -1,14 +1,15 @@
-"""Memory: a recurrent cell between what a network makes of an observation and its heads.
+"""Memory: a recurrent cell between a network's features and its heads.
 
-A network takes part by two methods, which are its `__call__` in two parts::
+A network takes part by two methods, its `__call__` in two parts::
 
     def features(self, observation): return arrays, rest   # a tuple of (B, F) arrays; anything
     def decide(self, arrays, rest): return parameters, value
 
-The cell reads all features side by side; what it remembers is added, through a layer of its own, to each of them. So with a memory of
-zeros at the beginning of a life the network is what it was without. A network that remembers in a way of its own has
-``memory_size``, numbers per agent, and ``remember(observation, memory)``, which gives parameters, value and the next memory (B, size)
-(``network.memory = "own"``).
+The cell reads all features side by side; its output is added to each of them through a layer. Memory is zeros at the beginning of a
+life, where the network is the same as without memory.
+
+A network with its own memory (``network.memory = "own"``) has ``memory_size``, numbers per agent, and ``remember(observation,
+memory)``, which gives parameters, value and the next memory (B, size).
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.train.networks.layers import Dense
+from interplay.train.networks.layers import Dense, precompute_inner
 
-Memory = jax.Array  # (B, size) float32; zeros where a life begins
+Memory = jax.Array  # (B, size) float32; zeros at the beginning of a life
 
 
 class Gru(eqx.Module):
-    """Gated recurrent unit (Cho et al. 2014, as cuDNN and torch have it): memory (B, units).
+    """Gated recurrent unit (Cho et al. 2014, in the form of cuDNN and torch): memory (B, units).
 
     Attributes:
         given: inputs -> 3 units: reset, update, new.
         kept: units -> 3 units.
-        units: numbers that are remembered.
+        units: size of the memory.
     """
 
     given: Dense
@@ -58,7 +59,7 @@ class Gru(eqx.Module):
         return memory
 
     def __call__(self, given: jax.Array, memory: Memory) -> Memory:
-        """The next memory, from what `given` made of the input, (B, 3 units)."""
+        """The next memory, from `self.given` of the input, (B, 3 units)."""
         reset, update, new = jnp.split(given, 3, axis=1)
         kept_reset, kept_update, kept_new = jnp.split(self.kept(memory), 3, axis=1)
         update = jax.nn.sigmoid(update + kept_update)
@@ -97,7 +98,7 @@ class Lstm(eqx.Module):
         return memory[:, : self.units]
 
     def __call__(self, given: jax.Array, memory: Memory) -> Memory:
-        """The next memory, from what `given` made of the input, (B, 4 units)."""
+        """The next memory, from `self.given` of the input, (B, 4 units)."""
         output, cell = jnp.split(memory, 2, axis=1)
         enter, forget, leave, new = jnp.split(given + self.kept(output), 4, axis=1)
         cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(enter) * jnp.tanh(new)
@@ -112,13 +113,9 @@ class RecurrentNetwork(eqx.Module):
 
     Args:
         network: with `features` and `decide`.
-        observation_space: of one agent.
         cell: ``gru`` or ``lstm``.
-        units: numbers that the cell remembers.
-        key: jax random key of the cell's weights; those of the other network stay as they are.
-
-    Raises:
-        UserError: if the network has no `features`.
+        units: size of the cell.
+        key: jax random key of the cell's weights.
     """
 
     network: Any
@@ -150,27 +147,23 @@ class RecurrentNetwork(eqx.Module):
         return bool(getattr(self.network, "raw", False))
 
     def prepare(self, observation: Mapping[str, jax.Array]) -> Any:
-        """As the other network does."""
+        """As of the inner network."""
         return self.network.prepare(observation) if hasattr(self.network, "prepare") else dict(observation)
 
     @property
     def attended(self) -> tuple[str, ...]:
-        """As the other network says."""
+        """As of the inner network."""
         return tuple(getattr(self.network, "attended", ()))
 
     def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
-        """As of the other network."""
+        """As of the inner network."""
         attention: jax.Array = self.network.attention(observation)
         return attention
 
-    def precompute(self) -> RecurrentNetwork:
-        """With the other network in the form that is fast to call while weights stay."""
-        if not hasattr(self.network, "precompute"):
-            return self
-        return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
+    precompute = precompute_inner
 
     def __call__(self, observation: Any) -> tuple[jax.Array, jax.Array]:
-        """Parameters and value of agents that remember nothing, as at the beginning of a life."""
+        """Parameters and value with empty memory, as at the beginning of a life."""
         batch = jax.tree.leaves(observation)[0].shape[0]
         parameters, value, _ = self.remember(observation, jnp.zeros((batch, self.memory_size)))
         return parameters, value
@@ -184,13 +177,13 @@ class RecurrentNetwork(eqx.Module):
     def unroll(
         self, observation: Any, memory: Memory, fresh: jax.Array, acts: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
-        """Sequences of n agents, L steps each: what does not need the memory is computed for all rows at once.
+        """Runs sequences of n agents, L steps each; parts without memory are computed for all rows at once.
 
         Args:
             observation: (n L, ...), the steps of an agent one after another.
             memory: (n, size) before the first step.
-            fresh: (n, L) bool, a life begins: nothing is remembered.
-            acts: (n, L) bool, the step is remembered; others only look.
+            fresh: (n, L) bool, a life begins with empty memory.
+            acts: (n, L) bool, the step changes the memory.
 
         Returns:
             Parameters (n L, ...) and values (n L,).
@@ -218,7 +211,7 @@ class RecurrentNetwork(eqx.Module):
 def unroll(
     network: Any, observation: Any, memory: Memory, fresh: jax.Array, acts: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """`RecurrentNetwork.unroll` for any network that has `remember`, step by step where it has no way of its own."""
+    """`RecurrentNetwork.unroll` for any network with `remember`; step by step if it has no `unroll`."""
     if hasattr(network, "unroll"):
         outputs: tuple[jax.Array, jax.Array] = network.unroll(observation, memory, fresh, acts)
         return outputs
@@ -237,7 +230,7 @@ def unroll(
 
 
 def _widths(network: Any, space: spaces.Dict) -> list[int]:
-    """Numbers of each of a network's features, found without computing them."""
+    """The sizes of a network's features, found without computing them."""
 
     def shapes() -> Any:
         seen = {

@@ -1,7 +1,6 @@
-"""Mixers: from the utilities of a team's members to the value of what they do together.
+"""Mixers: from the utilities of a team's members to the value of their joint action.
 
-A mixer rises with every utility. So the choices that are best together are those that are best for each member by itself, and nobody
-needs the mixer to act.
+A mixer is monotonic in every utility, so the best joint action is each member's own best, and acting does not need the mixer.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from interplay.train.networks.layers import Dense
+from interplay.train.networks.layers import Dense, precompute_inner
 
 
 class SumMixer(eqx.Module):
@@ -41,7 +40,7 @@ class Weights(eqx.Module):
 
 
 class MonotonicMixer(eqx.Module):
-    """Two layers whose weights are made from the state and never negative (Rashid et al. 2018).
+    """Two layers with non-negative weights, which other layers compute from the state (Rashid et al. 2018).
 
     ``h = elu(|W1(s)| q + b1(s))`` and ``Q = |w2(s)| h + v(s)``.
 
@@ -49,8 +48,7 @@ class MonotonicMixer(eqx.Module):
         members: of the team.
         inputs: numbers of the state.
         units: of the mixing layer.
-        hyper: units of the layers that make its weights.
-        key: jax random key for the weights.
+        hyper: units of the layers that compute its weights.
     """
 
     weights: Weights
@@ -80,8 +78,4 @@ class MixedNetwork(eqx.Module):
     network: Any
     mixer: SumMixer | MonotonicMixer
 
-    def precompute(self) -> MixedNetwork:
-        """With the network in the form that is fast to call while weights stay."""
-        if not hasattr(self.network, "precompute"):
-            return self
-        return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
+    precompute = precompute_inner

@@ -1,4 +1,4 @@
-"""The plain network: the flattened observation through two stacks, one for the policy and one for the value, or through one for utilities."""
+"""Multilayer perceptrons on the flattened observation: of policy and value, or of utilities."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ class MlpNetwork(eqx.Module):
 
     Args:
         observation_space: of one agent; every key is flattened, in the order of the space.
-        action_space: of one agent.
         settings: hidden and activation are read.
-        key: jax random key for the weights.
     """
 
     normaliser: Normaliser | None
@@ -62,7 +60,7 @@ class MlpNetwork(eqx.Module):
         return self.decide(*self.features(observation))
 
     def features(self, observation: jax.Array) -> tuple[tuple[jax.Array, ...], None]:
-        """What the heads of policy and value read, (B, hidden[-1]) each."""
+        """Inputs of the policy's and the value's head, (B, hidden[-1]) each."""
         row = observation if self.normaliser is None else self.normaliser(observation)
         row = self.embeddings(row)
         return (self.policy(row), self.value(row)), None
@@ -74,13 +72,11 @@ class MlpNetwork(eqx.Module):
 
 
 class UtilityMlp(eqx.Module):
-    """One stack on the flattened observation and utilities of choices; what it tells as a value is nothing (value factorisation).
+    """One stack from the flattened observation to utilities of choices, for value factorisation; the value is 0.
 
     Args:
         observation_space: of one agent; every key is flattened, in the order of the space.
-        action_space: of one agent.
         settings: hidden and activation are read.
-        key: jax random key for the weights.
     """
 
     embeddings: Embeddings
@@ -111,7 +107,7 @@ class UtilityMlp(eqx.Module):
         return self.decide(*self.features(observation))
 
     def features(self, observation: jax.Array) -> tuple[tuple[jax.Array], None]:
-        """What the head reads, (B, hidden[-1])."""
+        """Input of the head, (B, hidden[-1])."""
         return (self.policy(self.embeddings(observation)),), None
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:

@@ -1,4 +1,4 @@
-"""Observations by their running mean and deviation (`network.normalise`): moments that networks carry and no gradient moves."""
+"""Normalises observations by running moments, which are parameters without gradient (`network.normalise`)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ from gymnasium import spaces
 
 from interplay.train.networks.flat import Embedded
 
-MOST = 10.0  # deviations from the mean; beyond is cut
-UNKNOWN = 1e30  # deviation before anything was seen: the first update sees zeros
-_SMALL, _RELATIVE = 1e-8, 1e-6  # least deviation, and in shares of the mean; a constant number stays 0
+MOST = 10.0  # deviations from the mean at which inputs are clipped
+UNKNOWN = 1e30  # deviation before the first rows: the first update reads zeros
+_SMALL, _RELATIVE = (
+    1e-8,
+    1e-6,
+)  # least deviation, absolute and relative to the mean; constant numbers become 0
 
 
 class Normaliser(eqx.Module):
-    """A flat row with the numbers of Boxes brought to mean 0 and deviation 1; other numbers stay.
+    """Brings the Box numbers of a flat row to mean 0 and deviation 1; other numbers stay.
 
     Args:
         parts: keys and spaces of the leaves in the order of the row.
 
     Attributes:
         mean, deviation: (n,) float32.
-        count: (1,) float32, rows that they are of.
+        count: (1,) float32, number of rows so far.
         keys: of the leaves.
-        boxed: for each number, whether it is of a Box of observations, no one-hot.
+        boxed: for each number, whether it is of a Box, and not of a one-hot.
     """
 
     mean: jax.Array
@@ -53,7 +56,7 @@ class Normaliser(eqx.Module):
 
 
 class OneHot(spaces.Box):
-    """The space of a leaf of zeros and ones that stands for names."""
+    """The space of a one-hot leaf."""
 
 
 def _counts(part: spaces.Space) -> bool:
@@ -63,7 +66,7 @@ def _counts(part: spaces.Space) -> bool:
 def merged(
     mean: np.ndarray, deviation: np.ndarray, count: np.ndarray, sums: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Moments with those of more rows (Chan, Golub, LeVeque 1983), of Q populations.
+    """Merges moments of Q populations with those of more rows (Chan, Golub, LeVeque 1983).
 
     Args:
         mean, deviation: (Q, n).
@@ -71,7 +74,7 @@ def merged(
         sums: (Q, 1 + 2 n) float64: rows, sums and sums of squares.
 
     Returns:
-        The same three, float32; of populations without rows as they were.
+        Mean, deviation and count, float32; unchanged for populations without rows.
 
     Example:
         >>> sums = np.array([[2.0, 4.0, 10.0]])  # of 1 and 3

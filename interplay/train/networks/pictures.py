@@ -1,7 +1,7 @@
-"""Convolutions for pictures: three of them after Mnih et al. (2015, methods), dense layers, heads of policy and value.
+"""Convolutions for pictures after Mnih et al. (2015, methods), dense layers, heads of policy and value.
 
-A convolution is computed as products of matrices. XLA has one of its own, but within a loop, and shards learn in one, its gradient
-takes more than ten times as long on a processor (bench/convolutions.py).
+A convolution is computed as matrix products. The gradient of XLA's own convolution takes more than ten times as long inside a loop on a
+processor (bench/convolutions.py), and shards are computed in a loop.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from interplay.train.settings import NetworkGroup
 # Side of the kernel and stride of each convolution, in pixels (Mnih et al. 2015, methods); strides divide sides.
 CONVOLUTIONS = ((8, 4), (4, 2), (3, 1))
 MOST_CHANNELS = 4  # of a picture with channels first
-LEAST_SIDE = 36  # pixels, of which the last convolution makes one
+LEAST_SIDE = 36  # pixels, which the last convolution reduces to one
 
 
-class Seen(NamedTuple):
-    """What the network sees of B agents.
+class PictureInput(NamedTuple):
+    """The network's input for B agents.
 
     Attributes:
         pictures: (B, H, L, channels) uint8 each.
@@ -51,10 +51,10 @@ class Seen(NamedTuple):
 
 
 class Convolution(eqx.Module):
-    """A square kernel that moves by `stride` pixels and never over the edge.
+    """A convolution with a square kernel, a stride and no padding.
 
-    The picture is cut into blocks of `stride` x `stride` pixels. A kernel covers `taps` x `taps` of them, so the result is a sum of as many
-    products: of the blocks below one tap, for all places at once, and that tap's weights.
+    The picture is cut into blocks of `stride` x `stride` pixels. A kernel covers `taps` x `taps` blocks, so the result is the sum over
+    taps of one product each: the blocks below the tap, for all places at once, times the tap's weights.
 
     Attributes:
         weight: (taps, taps, stride * stride * channels, filters) float32, orthogonal.
@@ -110,7 +110,7 @@ class Eye(eqx.Module):
 
     def __call__(self, picture: jax.Array) -> jax.Array:
         first, *others = self.layers
-        # Weights are scaled by 1 / 255 in place of pixels: the same, of fewer numbers.
+        # Scaling the weights by 1 / 255 is cheaper than scaling the pixels.
         x = self.activation(eqx.tree_at(lambda layer: layer.weight, first, first.weight / 255)(picture))
         for layer in others:
             x = self.activation(layer(x))
@@ -120,14 +120,12 @@ class Eye(eqx.Module):
 class PicturesNetwork(eqx.Module):
     """Policy and value over pictures and other numbers.
 
-    Every picture has convolutions of its own. What they make of it and all other leaves, flattened, go side by side through dense layers
-    that policy and value share.
+    Every picture has its own convolutions. Their outputs and all other leaves, flattened, go side by side through dense layers that
+    policy and value share.
 
     Args:
         observation_space: of one agent, with at least one picture: a leaf (H, L, channels) or (channels, H, L) of uint8 in 0..255.
-        action_space: of one agent.
         settings: channels, hidden and activation are read.
-        key: jax random key for the weights.
 
     Raises:
         UserError: if there is no picture, one is too small, or `settings.input_scale` would scale it twice.
@@ -172,21 +170,23 @@ class PicturesNetwork(eqx.Module):
         self.policy_head = Head(last, distribution.size, distribution.deviations, key=keys[1])
         self.value_head = Dense(last, 1, VALUE_GAIN, key=keys[2])
 
-    def prepare(self, observation: Mapping[str, jax.Array]) -> Seen:
-        """Pictures as they are, all else flattened."""
+    def prepare(self, observation: Mapping[str, jax.Array]) -> PictureInput:
+        """Pictures unchanged, all other leaves flattened."""
         pictures = tuple(_channels_last(observation[name]) for name in self.pictures)
         others = [
             leaf.reshape(leaf.shape[0], -1).astype(jnp.float32)
             for name, leaf in observation.items()
             if name not in self.pictures
         ]
-        return Seen(pictures, jnp.concatenate([jnp.zeros((pictures[0].shape[0], 0)), *others], axis=1))
+        return PictureInput(
+            pictures, jnp.concatenate([jnp.zeros((pictures[0].shape[0], 0)), *others], axis=1)
+        )
 
-    def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def __call__(self, seen: PictureInput) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
-    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
-        """What both heads read, (B, hidden[-1])."""
+    def features(self, seen: PictureInput) -> tuple[tuple[jax.Array, ...], None]:
+        """Input of both heads, (B, hidden[-1])."""
         looked = [eye(picture) for eye, picture in zip(self.eyes, seen.pictures, strict=True)]
         numbers = seen.numbers if self.normaliser is None else self.normaliser(seen.numbers)
         return (self.hidden(jnp.concatenate([*looked, self.embeddings(numbers)], axis=1)),), None
@@ -198,11 +198,7 @@ class PicturesNetwork(eqx.Module):
 
 
 def find_pictures(space: spaces.Dict) -> tuple[str, ...]:
-    """Names of the pictures of an observation space, in its order.
-
-    Raises:
-        UserError: if there is none, or one is smaller than the convolutions are.
-    """
+    """Names of the pictures of an observation space, in its order."""
     found = tuple(name for name, part in space.spaces.items() if is_picture(part))
     if not found:
         raise UserError(
@@ -220,7 +216,7 @@ def find_pictures(space: spaces.Dict) -> tuple[str, ...]:
 
 
 def warn_of_flat_pictures(kind: str, space: spaces.Dict) -> None:
-    """A warning where a network reads a picture that convolutions could see as one row of numbers."""
+    """Warns if a network without convolutions reads a picture."""
     for name, part in space.spaces.items():
         if kind in ("attention", "mlp") and is_picture(part):
             shape = shape_of(part.shape or ())
@@ -233,7 +229,7 @@ def warn_of_flat_pictures(kind: str, space: spaces.Dict) -> None:
 
 
 def shape_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Height, width, channels of a picture; channels stand first where there are 1 to 4 and the last axis is longer.
+    """Height, width, channels of a picture; 1 to 4 channels may come first if the last axis is longer.
 
     Example:
         >>> shape_of((3, 84, 96)), shape_of((84, 96, 3))
@@ -252,7 +248,7 @@ def _channels_last(picture: jax.Array) -> jax.Array:
 
 
 def size_of(shape: tuple[int, ...], filters: int) -> int:
-    """Numbers that the convolutions make of a picture (H, L, channels), with so many filters in the last one.
+    """Size of the convolutions' output for a picture (H, L, channels), with `filters` in the last one.
 
     Example:
         >>> size_of((84, 84, 4), 32)  # 7 x 7 places

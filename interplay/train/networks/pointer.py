@@ -1,11 +1,11 @@
-"""A head that points: one logit for each row of a table, whatever the order of the rows (`interplay.core.pointing`).
+"""A pointing head: one logit for each row of a table, in any order of rows (`interplay.core.pointing`).
 
-With x what the policy knows and row_r the numbers of a row,
+With the policy's features x and the numbers row_r of a row,
 
     q = x W_q + b        k_r = row_r W_k        logit_r = q . k_r / sqrt(d)
 
-where a row stands, and `ILLEGAL` where none does. The row that names nobody has a learnt key instead of its own: what stands in it
-is somebody else, such as the observer. A bias of the keys would add the same to all rows, so there is none.
+for filled rows, and `ILLEGAL` for others. The row that stands for "no target" has a learned key, because its numbers are of another
+object, such as the observer. A bias of the keys would add the same to all rows, so there is none.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from interplay.core.pointing import tables_of
 from interplay.train.distributions import ILLEGAL
 from interplay.train.networks.layers import POLICY_GAIN, Dense, orthogonal
 
-_DENSE = ("attention", "mlp", "pictures", "seats")  # networks of ours that cannot point
+_DENSE = ("attention", "mlp", "pictures", "seats")  # built-in networks without pointing heads
 
 
 class Heads(NamedTuple):
-    """Which heads of an action point.
+    """The pointing heads of an action.
 
     Attributes:
         numbers: of the heads.
-        nobody: the row by which they name nobody, or None.
+        nobody: the row that stands for "no target", or None.
     """
 
     numbers: tuple[int, ...]
@@ -42,9 +42,9 @@ class Pointer(eqx.Module):
     """Attention between one query and the rows of a table: (B, inputs), (B, R, columns) -> (B, R).
 
     Attributes:
-        query: inputs -> d; small at first, so that every row is as likely.
+        query: inputs -> d; small at first, so that all rows are about equally likely.
         key: (columns, d).
-        none: (d,), the key of nobody.
+        none: (d,), the key of "no target".
         nobody: number of that row, or None.
     """
 
@@ -66,10 +66,10 @@ class Pointer(eqx.Module):
         Args:
             x: (B, inputs).
             rows: (B, R, columns).
-            filled: (B,), how many leading rows stand; nobody's always does.
+            filled: (B,), number of leading rows that are filled; row `nobody` always is.
         """
         query = self.query(x) * self.key.shape[1] ** -0.5
-        # q . (row W_k) = row . (W_k q): the key matrix meets one query instead of R rows.
+        # q . (row W_k) = row . (W_k q): one product with the key matrix instead of R.
         logits = jnp.einsum("brc,bc->br", rows, query @ self.key.T)
         there = jnp.arange(rows.shape[1]) < filled[:, None]
         if self.nobody is not None:
@@ -82,10 +82,10 @@ class Pointer(eqx.Module):
 def pointing_heads(
     kind: str, observation_space: spaces.Dict, action_space: spaces.Space, table: str
 ) -> Heads:
-    """The heads of an action that point, all at rows of the one table that a network reads.
+    """The pointing heads of an action, all at rows of the one table that a network reads.
 
     Raises:
-        UserError: for a head that points at another table, or one that is not there.
+        UserError: for a head that points at another or a missing table.
     """
     found = tables_of(observation_space, action_space)
     other = next((head for head, key in found.items() if key != table), None)
@@ -98,7 +98,7 @@ def pointing_heads(
 
 
 def warn_of_dense_heads(kind: str, observation_space: spaces.Dict, action_space: spaces.Space) -> None:
-    """Says so where a network of ours sends a head that points through a dense layer, which hardly learns it."""
+    """Warns if a built-in network has a dense layer for a pointing head, which it hardly learns."""
     found = tables_of(observation_space, action_space)
     if found and kind in _DENSE:
         heads, tables = ", ".join(map(str, found)), ", ".join(dict.fromkeys(found.values()))

@@ -1,6 +1,6 @@
-"""Attention among a few entities, and its mean: the dearest part of the network, computed on visible rows only.
+"""Attention among a few entities, and its mean: the most expensive part of the network, computed on visible rows only.
 
-What has to be computed (specification survival 10): with embedded rows e_i, heads h of width d,
+Specification survival 10: with embedded rows e_i, heads h of width d,
 
     a_ij^h = q_i^h . k_j^h / sqrt(d)       p_ij^h = softmax over attended j       o_i^h = sum_j p_ij^h v_j^h
     pooled = 1 / (R + 1) sum over visible i of (W_o o_i + b_o)
@@ -10,9 +10,9 @@ inside, so the output layer works on one row per sample instead of one per entit
 
     pooled = W_o (sum_j c_j^h v_j^h) / (R + 1) + b_o n_visible / (R + 1)        c_j^h = sum over visible i of p_ij^h
 
-Rows are packed (`entities.pack`), samples are sorted by how many they have, and three tiers of them are computed with
-as many rows as a *plan* says, the first of a short list that holds all samples. Result and gradient equal the
-computation over all rows to float tolerance (tests/train/test_networks.py).
+Rows are packed (`entities.pack`) and samples are sorted by their number of rows. A *plan* gives the rows to compute in each of three
+tiers of samples; the first plan of a short list that holds all samples is used. Result and gradient equal the computation over all
+rows to float tolerance (tests/train/test_networks.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.train.networks.layers import ACTIVATIONS, is_plain
+from interplay.train.networks.layers import ACTIVATIONS, is_branchless
 
 FEW = 8  # up to this many rows attention is element-wise; above, matrix products
 
@@ -32,13 +32,13 @@ Plan = tuple[int, int, int]  # rows per sample in each tier, see `_tiers`
 
 
 class Shape(NamedTuple):
-    """The numbers that compilation needs.
+    """The static sizes.
 
     Attributes:
         types: entity types; their embedding weights are stacked to (types * features, width).
         features: numbers per entity row.
         heads: attention heads.
-        total: R, entity rows of one sample with the hidden ones.
+        total: R, entity rows of one sample, including hidden ones.
         activation: name, of the embedding.
     """
 
@@ -50,7 +50,7 @@ class Shape(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What is learned; D is the network's width.
+    """The parameters; D is the network's width.
 
     Attributes:
         embed: (types * features, D).
@@ -71,11 +71,10 @@ def pool_all(
     """Attention over the leading rows of every sample, the same number for all.
 
     Args:
-        shape: static numbers.
-        weights: see `Weights`.
+        shape, weights: of the attention.
         rows: (B, K, features + 1), the last column is the type.
-        count: (B,) rows that are attended.
-        hidden: (B, K) rows that are attended with +1 on their logits and do not speak, or None.
+        count: (B,) number of attended rows.
+        hidden: (B, K) rows that are attended with +1 on their logits and left out of the mean, or None.
 
     Returns:
         (B, D): sum over visible i of o_i, before the output layer and not yet divided by R + 1.
@@ -95,13 +94,13 @@ def pool_all(
 def attention(
     shape: Shape, weights: Weights, rows: jax.Array, hidden: jax.Array, additive: bool
 ) -> jax.Array:
-    """Who attends whom, to be looked at: (B, heads, R + 1, R + 1), p_ij of the formula above; row and column R are the extra entity.
+    """Attention weights for display, (B, heads, R + 1, R + 1): p_ij above; index R is the extra entity.
 
     Args:
         shape, weights: as for `pool_all`.
-        rows: (B, R, features + 1), each in its own place.
+        rows: (B, R, features + 1), not packed.
         hidden: (B, R) bool.
-        additive: hidden ones are attended with +1 on their logits.
+        additive: hidden rows are attended with +1 on their logits; else not at all.
     """
     mixed = _mix(shape, weights, rows.transpose(2, 1, 0), jnp.ones(rows.shape[1::-1], bool))
     unseen = jnp.concatenate([hidden.T, jnp.zeros((1, len(hidden)), bool)])
@@ -131,7 +130,7 @@ def _mix(shape: Shape, weights: Weights, columns: jax.Array, attended: jax.Array
 
 
 def _attend_few(mixed: jax.Array, offset: jax.Array, speaks: jax.Array) -> jax.Array:
-    """For few rows: element-wise, with the samples innermost, so that every operation fills the vector units."""
+    """For few rows: element-wise, with samples innermost, to fill the vector units."""
     _, heads, depth, _, batch = mixed.shape
     q, k, v = mixed[0] * depth**-0.5, mixed[1], mixed[2]
     logits = (q[:, :, :, None] * k[:, :, None]).sum(axis=1)
@@ -151,7 +150,7 @@ def _attend_many(mixed: jax.Array, offset: jax.Array, speaks: jax.Array) -> jax.
 
 
 def plans(total: int) -> tuple[Plan, ...]:
-    """The plans that are compiled, from thrifty to all rows.
+    """The compiled plans, from the cheapest to all rows.
 
     Example:
         >>> plans(17)
@@ -174,22 +173,22 @@ def choose_plan(total: int, count: np.ndarray) -> int:
 
 
 def pool_sorted(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Array, plan: Plan) -> jax.Array:
-    """`pool_all` without hidden rows, for samples in ascending order of their rows, by a plan that holds them."""
+    """`pool_all` without hidden rows, for samples in ascending order of their number of rows, by a plan."""
     pooled = []
     for part, few in zip(_tiers(count.shape[0]), plan, strict=True):
-        # The barrier keeps XLA from cutting the rows anew inside every operation that reads them.
+        # The barrier keeps XLA from slicing the rows again inside every operation that reads them.
         shown, number = jax.lax.optimization_barrier((rows[part, :few], count[part]))
         pooled.append(pool_all(shape, weights, shown, number, None))
     return jnp.concatenate(pooled)
 
 
 def pool_visible(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Array) -> jax.Array:
-    """`pool_sorted` for samples in any order: sorts them, and chooses the plan on the device.
+    """`pool_sorted` for samples in any order: sorts them, and chooses the plan in the compiled program.
 
-    Choosing there costs about a third more than being told (bench/learner.py): good for acting, where nobody knows the
-    counts beforehand. Plainly (`layers.plainly`), all rows of all samples are computed.
+    The choice costs about a third more than a given plan (bench/learner.py); acting needs it, as counts are not known beforehand.
+    Within `layers.without_branches`, all rows of all samples are computed.
     """
-    if is_plain():
+    if is_branchless():
         return pool_all(shape, weights, rows, count, None)
     order = jnp.argsort(count)
     rows, count = rows[order], count[order]

@@ -1,4 +1,4 @@
-"""Frames: a network that sees an agent's last k observations, kept as its memory."""
+"""Stacks an agent's last k observations, which are kept as its memory."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from interplay.train.networks.memory import Memory
 
 
 class StackedNetwork(eqx.Module):
-    """Another network that is shown the last k observations of a life, the oldest first; before a life there were zeros.
+    """A network on the last k observations of a life, the oldest first, padded with zeros.
 
-    What it remembers (`interplay.train.networks.memory`) are the k - 1 observations with which the agent acted last, so every row has all
-    that the network sees and nothing is learnt through time.
+    Its memory (`interplay.train.networks.memory`) are the last k - 1 observations with which the agent acted. So every row holds the
+    network's whole input, and no gradient goes through time.
 
     Args:
-        make: makes the other network for an observation space.
-        observation_space: of one agent; the other network's has an axis of k before those of every leaf.
+        make: makes the inner network for an observation space.
+        observation_space: of one agent; the inner network's leaves have a leading axis of k.
         frames: k.
     """
 
@@ -53,7 +53,7 @@ class StackedNetwork(eqx.Module):
         return self.remember(newest, jnp.zeros((newest.shape[0], self.memory_size)))[:2]
 
     def remember(self, newest: jax.Array, memory: Memory) -> tuple[jax.Array, jax.Array, Memory]:
-        """Parameters, value and the observations that are kept."""
+        """Parameters, value and the next memory."""
         frames = jnp.concatenate([memory, newest], axis=1)
         by_step, seen, at = frames.reshape(frames.shape[0], self.frames, -1), {}, 0
         for key, shape in self.shapes:
@@ -64,7 +64,7 @@ class StackedNetwork(eqx.Module):
 
 
 def _stacked(part: spaces.Space, frames: int) -> spaces.Space:
-    """A leaf's space with an axis of frames; zeros, which stand before a life, may be outside of its bounds."""
+    """A leaf's space with an axis of frames; the zeros of padding may be outside of its bounds."""
     shape = (frames, *(part.shape or ()))
     if isinstance(part, Embedded):
         return Embedded(np.broadcast_to(part.nvec, shape))

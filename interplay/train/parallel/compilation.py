@@ -1,4 +1,4 @@
-"""When this process compiles: silence is work then, however long it takes."""
+"""Measures when this process compiles, so that a long compilation is not taken for a lost worker."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from interplay.core import jit
 from interplay.core.waiting import TRAINING, WAITING
 
-_STEPS = "/jax/core/compile/"  # jax's names of tracing, lowering and compiling begin so
-_XLA = f"{_STEPS}backend_compile_duration"  # a moment where the program is found in the cache
+_STEPS = "/jax/core/compile/"  # prefix of jax's events of tracing, lowering and compiling
+_XLA = f"{_STEPS}backend_compile_duration"  # short if the program is in the cache
 
 
 class Compilation:
-    """What this process has compiled so far, jax's programs and worlds' kernels.
+    """The compilations of this process, of jax's programs and worlds' kernels.
 
     Attributes:
-        depth: compilations under way, one inside another; 0: none.
+        depth: running compilations, one inside another.
         ended: `time.monotonic` of the end of the last one.
-        seconds: spent in all.
+        seconds: in all.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Compilation:
 
     @property
     def busy(self) -> bool:
-        """Whether something is being compiled at this moment."""
+        """Whether a compilation is running."""
         return self.depth > 0
 
     def begin(self) -> None:
@@ -67,7 +67,7 @@ class _Kernels(jit.event.Listener):
 
 @cache
 def compilation() -> Compilation:
-    """This process's, watched from the first call on."""
+    """The compilations of this process, measured from the first call on."""
     from jax import monitoring
 
     found = Compilation()

@@ -1,7 +1,7 @@
-"""How workers add up their vectors: always in the same binary tree, so that their number never changes a bit.
+"""Adds up the workers' vectors in a fixed binary tree, so that the number of workers never changes a bit.
 
-`tree_sum` adds neighbours, then neighbouring pairs, and so on. A worker holds neighbouring shards and their number is a
-power of two, so the tree over its shards followed by the tree over the workers is the tree over all shards.
+`tree_sum` adds neighbours, then neighbouring pairs, and so on. A worker holds neighbouring shards, a power of two of them, so the tree
+over its shards followed by the tree over the workers is the tree over all shards.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from interplay.train.parallel.meeting import place_of
 
 Array = TypeVar("Array", bound=Any)
 
-SPIN = 200e-6  # seconds of busy waiting: a shard's gradient takes about as long as the others' differ
-LOOK = 0.2  # seconds between looks at whether the others are alive
+SPIN = 200e-6  # seconds of busy waiting, about the usual difference between workers
+LOOK = 0.2  # seconds between checks of the other workers
 
 
 class Exchange(Protocol):
@@ -29,7 +29,7 @@ class Exchange(Protocol):
     Attributes:
         rank: this worker, 0 .. size - 1.
         size: number of workers, a power of two.
-        place: where a compiled program meets the others, see `meeting.meet`.
+        place: for compiled programs, see `meeting.meet`.
     """
 
     rank: int
@@ -37,19 +37,19 @@ class Exchange(Protocol):
     place: np.ndarray
 
     def all_reduce(self, vector: np.ndarray) -> np.ndarray:
-        """The tree sum of every worker's vector; each calls it with the same shape and dtype, and gets the same bits."""
+        """The tree sum of all workers' vectors of one shape and dtype, with the same bits for each."""
         ...
 
     def finish(self, vector: np.ndarray) -> np.ndarray:
-        """The same for a meeting to which this worker has come already, in a compiled program that did not go on waiting."""
+        """Finishes a meeting that this worker joined in a compiled program, which stopped waiting."""
         ...
 
     def close(self) -> None:
-        """Frees what is shared."""
+        """Frees the shared memory."""
         ...
 
 
-PIECE = 2**13  # numbers that workers exchange in one go
+PIECE = 2**13  # most numbers in one exchange
 
 
 def reduce_in_pieces(vector: np.ndarray, exchange: Exchange) -> np.ndarray:
@@ -92,37 +92,37 @@ class LostWorker(Exception):
 
 
 class Watcher(Protocol):
-    """Looks after the others while a worker waits; see `watch.Watch`."""
+    """Checks the others while a worker waits; see `watch.Watch`."""
 
     def begin(self, own_seconds: float) -> None:
-        """A wait begins, after so many seconds of the worker's own work."""
+        """A wait begins, after `own_seconds` of the worker's own work."""
         ...
 
     def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
-        """Raises if one of those that are late is known to be lost; `signs` as `heartbeat.signs_of` gives them."""
+        """Raises if one of the late workers is lost; `signs` from `heartbeat.signs_of`."""
         ...
 
 
 class SharedMemory:
     """Workers of one machine over a block of shared memory.
 
-    Every worker has a counter and two seats for vectors, used in turn. It writes its vector, then its counter, and waits
-    until all counters are there; then each adds up all seats by itself. A worker that is one exchange ahead
-    writes the other seat, and cannot be two ahead, so nobody's vector is overwritten while it is being read.
+    Every worker has a counter and two seats for vectors, used in turn. It writes its vector, then its counter, waits for all counters,
+    and adds up all seats. A worker that is one exchange ahead writes the other seat, and cannot be two ahead, so no vector is
+    overwritten while it is read.
 
     Args:
         name: of the block; `create_block` makes it.
         rank: this worker.
         size: number of workers.
         capacity: bytes per seat.
-        fences: one lock per worker, taken and released around the counter: a memory barrier on every processor.
-        watcher: asked while waiting; None waits for ever.
+        fences: one lock per worker, held around the counter as a memory barrier.
+        watcher: called while waiting; None waits for ever.
 
     Attributes:
         signs: (size, 8) int64, the signs of life of all workers.
 
     Raises:
-        LostWorker: by `all_reduce`, if the watcher says so.
+        LostWorker: by `all_reduce`, from the watcher.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class SharedMemory:
 
     @property
     def _turn(self) -> int:
-        """Meetings to which this worker has come."""
+        """Number of meetings that this worker has joined."""
         return int(self._counters[self.rank])
 
     def _seat(self, rank: int, like: np.ndarray, turn: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Flags of XLA, which ends the process at one that it does not know: they are tried before they are given."""
+"""Tries XLA's flags in a subprocess, because XLA ends the process at an unknown one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from interplay.core.files import replace_file
 from interplay.core.kernel_cache import cache_root, private_folder
 from interplay.core.reading import parse_json, read_text
 
-_UNKNOWN = "in XLA_FLAGS:"  # of XLA's last line; the flags stand behind it, as they were given
+_UNKNOWN = "in XLA_FLAGS:"  # in XLA's last line; the unknown flags follow it
 _BEGIN = "import jax; jax.devices('cpu')"
 _SECONDS = 60.0
 
 
 def known(flags: Sequence[str]) -> list[str]:
-    """The flags that the installed XLA knows; all of them where that cannot be found out.
+    """The flags that the installed XLA knows; all of them if the trial fails.
 
-    A process of its own tries them once for each version of jaxlib.
+    A subprocess tries them once for each version of jaxlib.
 
     Args:
         flags: e.g. ``--xla_cpu_max_isa=AVX2``.
@@ -42,7 +42,7 @@ def known(flags: Sequence[str]) -> list[str]:
 
 
 def _found() -> Path | None:
-    """The file with what was found out about this jaxlib; None where nothing can be kept."""
+    """The file with the results for this jaxlib; None without a cache."""
     try:
         own = version("jaxlib")
     except PackageNotFoundError:
@@ -52,7 +52,7 @@ def _found() -> Path | None:
 
 
 def _unknown(flags: Sequence[str]) -> list[str] | None:
-    """Those that XLA does not know; None where it stops for another reason."""
+    """The flags that XLA does not know; None if it stops for another reason."""
     variables = {"XLA_FLAGS": " ".join(flags), "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "0"}
     try:
         tried = subprocess.run(
@@ -85,5 +85,5 @@ def _read(path: Path) -> dict[str, bool]:
 
 
 def _write(path: Path, learnt: dict[str, bool]) -> None:
-    with suppress(OSError):  # then it is found out again
+    with suppress(OSError):  # without the file the next process tries again
         replace_file(path, json.dumps(learnt, indent=1) + "\n")

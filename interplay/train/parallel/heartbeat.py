@@ -1,4 +1,4 @@
-"""The signs of life that workers leave in shared memory, a cache line each: how far they are, their heart, what they compile."""
+"""Heartbeats of workers in shared memory, a cache line each: turn, beats, compilation."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ def signs_of(memory: np.ndarray, size: int) -> np.ndarray:
 
 
 class Heart:
-    """A thread that lets the others see that this process runs, and whether it compiles.
+    """A thread that shows the others that this process runs, and whether it compiles.
 
-    A stopped process (SIGSTOP) has no beat. One that computes has: compilers release Python's lock.
+    A stopped process (SIGSTOP) has no beat; a computing or compiling one has, since compilers release Python's lock.
 
     Args:
         line: (8,) int64, this worker's.
-        compilation: of this process.
     """
 
     def __init__(self, line: np.ndarray, compilation: Compilation) -> None:
@@ -41,7 +40,7 @@ class Heart:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends it; the line can be given back afterwards."""
+        """Ends the thread; the line may be freed afterwards."""
         self._ends.set()
         self._thread.join()
         del self._line

@@ -1,7 +1,7 @@
-"""Meetings of workers inside a compiled program: vectors are added up over shared memory without a way through Python.
+"""Adds up the workers' vectors over shared memory inside a compiled program, without Python.
 
-The seats, counters and the order of the sum are those of `exchange.SharedMemory`, so it does not matter who meets where. A worker that
-waits too long stops waiting and says so: then Python looks whether the others are alive (`watch`) and ends the meeting itself.
+Seats, counters and the order of the sum are those of `exchange.SharedMemory`, so one worker may meet in the program and another in
+Python. If a worker waits too long, the program returns, and Python checks the others (`watch`) and finishes the meeting.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from interplay.core.foreign import (
 
 MOST = 64  # workers that add up in the program; more meet in Python
 LINE = 8  # words of a worker's line in the block, its counter first
-_SPINS = 20_000  # looks before the processor is given to others: about 200 microseconds
-_NAPS = 5_000  # of a worker that then gives up: about 0.3 seconds on Linux
+_SPINS = 20_000  # polls before sleeping: about 200 microseconds
+_NAPS = 5_000  # sleeps before returning to Python: about 0.3 seconds on Linux
 
-if sys.platform == "win32":  # which has milliseconds alone; 0 gives the processor to others
+if sys.platform == "win32":  # with a resolution of milliseconds; 0 yields the processor
     _sleep, _NAP = ctypes.windll.kernel32.Sleep, 0
     _sleep.argtypes, _sleep.restype = [ctypes.c_uint], None
 else:
     _sleep, _NAP = ctypes.CDLL(None).usleep, 20  # microseconds
     _sleep.argtypes, _sleep.restype = [ctypes.c_uint], ctypes.c_int
-# Words of a place: where the block begins, and what `exchange.SharedMemory` knows of it.
+# Words of a place: address of the block, and its layout as in `exchange.SharedMemory`.
 BLOCK, RANK, SIZE, CAPACITY, HEADER = range(5)
 
 
@@ -50,8 +50,7 @@ def meet(vector: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
         place: (5, 2) int32, the words of this worker's place, each in two halves.
 
     Returns:
-        (n,) float32 and True; or anything and False if the others did not come, whose vectors are still to be waited for
-        (`exchange.Exchange.finish`).
+        (n,) float32 and True; or anything and False if others are late, and `exchange.Exchange.finish` has to wait for them.
     """
     _register()
     call = jax.ffi.ffi_call(
@@ -64,34 +63,34 @@ def meet(vector: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def place_of(words: list[int]) -> np.ndarray:
-    """The words of a place as `meet` takes them."""
+    """Converts the words of a place for `meet`."""
     return np.array(words, np.int64).view(np.int32).reshape(-1, 2)
 
 
 @plain
 def _copy(given: Any, out: Any) -> None:
-    """One by one: Numba's assignment to a slice takes two seconds to compile, at every start."""
+    """Copies in a loop, because Numba compiles an assignment to a slice for two seconds at every start."""
     for i in range(len(given)):
         out[i] = given[i]
 
 
 @plain
 def _seat(place: Any, rank: int, turn: int, count: int) -> Any:
-    """The (count,) numbers of a worker's seat: it has two, used in turn."""
+    """The (count,) numbers of a worker's seat; each worker has two, used in turn."""
     start = place[HEADER] + (2 * rank + turn % 2) * place[CAPACITY]
     return carray(pointer(place[BLOCK] + start), count, np.float32)
 
 
 @plain
 def _arrive(place: Any, turn: int, vector: Any) -> None:
-    """Writes this worker's vector into its seat, and then that it is there."""
+    """Writes this worker's vector into its seat, then its counter."""
     _copy(vector, _seat(place, place[RANK], turn, len(vector)))
     store_release(place[BLOCK] + place[RANK] * LINE * 8, turn)
 
 
 @plain
 def _wait(place: Any, turn: int) -> bool:
-    """Waits until all counters are there; False if one is not for too long."""
+    """Waits for all counters; False if one is late for too long."""
     looks = 0
     for rank in range(place[SIZE]):
         while load_acquire(place[BLOCK] + rank * LINE * 8) < turn:
@@ -125,7 +124,7 @@ def _add_few(place: Any, turn: int, out: Any) -> None:
 
 @plain
 def _add_sixteen(place: Any, rank: int, turn: int, out: Any, adds: bool) -> None:
-    """Puts the tree sum of sixteen neighbours into `out`, or adds it to what is there."""
+    """Writes the tree sum of sixteen neighbours into `out`, or adds it."""
     n = len(out)
     a, b = _seat(place, rank, turn, n), _seat(place, rank + 1, turn, n)
     c, d = _seat(place, rank + 2, turn, n), _seat(place, rank + 3, turn, n)
@@ -152,7 +151,7 @@ def _add(place: Any, turn: int, out: Any) -> None:
     if size > 16:
         _add_sixteen(place, 16, turn, out, True)
     if size > 32:
-        # Of this seat the vector of the last turn was read, that of the next is not written.
+        # Scratch: this seat's last vector was read by all, and its next one is not written yet.
         half = _seat(place, place[RANK], turn + 1, len(out))
         _add_sixteen(place, 32, turn, half, False)
         _add_sixteen(place, 48, turn, half, True)
@@ -161,7 +160,7 @@ def _add(place: Any, turn: int, out: Any) -> None:
 
 
 def _meet(frame: int) -> int:
-    """The handler: vector and place in, total and whether everybody came out."""
+    """The handler: inputs are vector and place, results total and whether all workers came."""
     if tells_version(frame):
         return 0
     given, count = argument(frame, 0)
@@ -184,7 +183,7 @@ def _meet(frame: int) -> int:
 
 
 def _register() -> None:
-    """Makes the handler known to XLA, once for each process."""
+    """Registers the handler with XLA, once for each process."""
     global _known
     if not _known:
         jax.ffi.register_ffi_target("interplay_meet", capsule(_meet), platform="cpu", api_version=1)

@@ -1,8 +1,8 @@
-"""How the first worker of a run, while it waits for the others, finds out that one of them is lost.
+"""Detects lost workers while the first worker waits for them.
 
-A process that has ended is lost at once, one that was stopped (SIGSTOP) after `STOPPED` seconds, and one that runs and does not come
-after `HEARTBEAT_TIMEOUT` seconds, or ten times as long as the first worker ever needed for its own part, which is as large. The clock of
-a worker that compiles stands still as long as its heart beats.
+A process that has ended is lost at once, a stopped one (SIGSTOP) after `STOPPED` seconds. A running one is lost after the larger of
+`HEARTBEAT_TIMEOUT` seconds and ten times the first worker's longest time for its equally large part. Time in compilations does not
+count while the heart beats.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from interplay.core.overdue import AFTER, OVERDUE, SLOWER
 from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
 
-STOPPED = 1.0  # seconds; a debugger's look is shorter
+STOPPED = 1.0  # seconds; a debugger's stop is shorter
 HEARTBEAT_TIMEOUT = 30.0  # seconds of silence that are always allowed
 GUARD = 'if __name__ == "__main__":'
-START_TIMEOUT = 120.0  # before a worker's first sign: it starts, imports and makes its worlds
+START_TIMEOUT = 120.0  # seconds before a worker's first sign, for its start, imports and worlds
 
 
 class Watch:
-    """Looks after the other workers.
+    """Watches the other workers.
 
     Args:
         processes: of the other workers, from worker 1 on.
-        pipes: over which they tell why they end.
+        pipes: over which they send the reason of their end.
     """
 
     def __init__(self, processes: Sequence[Any], pipes: Sequence[Any]) -> None:
@@ -42,20 +42,20 @@ class Watch:
         self._seen: np.ndarray | None = None
 
     def begin(self, own_seconds: float) -> None:
-        """The first worker begins to wait, after so many seconds of its own work; compilations do not count."""
+        """The first worker begins to wait, after `own_seconds` of its own work without compilations."""
         self._longest = max(self._longest, own_seconds)
         self._seen = None
 
     def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
-        """Called a few times a second while it waits.
+        """Checks the workers; called a few times a second during a wait.
 
         Args:
             signs: (size, 8) int64, of all workers.
-            late: workers that are waited for.
+            late: workers that have not come.
 
         Raises:
             LostWorker: if one of them is lost.
-            UserError: as a worker told it before it ended.
+            UserError: sent by a worker before it ended.
         """
         now, signs = time.monotonic(), signs.copy()
         if self._seen is None:
@@ -106,7 +106,7 @@ class Watch:
 
 
 def _is_stopped(pid: int) -> bool:
-    """Whether a child was stopped by a signal and not continued since; False where the system does not tell."""
+    """Whether a child is stopped by a signal; False if the system cannot tell."""
     if not hasattr(os, "waitid"):
         return False
     try:

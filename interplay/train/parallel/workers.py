@@ -1,8 +1,7 @@
-"""The processes of a run on one machine: started together, watched, and ended together.
+"""The worker processes of a run: started together, watched, and ended together.
 
-The first worker is the process that the user started; it keeps the log, commits checkpoints and hears the signals that ask to stop.
-The others are spawned and do the same arithmetic on their own shards. Nobody outlives the first. When one is lost all others are
-ended; what becomes of the run then is for `recovery` to say.
+The first worker is the user's process; it writes the log and checkpoints and handles signals. The others are spawned and do the same
+arithmetic on their own shards. None outlives the first. If one is lost all others are ended, and `recovery` decides how to go on.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 class Link(NamedTuple):
-    """What a spawned worker needs to find the others."""
+    """The data that a spawned worker needs to join the others."""
 
     block: str
     rank: int
@@ -48,17 +47,17 @@ class Link(NamedTuple):
 def worker_pool(
     workers: int, length: int, job: Callable[..., None], arguments: tuple[Any, ...]
 ) -> Iterator[Exchange]:
-    """Starts the other workers and gives the first one's exchange; ends them when the block is left.
+    """Starts the other workers, yields the first one's exchange, and ends them at the end of the block.
 
     Args:
-        workers: in all, this process included.
-        length: float32 numbers in the longest vector that is combined.
+        workers: number, including this process.
+        length: float32 numbers in the longest combined vector.
         job: importable function that a spawned worker runs: ``job(exchange, *arguments)``.
-        arguments: for `job`; they travel to the new processes.
+        arguments: for `job`, pickled.
 
     Raises:
         LostWorker: from `Exchange.all_reduce` in the block, if a worker was lost.
-        UserError: from there, as a worker told it.
+        UserError: from there, sent by a worker.
     """
     if workers == 1:
         yield SingleProcess()
@@ -67,21 +66,21 @@ def worker_pool(
     capacity = max(-(-length * 4 // 64) * 64, 1 << 17)
     processes: list[Any] = []
     pipes: list[Any] = []
-    timeout = 0.0  # whoever is left when the block failed is in the middle of something
-    with _deaf_children():  # the tracker of shared memory begins with the first block
+    timeout = 0.0  # after an error in the block the others are not waited for
+    with _block_signals_in_children():  # the resource tracker of shared memory starts with the first block
         block = create_block(workers, capacity)
     try:
         fences = [context.Lock() for _ in range(workers)]
         for rank in range(1, workers):
             mine, theirs = context.Pipe(duplex=False)
             link = Link(block.name, rank, workers, capacity, fences, theirs, os.getpid())
-            # No daemon, which could not step environments in processes of its own; `_end` and `die_with_parent` end it.
+            # Not a daemon, which may not start child processes for environments; `_end` and `exit_with_parent` end it.
             process = context.Process(
                 target=_work, args=(link, job, arguments), daemon=False, name=f"worker-{rank}"
             )
-            with _deaf_children():
+            with _block_signals_in_children():
                 process.start()
-            theirs.close()  # so that the pipe ends when the worker does
+            theirs.close()  # so that the pipe closes when the worker ends
             processes.append(process)
             pipes.append(mine)
         exchange = SharedMemory(block.name, 0, workers, capacity, fences, Watch(processes, pipes))
@@ -97,11 +96,7 @@ def worker_pool(
 
 
 def check_main() -> None:
-    """Refuses to train in a process that was started for somebody else and still imports the user's script.
-
-    Raises:
-        UserError: naming what the script lacks.
-    """
+    """Refuses to train in a spawned process that is still importing the user's script."""
     process = multiprocessing.current_process()
     if getattr(process, "_inheriting", False):
         raise UserError(
@@ -110,8 +105,8 @@ def check_main() -> None:
 
 
 @contextlib.contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Processes that begin in the block hear no signal that asks to stop, until they say what they do with it."""
+def _block_signals_in_children() -> Iterator[None]:
+    """Blocks stop signals in processes that start in the block, until they set their handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -123,7 +118,7 @@ def _deaf_children() -> Iterator[None]:
 
 
 def _end(processes: list[Any], timeout: float) -> None:
-    """Ends the others, also those that are frozen; within so many seconds they may end by themselves."""
+    """Ends the other workers, also frozen ones, after `timeout` seconds for their own end."""
     try:
         for process in processes:
             process.join(timeout=timeout)
@@ -136,9 +131,9 @@ def _end(processes: list[Any], timeout: float) -> None:
 
 def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Body of a spawned worker."""
-    _leave_signals_to_the_first()
-    die_with_parent(link.parent)
-    WAITING.quiet = True  # the first worker waits for the same, and tells
+    _ignore_signals()
+    exit_with_parent(link.parent)
+    WAITING.quiet = True  # the first worker prints the same line
     OVERDUE.give_up = functools.partial(_give_up, link.pipe)
     exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
     heart = Heart(exchange.signs[link.rank], compilation())
@@ -157,17 +152,17 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
 
 
 def _give_up(pipe: Any, line: str) -> None:
-    """Ends a worker of which an environment does not come back."""
+    """Ends a worker with an environment that hangs."""
     try:
         pipe.send(("user", f"{line}; {CURE}"))
     finally:
         os._exit(2)
 
 
-def _leave_signals_to_the_first() -> None:
-    """The first worker hears the signals and tells the others when to stop.
+def _ignore_signals() -> None:
+    """Ignores stop signals, because the first worker handles them.
 
-    Programs that a world starts are as deaf to the terminal, and can be ended by SIGTERM.
+    Programs that a world starts also ignore the terminal's signals, and can be ended by SIGTERM.
     """
     for number in _TERMINAL:
         signal.signal(number, signal.SIG_IGN)
@@ -177,11 +172,11 @@ def _leave_signals_to_the_first() -> None:
 
 
 def _nothing(_number: int, _frame: Any) -> None:
-    """A handler, because what is ignored stays ignored in programs that are started."""
+    """Does nothing; unlike SIG_IGN, a handler is not inherited by programs that are started."""
 
 
-def die_with_parent(parent: int) -> None:
-    """Lets this process end when the first worker does, on Linux even while it is frozen."""
+def exit_with_parent(parent: int) -> None:
+    """Ends this process when the first worker ends, on Linux even while frozen."""
     threading.Thread(target=_wait_for_parent, daemon=True).start()
     if sys.platform == "linux":
         import ctypes

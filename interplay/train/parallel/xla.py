@@ -1,8 +1,8 @@
-"""How XLA computes here: one thread per process and one instruction set, so that no bit depends on how many cores are free.
+"""Sets XLA to one thread per process and one instruction set, so that bits do not depend on free cores.
 
-Two compute threads give other bits than one, and older instruction sets give others than AVX2 (specification
-scale 3.1). Workers are processes, so one thread each loses nothing. The settings are environment
-variables that XLA reads when jax starts its backend, which is why this module is imported before it does.
+Two compute threads give other bits than one, and older instruction sets others than AVX2 (specification scale 3.1). Workers are
+processes, so one thread each loses nothing. XLA reads the environment variables when jax starts its backend, so import this module
+before that.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _FLAGS = ["--xla_cpu_multi_thread_eigen=false"]
 if platform.machine() in ("x86_64", "AMD64"):
     _FLAGS.append("--xla_cpu_max_isa=AVX2")
 
-# A user's own flags stand last and win.
+# A user's own flags come last and win.
 _given = os.environ.get("XLA_FLAGS", "")
 _ours = known([flag for flag in _FLAGS if flag.split("=")[0] not in _given])
 os.environ["XLA_FLAGS"] = " ".join([*_ours, _given]).strip()
 os.environ["NPROC"] = "1"  # the size of XLA's own pool of compute threads
-# jax has read the variable when it was imported: its own setting counts here, the variable in processes that are started.
+# jax read JAX_PLATFORMS at its import, so its config counts here; the variable is for child processes.
 if not jax.config.jax_platforms:  # type: ignore[attr-defined]
     os.environ["JAX_PLATFORMS"] = "cpu"
     jax.config.update("jax_platforms", "cpu")
 
-# With one thread nothing runs beside a call: to hand it to another thread would only cost.
+# With one thread, asynchronous dispatch would only cost.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 
-# Compiled programs are kept, as kernels are: the first run compiles for seconds, later ones and other workers load.
+# Compiled programs are cached: the first run compiles for seconds, later ones and other workers load.
 _OURS = cache_root() / "xla"
 _IS_FREE = jax.config.jax_compilation_cache_dir is None  # type: ignore[attr-defined]
 if _IS_FREE and private_folder(cache_root()) and private_folder(_OURS):
@@ -43,7 +43,7 @@ if _IS_FREE and private_folder(cache_root()) and private_folder(_OURS):
 
 
 def describe() -> dict[str, str]:
-    """What the bits of a run depend on beside its settings; kept with every checkpoint."""
+    """What a run's bits depend on besides its settings; stored in every checkpoint."""
     import numpy as np
 
     return {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from interplay.core.errors import UserError
 from interplay.core.loading import split_player
-from interplay.train.interfaced import SeenPolicy
+from interplay.train.interfaced import InterfacedTrainedPolicy
 from interplay.train.play.policy import read_populations, words_of_checkpoint
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import list_checkpoints, problem
@@ -28,7 +28,7 @@ def sound_checkpoints(run: Path | str) -> tuple[list[Path], list[str]]:
 
 
 def policies_at(
-    policy: TrainedPolicy | SeenPolicy, run: Path | str, checkpoints: list[Path]
+    policy: TrainedPolicy | InterfacedTrainedPolicy, run: Path | str, checkpoints: list[Path]
 ) -> Iterator[Path]:
     """Loads the weights of one checkpoint after another into a run's policy, compiled once.
 

@@ -14,7 +14,7 @@ from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
 from interplay.core.world import World
 from interplay.train.curriculum import admit_options, in_stage, played_stage
-from interplay.train.interfaced import SeenPolicy, seen
+from interplay.train.interfaced import InterfacedTrainedPolicy, with_interfaces
 from interplay.train.play.stored_world import KEY
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import find_checkpoint, read_part
@@ -30,7 +30,7 @@ _ONLY = "pop0"  # the population of a run with one set of weights
 
 def load_policy(
     run: Path | str, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
-) -> TrainedPolicy | SeenPolicy:
+) -> TrainedPolicy | InterfacedTrainedPolicy:
     """Loads the policy of a run or of one of its checkpoints.
 
     Args:
@@ -46,14 +46,16 @@ def load_policy(
     return _load(run, greedy, populations, trust, beside=True)
 
 
-def load_learner(run: Path | str, greedy: bool = False, trust: bool = False) -> TrainedPolicy | SeenPolicy:
+def load_learner(
+    run: Path | str, greedy: bool = False, trust: bool = False
+) -> TrainedPolicy | InterfacedTrainedPolicy:
     """As `load_policy`, without the run's opponents."""
     return _load(run, greedy, None, trust, beside=False)
 
 
 def _load(
     run: Path | str, greedy: bool, populations: Sequence[str] | None, trust: bool, beside: bool
-) -> TrainedPolicy | SeenPolicy:
+) -> TrainedPolicy | InterfacedTrainedPolicy:
     folder, player = split_player(str(run))
     path = find_checkpoint(folder)
     record = read_part(path, [])[0]
@@ -80,7 +82,7 @@ def _load(
     policy.stored, policy.make_world = stored, make
     if populations is None or len(populations) == 1:
         policy.checkpoint = "@".join((manifest["checksum"], *(populations or ())))
-    return seen(policy)
+    return with_interfaces(policy)
 
 
 def _settings(

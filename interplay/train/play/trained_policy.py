@@ -235,7 +235,7 @@ class TrainedPolicy(Policy):
             index = np.flatnonzero(acting[:, slots])
             actions[name] = self.choose(
                 name,
-                network.told(observations[name], self.world.num_worlds),
+                network.with_marks(observations[name], self.world.num_worlds),
                 masks[name],
                 index,
                 self._moved_by[population[:, slots].reshape(-1)[index]],

@@ -17,7 +17,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.train import networks
-from interplay.train.discrete_leaves import as_seen
+from interplay.train.discrete_leaves import input_space
 from interplay.train.populations import Populations
 from interplay.train.run.free_memory import free_bytes
 from interplay.train.settings import TrainSettings
@@ -109,7 +109,7 @@ def _parameters(settings: TrainSettings, kind: Kind) -> int:
         shapes = eqx.filter_eval_shape(
             networks.make_network,
             settings.network,
-            as_seen(kind.observation_space, settings.network),
+            input_space(kind.observation_space, settings.network),
             kind.action_space,
             key=jax.random.key(0),
         )

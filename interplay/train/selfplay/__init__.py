@@ -1,1 +1,1 @@
-"""Who plays in a run beside the networks that learn: past selves, opponents, populations by turns, and ratings against them."""
+"""The other players of a run: past selves, opponents, leagues; alternation, and ratings."""

@@ -1,8 +1,7 @@
-"""Who plays which side of a world in an episode: the learner, one of its past selves, or somebody else.
+"""Assigns a player to each side of a world for an episode: the learner, a past self, or a guest.
 
-When a world begins an episode it draws, from streams of its own that are pure functions of the run's seed, the world and the episode, who
-plays the sides that are open to others. Rows of past selves are computed beside the learner's, those of others are not; neither is learnt
-from nor counted.
+The draws are pure functions of the run's seed, the world and the episode. Rows of past selves are computed together with the learner's,
+those of guests are not. Neither are trained on or counted as agent-steps.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from interplay.core.world import World
 from interplay.train.populations import Populations
 from interplay.train.selfplay.pool import Pool
 
-SELF, PAST = -1, -2  # players who are no guest; guests are numbered from 0
-_STREAM = 0x9001_5E1F  # told from the worlds' own streams
+SELF, PAST = -1, -2  # players that are not guests; guests are numbered from 0
+_STREAM = 0x9001_5E1F  # separates the draws from the worlds' own streams
 
 
 class Role(NamedTuple):
-    """What is drawn once for every episode: a side, and who plays it.
+    """A draw for every episode: a side and its player.
 
     Attributes:
         sides: (C,) int64, numbers of the sides, each equally likely.
@@ -37,23 +36,20 @@ class Role(NamedTuple):
 
 
 class Casting:
-    """Who plays what in one shard's worlds.
+    """The players in one shard's worlds.
 
-    Players are numbered as networks are: the populations, then past selves, then guests.
+    Players have the numbers of networks: the populations, then past selves, then guests.
 
     Args:
-        roles: what is drawn; E of them.
-        sides: of the world.
+        roles: the draws; E of them.
         pool: past selves of the run.
-        world: the shard's.
-        seed: of the run.
 
     Attributes:
         places: networks beside the run's own.
-        guests: how many others there are.
-        episode: (W,) int64, episodes that were begun after the first.
-        side: (W, E) int64, the side that was drawn.
-        player: (W, E) int64, who plays it: -1 the learner, then the members of the pool, then guests.
+        guests: number of guests.
+        episode: (W,) int64, number of the episode, from 0.
+        side: (W, E) int64, the drawn side.
+        player: (W, E) int64, its player: -1 the learner, then the members of the pool, then guests.
     """
 
     def __init__(
@@ -72,20 +68,20 @@ class Casting:
         self._cast(np.ones(worlds, bool))
 
     def draw(self, which: np.ndarray) -> None:
-        """The worlds in the (W,) mask begin an episode."""
+        """Draws for the worlds in the (W,) mask, which begin an episode."""
         self.episode[which] += 1
         self._cast(which)
 
     def born(self, population: np.ndarray) -> np.ndarray:
-        """(W, A) the population whose lives these are, from what the world or the settings say."""
+        """(W, A) the population of each slot's life, from its population by world or settings."""
         return population.copy()
 
     def lived(self, born: np.ndarray, network: np.ndarray) -> np.ndarray:
-        """(W, A) the population to which a life is counted; numbers beyond the populations': to none."""
+        """(W, A) the population that a life counts for; greater numbers count for none."""
         return born
 
     def seat(self, population: np.ndarray, world: World) -> np.ndarray:
-        """(W, A) number of the player of each slot, from the (W, A) number of its population."""
+        """(W, A) the player of each slot, from its population."""
         if (self.player == SELF).all():
             return population
         side, keep = self._sides.of(world), self._pool.settings.keep
@@ -98,37 +94,42 @@ class Casting:
         return seated
 
     def record(self, over: np.ndarray, scores: np.ndarray) -> None:
-        """The worlds in the (W,) mask ended their episodes with (W, A) scores of the agents."""
+        """Records (W, A) scores of the worlds in the (W,) mask, which ended their episodes."""
 
     def take(self) -> np.ndarray:
-        """What was recorded since the last call, in sums that shards can add; here nothing."""
+        """Returns and clears the recorded sums; here empty."""
         return np.zeros(0)
 
     def restored(self) -> None:
-        """What `save` gave was restored."""
+        """Called after the arrays of `save` were restored."""
 
     def save(self) -> dict[str, np.ndarray]:
-        """What the next draws and the episodes under way depend on."""
+        """The state of the running episodes and of the next draws."""
         return {"episode": self.episode, "side": self.side, "player": self.player} if self._roles else {}
 
     def bounds(self) -> Mapping[str, tuple[int, int]]:
-        """What the arrays of `save` may hold."""
+        """Bounds of the arrays of `save`."""
         most = self._pool.settings.keep + self.guests - 1
         return {"episode": (0, 2**53), "side": (0, len(self._sides.names) - 1), "player": (SELF, most)}
 
     def _cast(self, which: np.ndarray) -> None:
         there, keep = self._pool.kept, self._pool.settings.keep
         for e, role in enumerate(self._roles):
-            who, whose, member = (self._uniform(e, number) for number in range(3))
-            player = role.players[np.searchsorted(np.cumsum(role.shares[:-1]), who, side="right")]
-            past = (member * there).astype(np.int64) if there else np.full(len(who), SELF)
+            player_draw, which_side, member = (self._uniform(e, number) for number in range(3))
+            player = role.players[np.searchsorted(np.cumsum(role.shares[:-1]), player_draw, side="right")]
+            past = (member * there).astype(np.int64) if there else np.full(len(player_draw), SELF)
             number = np.where(player == PAST, past, np.where(player == SELF, SELF, player + keep))
             self.player[which, e] = number[which]
-            self.side[which, e] = role.sides[(whose * len(role.sides)).astype(np.int64)][which]
+            self.side[which, e] = role.sides[(which_side * len(role.sides)).astype(np.int64)][which]
 
     def _uniform(self, role: int, number: int) -> np.ndarray:
         """(W,) float64 in [0, 1), draw `number` of a role in each world's episode."""
-        with np.errstate(over="ignore"):
-            counter = self.episode.astype(np.uint64) * np.uint64(4) + np.uint64(number)
-            words = mix64(self._streams[role] + mix64(counter + np.uint64(0x9E3779B97F4A7C15)))
-        return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        return uniform(self._streams[role], self.episode, 4, number)
+
+
+def uniform(stream: np.ndarray, episode: np.ndarray, draws: int, number: int) -> np.ndarray:
+    """(W,) float64 in [0, 1): draw `number` of `draws` in each world's episode, from (W,) uint64 streams."""
+    with np.errstate(over="ignore"):
+        counter = episode.astype(np.uint64) * np.uint64(draws) + np.uint64(number)
+        words = mix64(stream + mix64(counter + np.uint64(0x9E3779B97F4A7C15)))
+    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53

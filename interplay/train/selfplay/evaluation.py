@@ -1,7 +1,7 @@
-"""The current policy against fixed opponents, now and then in a run: shares of episodes won, and a rating that can be compared over time.
+"""Evaluates the current policy against fixed opponents during a run: shares of episodes, and a rating comparable over time.
 
-Matches are those of tournaments, on the same seeds every time and in worlds of their own, so nothing of training changes and a resumed
-run measures the same. The first worker plays; the others wait.
+Matches are those of tournaments, in separate worlds with the same seeds every time. So training does not change, and a resumed run
+measures the same. The first worker plays; the others wait.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from interplay.evaluate.results import OUTCOME, Results, has_outcome
 from interplay.evaluate.tournaments.matches import default_score, match_results, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, check_sides
 from interplay.evaluate.tournaments.ratings.bradley_terry import DRAWS, elo, win_probability
-from interplay.train.interfaced import seen
+from interplay.train.interfaced import with_interfaces
 from interplay.train.learner import Learner
 from interplay.train.play.policy import open_opponent
 from interplay.train.play.trained_policy import TrainedPolicy
@@ -27,20 +27,18 @@ from interplay.train.populations import Populations
 from interplay.train.selfplay.opponents import inside
 from interplay.train.settings import TrainSettings
 
-TIMES = 20  # that a run is evaluated, where ``train.evaluate_every`` does not say when
+TIMES = 20  # evaluations of a run without ``train.evaluate_every``
 _KEY = "train.evaluate_against"
 _RATES = {"won": "win_rate", "lost": "loss_rate", "drawn": "draw_rate", "cut": "cut_rate"}
-_POINTS, _HALVINGS = 4000.0, 60  # how far beyond the anchors a rating is looked for, and in how many steps
+_POINTS, _HALVINGS = 4000.0, 60  # range of the bisection beyond the anchors, and its steps
 
 
 class Evaluation:
     """The evaluations of a run.
 
     Args:
-        settings: of the run.
-        make_world: factory of worlds; its own are made when they are needed first.
-        learner: whose weights play.
-        agent_steps: done so far.
+        make_world: factory of worlds, which are made on first use.
+        learner: its weights play.
     """
 
     def __init__(
@@ -54,12 +52,12 @@ class Evaluation:
         self._options: dict[str, Any] = {}
 
     def play_with(self, options: Mapping[str, Any]) -> None:
-        """Makes its worlds with these options, when they are needed next."""
+        """Makes the worlds anew with these options, on their next use."""
         self.close()
         self._world, self._options = None, dict(options)
 
-    def tell(self, agent_steps: int) -> dict[str, Any]:
-        """What to log after so many agent-steps; nothing if it is not time for it.
+    def evaluate(self, agent_steps: int) -> dict[str, Any]:
+        """Evaluates when due; returns the metrics, else nothing.
 
         Worlds with an outcome: ``win_rate[NAME]``, ``loss_rate[NAME]``, ``draw_rate[NAME]`` and ``cut_rate[NAME]``, which sum to 1. Others:
         ``score_rate[NAME]``, draws counted half. ``rating`` is in Elo points; drawn and cut episodes count half in it. With
@@ -84,7 +82,7 @@ class Evaluation:
         return rated
 
     def _rate(self, names: Sequence[str], suffix: str) -> dict[str, float]:
-        """The numbers of the current policy by its rule of play; `suffix` follows the names of metrics."""
+        """The current policy's metrics; `suffix` is appended to their names."""
         met = [self._meet(self._policy, who, i) for i, who in enumerate(self._opponents)]
         rates = {
             f"{rate}{suffix}[{name}]": value
@@ -97,7 +95,7 @@ class Evaluation:
 
     @property
     def metric_names(self) -> list[str]:
-        """What `tell` gives when it is time for it."""
+        """Metrics that an evaluation may have."""
         names = self._settings.train.evaluate_against
         return [*(f"win_rate[{name}]" for name in names), "rating"] if names else []
 
@@ -107,7 +105,7 @@ class Evaluation:
             self._world.close()
 
     def _begin(self) -> None:
-        """Makes worlds and players, and rates the opponents by matches among themselves."""
+        """Makes worlds and players, and rates the opponents by matches between them."""
         settings, own = self._settings, self._learner.populations.own
         count = settings.train.evaluate_episodes
         made = self._make(num_worlds=count, seed=settings.seed, first_world=0, **self._options)
@@ -115,7 +113,7 @@ class Evaluation:
         self._world.reset()
         self._score = settings.train.evaluate_score or default_score(self._world)
         self._trained = TrainedPolicy(settings, own, [], True, "current")
-        self._policy = seen(self._trained)
+        self._policy = with_interfaces(self._trained)
         self._opponents = open_opponents(settings)
         count = len(self._opponents)
         wins = np.zeros((count, count))
@@ -125,9 +123,9 @@ class Evaluation:
         self._anchors = elo(wins)
 
     def _meet(self, one: Policy, other: Policy, number: int) -> Results:
-        """Results of the one against the other; both sit everywhere equally often."""
+        """Results of a pair, with each policy on every side equally often."""
         assert self._world is not None
-        # Every second number: two in a row share a seed, and greedy play of mirrored sides would repeat itself.
+        # Every second number: neighbours share a seed, and greedy play on mirrored sides would repeat itself.
         matches = range(0, 2 * self._settings.train.evaluate_episodes, 2)
         seed = self._settings.seed
         played = play_block(
@@ -137,25 +135,25 @@ class Evaluation:
 
 
 def rates_of(found: Results, score: str) -> dict[str, float]:
-    """The shares of episodes by the names of `_RATES`, or the share of points where another score than the outcome decides."""
+    """Shares of episodes by the names of `_RATES`; the share of points if the score is not the outcome."""
     if score != OUTCOME:
         return {"score_rate": _points(found) / len(found.won)}
     return {_RATES[name]: share for name, share in found.means().items()}
 
 
 def _points(found: Results) -> float:
-    """Episodes won, drawn and cut ones counted half."""
+    """Episodes won; drawn and cut ones count half."""
     return float((found.won + 0.5 * (found.drawn + found.cut)).sum())
 
 
 def rate_against(wins: np.ndarray, matches: int, anchors: np.ndarray) -> float:
-    """The likeliest Elo points of a player by its matches against players whose points are known.
+    """The maximum-likelihood Elo points of a player from its matches against rated players.
 
-    As in `interplay.evaluate.tournaments.ratings.bradley_terry`, every pair is given a drawn match beside those that it played.
+    As in `interplay.evaluate.tournaments.ratings.bradley_terry`, every pair gets an additional draw.
 
     Args:
-        wins: (P,) matches that were won against each of them, drawn and cut ones counted half.
-        matches: played against each.
+        wins: (P,) matches won against each; drawn and cut ones count half.
+        matches: against each.
         anchors: (P,) their Elo points.
 
     Example:
@@ -172,35 +170,31 @@ def rate_against(wins: np.ndarray, matches: int, anchors: np.ndarray) -> float:
 
 
 def open_opponents(settings: TrainSettings) -> Sequence[Policy]:
-    """The policies that ``train.evaluate_against`` names, not started.
-
-    Raises:
-        UserError: if there is no such policy or run.
-    """
+    """Opens the policies of ``train.evaluate_against``, without starting them."""
     return [open_opponent(settings, _KEY, who) for who in settings.train.evaluate_against]
 
 
 def check_evaluation(settings: TrainSettings, world: World, populations: Populations) -> None:
-    """Refuses evaluations that cannot be, before there is a run folder.
+    """Checks, before there is a run folder, that the evaluations can be played.
 
     Raises:
-        UserError: for a world in which nobody can win against somebody, or an opponent that cannot play in it.
+        UserError: for a world without matches between two players, or an opponent that cannot play in it.
     """
     if not settings.train.evaluate_against:
         return
     if world.persistent:
         raise UserError(
-            f"{_KEY}: worlds of {world.id} may never end, so nobody wins; leave it out, train.best_by watches lives"
+            f"{_KEY}: worlds of {world.id} may never end, so there is no winner; leave it out, and choose checkpoints of lives by train.best_by"
         )
     if populations.opponents:
         raise UserError(
-            f"{_KEY}: {populations.opponents[0]} is played by somebody else, and the current policy sits everywhere; "
-            f"let it play too: opponents.{populations.opponents[0]} as a list with self"
+            f"{_KEY}: {populations.opponents[0]} is played by opponents alone, and the current policy plays all sides; "
+            f"give opponents.{populations.opponents[0]} as a list with self"
         )
     try:
         check_sides(world, 2)
     except UserError as error:
-        # What a tournament would do about it is no cure for a run: here it is always one against one.
+        # The cure after ";" is for tournaments; matches here are always one against one.
         reason = str(error).partition(";")[0]
         raise UserError(f"{_KEY}: {reason}; leave it out, and compare runs by `interplay evaluate`") from None
     world.reset()

@@ -1,7 +1,7 @@
-"""Guesses of who is who: whether a run can have them, and what players are paid for moving them (Sarkar et al. 2025).
+"""Guesses of a hidden population, and the reward for changing the guesses of others (Sarkar et al. 2025).
 
-A guess is a probability for every seat. What somebody *believes* is the mean of its probabilities over the seats that are really of the
-hidden population. Who speaks in a step is paid by what all others who guess believe more in the next step than they did in this one.
+A guess is a probability for every seat. A *belief* is its mean over the seats that are really of the hidden population. A speaker is
+rewarded for the rise of all other guessers' beliefs from this step to the next.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from interplay.train.rollout import Collector
     from interplay.train.samples import PendingSamples
 
-CHUNK = 4096  # rows that are handed to the network at once
+CHUNK = 4096  # rows per call of the network
 
 
 def check_guesses(about: str, world: World, populations: Populations) -> None:
-    """Refuses guesses that cannot be.
+    """Checks that the guessed population exists and is not the only one that learns.
 
     Raises:
-        UserError: if there is no such population, or it is the only one that learns.
+        UserError: naming ``belief.about``.
     """
     if not about:
         return
@@ -45,12 +45,12 @@ def check_guesses(about: str, world: World, populations: Populations) -> None:
 def pay_speakers(collector: Collector, parameters: Mapping[str, Any], speaking: float) -> None:
     """Adds the reward of speaking to the trajectories, after a rollout and before rewards are scaled.
 
-    Seats are paid for steps in which they act, and by those who guess in this step and in the next one of the same life. What a
-    rollout's last step changes is not seen and not paid.
+    Seats are paid for steps in which they act, by guessers of this step and the next in the same life. The effect of a rollout's last
+    step is not known and not paid.
 
     Args:
         collector: after `collect`.
-        parameters: with which it played.
+        parameters: of the rollout.
         speaking: reward for raising a belief from 0 to 1.
     """
     buffer = collector.buffer
@@ -72,14 +72,13 @@ def pay_speakers(collector: Collector, parameters: Mapping[str, Any], speaking: 
 
 
 def share_changes(believed: np.ndarray, ended: np.ndarray) -> np.ndarray:
-    """How much more the others believe after each step.
+    """The mean change of the other agents' beliefs in each step, (T, W, A) float32.
+
+    The mean is over others that guess before and after the step in one life; 0 without any.
 
     Args:
-        believed: (T, W, A), NaN where nobody guesses.
+        believed: (T, W, A), NaN without a guess.
         ended: (T, W, A) bool, the life ended in the step.
-
-    Returns:
-        (T, W, A) float32: the mean, over all others whose life goes on and who guess before and after, of the change; 0 without any.
 
     Example:
         >>> believed = np.array([[[0.25, 0.5, np.nan]], [[0.75, 0.75, np.nan]]])
@@ -97,7 +96,7 @@ def share_changes(believed: np.ndarray, ended: np.ndarray) -> np.ndarray:
 
 
 def read_beliefs(network: PolicyNetwork, parameters: Any, pending: PendingSamples) -> np.ndarray:
-    """What each row of the last rollout believes of the seats that are guessed, (N,) float32; NaN where there is no such seat."""
+    """The belief of each row of the last rollout, (N,) float32; NaN without seats of the hidden population."""
     assert pending.truth is not None
     out = np.full(pending.count - pending.kept, np.nan, np.float32)
     population = pending.population[pending.kept : pending.count]

@@ -1,4 +1,4 @@
-"""The opponents of a run's training as the rules of a lineup, so that the run is evaluated against them."""
+"""Converts a run's training opponents to the rules of a lineup, for its evaluation."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from interplay.train.populations import find_populations
 from interplay.train.selfplay.matchups import sides_of
 from interplay.train.settings import TrainSettings, shares_of
 
-OWN = ("self", "past")  # in `opponents`: the learner, and a past self, which a checkpoint does not play
+OWN = ("self", "past")  # in `opponents`: the learner, and a past self, which a checkpoint cannot play
 
 
 def training_rules(settings: TrainSettings) -> list[Rule]:
-    """The players of sides that ``opponents`` names; past selves are played by the learner."""
+    """The players of the sides in ``opponents``; the learner plays past selves."""
     return [
         Rule(key, tuple(_choice(settings, key, play, share) for play, share in shares_of(who)))
         for key, who in settings.opponents.items()
@@ -29,7 +29,7 @@ def training_rules(settings: TrainSettings) -> list[Rule]:
 
 
 def opponents_in_words(settings: TrainSettings) -> str:
-    """The opponents of a run in training, from its settings; empty where the learner plays alone.
+    """A run's opponents in training in one line, from its settings; empty without any.
 
     Example:
         >>> opponents_in_words(TrainSettings(world={"id": "battle/3m"}, opponents={"blue": "attack_move"}))
@@ -45,7 +45,7 @@ def opponents_in_words(settings: TrainSettings) -> str:
 
 
 def training_sides(settings: TrainSettings) -> Callable[[World], list[Side]]:
-    """Finds the sides of a run in a world."""
+    """Returns a function that finds the run's sides in a world."""
     return partial(_sides, settings)
 
 

@@ -1,4 +1,4 @@
-"""The networks beside a run's own and the players of each side, as settings say: past selves and guests, or a league."""
+"""Makes the networks beside a run's own, and the casting: of past selves and guests, or of a league."""
 
 from __future__ import annotations
 
@@ -18,13 +18,7 @@ from interplay.train.settings import TrainSettings
 
 
 def make_others(settings: TrainSettings, populations: Populations, first: Mapping[str, np.ndarray]) -> Others:
-    """The networks that act beside a run's own.
-
-    Args:
-        settings: of the run.
-        populations: of the run.
-        first: kind name -> (Q, P) float32, the weights that the learners begin with.
-    """
+    """Makes the networks that act beside a run's own; `first` are the learners' initial weights, (Q, P) by kind."""
     if settings.league.learners:
         return League(settings.league, populations, first, settings.seed)
     sizes = {name: vectors.shape[1] for name, vectors in first.items()}
@@ -34,7 +28,7 @@ def make_others(settings: TrainSettings, populations: Populations, first: Mappin
 def make_casting(
     settings: TrainSettings, others: Others, populations: Populations, sides: Populations, world: World
 ) -> Casting:
-    """The players of each side in a shard's worlds."""
+    """Makes the casting of a shard's worlds."""
     if isinstance(others, League):
         return LeagueCasting(others, sides, world, settings.seed)
     assert isinstance(others, Pool)

@@ -1,4 +1,4 @@
-"""Who takes part in a run: its populations, the sides of its world, and who may play them by ``opponents`` and ``pool``."""
+"""The populations of a run, the sides of its world, and their players by ``opponents`` and ``pool``."""
 
 from __future__ import annotations
 
@@ -17,16 +17,12 @@ from interplay.train.selfplay.casting import PAST, SELF, Role
 from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import LeagueGroup, SidesGroup, TrainSettings, shares_of
 
-ANY = "any"  # of the sides, each equally often
+ANY = "any"  # one of the sides, each equally likely
 _NO_GUESTS = {"self": SELF, "past": PAST}
 
 
 def sides_of(settings: TrainSettings, world: World, populations: Populations) -> Populations:
-    """The sides of a run's world; in a league its teams, or else its seats, where the settings do not say.
-
-    Raises:
-        UserError: as `find_sides`.
-    """
+    """The sides of a run's world; a league without ``sides`` has teams, or else seats."""
     sides = settings.sides
     if settings.league.learners and sides.by == "population":
         sides = SidesGroup(by="seat" if world.teams is None else "team")
@@ -59,7 +55,7 @@ def find_sides(settings: SidesGroup, world: World, populations: Populations) -> 
 
 
 def opponents_of(settings: TrainSettings, sides: Populations) -> dict[str, Any]:
-    """``opponents`` by the names of sides; a team is also found by its number, team0.
+    """``opponents`` by the names of sides; a team's number is also a key, team0.
 
     Raises:
         UserError: if two keys name one side.
@@ -76,7 +72,7 @@ def opponents_of(settings: TrainSettings, sides: Populations) -> dict[str, Any]:
 
 
 def make_roles(settings: TrainSettings, populations: Populations, sides: Populations) -> list[Role]:
-    """What is drawn for every episode."""
+    """The draws for every episode."""
     roles, guests = [], 0
     for key, who in opponents_of(settings, sides).items():
         plays, shares = zip(*shares_of(who), strict=True)
@@ -93,19 +89,15 @@ def make_roles(settings: TrainSettings, populations: Populations, sides: Populat
 
 
 def make_guests(settings: TrainSettings, sides: Populations) -> list[Guest]:
-    """Those whom ``opponents`` names, in the order of `make_roles`.
-
-    Raises:
-        UserError: if there is no such policy or run.
-    """
+    """The policies that ``opponents`` names, in the order of `make_roles`."""
     return list(_guests(settings, sides))
 
 
 def with_opponents(settings: TrainSettings, world: World) -> Populations:
-    """The populations of a run, with those that others play.
+    """The populations of a run, with those of opponents.
 
     Raises:
-        UserError: if opponents are named that cannot be, or nobody is left to learn.
+        UserError: for opponents that cannot play, or if no population is left to learn.
     """
     if settings.league.learners:
         return _league(settings, world)
@@ -116,11 +108,7 @@ def with_opponents(settings: TrainSettings, world: World) -> Populations:
 
 
 def check_opponents(settings: TrainSettings, world: World, populations: Populations) -> None:
-    """Refuses opponents who cannot play in a world, before there is a run folder.
-
-    Raises:
-        UserError: as the opponent says it.
-    """
+    """Checks, before there is a run folder, that the opponents can play in a world."""
     guests = make_guests(settings, sides_of(settings, world, populations))
     if guests:
         world.reset()
@@ -128,7 +116,7 @@ def check_opponents(settings: TrainSettings, world: World, populations: Populati
 
 
 def pinned(settings: TrainSettings) -> dict[str, str | list[dict[str, str | float]]]:
-    """The opponents with runs replaced by their checkpoints, so that all workers and later readers mean the same ones."""
+    """The opponents with runs replaced by their checkpoints, so that all readers use the same ones."""
     return {
         key: pin(who)
         if isinstance(who, str)
@@ -147,11 +135,7 @@ def pinned_league(league: LeagueGroup) -> LeagueGroup:
 
 
 def check_score(settings: TrainSettings, world: World) -> None:
-    """Refuses a score that the world does not have for each agent; the world is reset.
-
-    Raises:
-        UserError: naming it and those that there are.
-    """
+    """Checks that the world has the league's score for each agent; resets the world."""
     score = settings.league.score
     if not settings.league.learners or score == "return":
         return
@@ -161,11 +145,13 @@ def check_score(settings: TrainSettings, world: World) -> None:
         near = did_you_mean(
             score, ["return", *fitting], f"there are {', '.join(['return', *fitting])}; {NAMED_BEFOREHAND}"
         )
-        raise UserError(f"league.score = {score!r}: {world.id} does not tell it of each agent; {near}")
+        raise UserError(
+            f"league.score = {score!r}: {world.id} has no such metric with a value per agent; {near}"
+        )
 
 
 def pin(who: str) -> str:
-    """A run's newest checkpoint; whoever else as named."""
+    """Replaces a run folder by its newest checkpoint; other names stay."""
     if who in _NO_GUESTS or not is_folder(who):
         return who
     folder, player = split_player(who)
@@ -189,10 +175,10 @@ def _guests(settings: TrainSettings, sides: Populations) -> Iterator[Guest]:
 
 
 def _league(settings: TrainSettings, world: World) -> Populations:
-    """The learners of a league, each of whom can play every slot.
+    """The learners of a league, each of which can play every slot.
 
     Raises:
-        UserError: for a world in which nobody meets anybody, or without an end.
+        UserError: for a world with one side, or without an end.
     """
     learners = tuple(settings.league.learners)
     found = Populations(learners, np.zeros(len(world.agents), np.uint8))
@@ -201,11 +187,13 @@ def _league(settings: TrainSettings, world: World) -> Populations:
             f"league: {world.id} has {world.num_populations} populations of its own; let them play each other without a league"
         )
     if world.persistent:
-        raise UserError(f"league: worlds of {world.id} may never end, so nobody wins; leave out league")
+        raise UserError(
+            f"league: worlds of {world.id} may never end, so there is no winner; leave out league"
+        )
     sides = sides_of(settings, world, found)
     if len(sides.names) < 2:
         raise UserError(
-            f'league: {world.id} has one side, and a match needs two; say with sides.by = "seat" or groups who plays against whom'
+            f'league: {world.id} has one side, and a match needs two; set sides.by = "seat", or "name" with groups'
         )
     return found
 
@@ -217,13 +205,13 @@ def _check(settings: TrainSettings, world: World, populations: Populations, side
         noun = "population"
         if settings.population.by == "kind":
             raise UserError(
-                'opponents: population.by = "kind" makes all agents one population, which cannot play against somebody; '
+                'opponents: population.by = "kind" makes all agents one population, which has no opponent; '
                 'use by = "world", by = "name" with groups, or sides'
             )
     if len(sides.names) == 1:
         raise UserError(
             f'opponents: {world.id} has one {noun}; make several with population.by = "name" and groups, '
-            'or say with sides.by = "seat" who may be played by others'
+            'or set sides.by = "seat"'
         )
     for name in asked:
         if name not in sides.names and name != ANY:
@@ -232,7 +220,7 @@ def _check(settings: TrainSettings, world: World, populations: Populations, side
     if ANY in asked and len(asked) > 1:
         raise UserError(f"opponents: any beside {', '.join(asked.keys() - {ANY})}; leave one of them out")
     if len(asked) == len(sides.names) and not any("self" in who for who in asked.values()):
-        raise UserError(f"opponents: all {noun}s are played by others, nobody learns; leave one out")
+        raise UserError(f"opponents: all {noun}s are played by opponents, so none learns; leave one out")
     for name, who in asked.items():
         if world.persistent and (len(who) > 1 or name == ANY):
             raise UserError(

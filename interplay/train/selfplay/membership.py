@@ -1,4 +1,4 @@
-"""Which slots of an episode are the learner's, and which are of each side, for the numbers that a run logs."""
+"""The learner's slots in an episode and those of each side, for a run's metrics."""
 
 from __future__ import annotations
 
@@ -13,21 +13,18 @@ from interplay.train.selfplay.casting import SELF
 from interplay.train.selfplay.matchups import find_sides, make_roles, opponents_of, sides_of
 from interplay.train.settings import SidesGroup, TrainSettings, shares_of
 
-MOST = 8  # sides that are logged where the settings name none
+MOST = 8  # most sides that are logged without `sides`
 
 
 class Membership:
     """The learner's slots and those of each side.
 
     Args:
-        settings: of the run.
-        world: of the run.
-        populations: of the run.
         learns: (Q,) bool, the populations that learn.
         kinds: of agents that learn.
 
     Attributes:
-        logged: names of the sides, and whether others than the learner take part.
+        logged: names of the sides, and of those that the learner plays if others take part.
     """
 
     def __init__(
@@ -42,7 +39,7 @@ class Membership:
         self._slots = np.zeros(len(world.agents), bool)
         for kind in world.kinds:
             self._slots[list(kind.slots)] = kind.name in kinds
-        # Where slots change hands within an episode, its numbers are of no side.
+        # If slots change populations within an episode, its metrics belong to no side.
         self._divided = populations.fixed is None and self._count > 1 and world.respawns
         others = _has_others(settings, populations, sides_of(settings, world, populations))
         others = others or not learns.all() or not self._slots.all()
@@ -57,17 +54,17 @@ class Membership:
 
     @property
     def others(self) -> bool:
-        """Whether others than the learner take part in the run."""
+        """Whether players other than the learner take part in the run."""
         return self.logged.learner is not None
 
     def learner(self, network: np.ndarray) -> np.ndarray:
-        """(W, A) bool, slots that the learner plays, from the (W, A) numbers of their networks."""
+        """(W, A) mask of the learner's slots, from their networks."""
         own = np.append(self._learns, False)[np.minimum(network, self._count)]
         mask: np.ndarray = own & self._slots
         return mask
 
     def of(self, world: World, network: np.ndarray) -> np.ndarray:
-        """(1 + sides, W, A) bool, slots of the learner and of each side, from the (W, A) numbers of their networks."""
+        """(1 + sides, W, A) masks of the slots of the learner and of each side, from their networks."""
         found = np.zeros((1 + len(self.logged.names), *network.shape), bool)
         if self._divided:
             found[0] = not self.others
@@ -106,7 +103,7 @@ def _has_others(settings: TrainSettings, populations: Populations, sides: Popula
 def _sides(
     settings: TrainSettings, world: World, populations: Populations, others: bool
 ) -> tuple[Populations, bool]:
-    """The sides that are logged, and whether only where the mean over all agents says nothing."""
+    """The sides to log, and whether to log only metrics without a meaningful mean over all agents."""
     sides = sides_of(settings, world, populations)
     if others or len(sides.names) > 1:
         return sides, False

@@ -1,4 +1,4 @@
-"""What the settings of a run let never happen: copies after its end, opponents in no episode, sides that do not learn."""
+"""Finds settings without effect in a run: copies after its end, opponents in no episode, sides that do not learn."""
 
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ from interplay.train.settings import TrainSettings, shares_of
 from interplay.train.settings.league import MeetingGroup
 from interplay.train.settings.short_runs import slot_steps
 
-STEPS = 1_000  # of random play at most, which measures an episode
+STEPS = 1_000  # most steps of random play to measure an episode
 
 
-def never_happens(settings: TrainSettings, world: World, learner: Learner) -> list[str]:
-    """One line for each setting that has no effect in a run of this length, with its number and the cure.
+def find_ineffective(settings: TrainSettings, world: World, learner: Learner) -> list[str]:
+    """One line for each setting without effect in a run of this length, with its value and the cure.
 
-    Args:
-        settings: of the run.
-        world: one of its worlds; it is played at random where the length of an episode matters: reset it afterwards.
-        learner: of the run.
+    Random play may measure the length of an episode in `world`, so reset it afterwards.
     """
     populations = learner.populations
     lines = [*_periods(settings, world, learner), *_unmet_learners(settings)]
@@ -39,7 +36,7 @@ def never_happens(settings: TrainSettings, world: World, learner: Learner) -> li
 
 
 def _periods(settings: TrainSettings, world: World, learner: Learner) -> Iterator[str]:
-    """A league whose first period ends with the run or after it."""
+    """A league with a first period that does not end before the run."""
     league, updates = settings.league, settings.train.max_updates
     most = slot_steps(settings, learner.algorithm.rollout, len(world.agents))
     steps = min(settings.steps, updates * most if updates is not None else settings.steps)
@@ -65,7 +62,7 @@ def _snapshots(settings: TrainSettings, world: World, learner: Learner) -> Itera
         steps, acted = _episode_of(world, settings.seed)
         sides = len(sides_of(settings, world, learner.populations).names)
         each = learner.algorithm.rollout * settings.num_worlds * acted / (steps * max(sides, 1))
-        updates = int(-(-settings.steps // max(each, 1.0)))  # at most, where the learner plays one side
+        updates = int(-(-settings.steps // max(each, 1.0)))  # at most, if the learner plays one side
     if updates is not None and every >= updates:
         yield (
             f"pool.every = {every} updates, and the run has {updates} at most: no past self is ever met; "
@@ -74,7 +71,7 @@ def _snapshots(settings: TrainSettings, world: World, learner: Learner) -> Itera
 
 
 def _unlearnt(settings: TrainSettings, learner: Learner) -> Iterator[str]:
-    """Populations and kinds that the run's networks play and that `train.learners` leaves out."""
+    """The run's own populations and kinds that `train.learners` leaves out."""
     populations, listed = learner.populations, list(settings.train.learners)
     if not listed:
         return
@@ -87,7 +84,7 @@ def _unlearnt(settings: TrainSettings, learner: Learner) -> Iterator[str]:
 
 
 def _unmet_learners(settings: TrainSettings) -> Iterator[str]:
-    """Learners of a league that no other learner meets, neither as they are nor as copies."""
+    """Learners of a league that no other learner meets, neither themselves nor their copies."""
     learners = settings.league.learners
     for name, own in learners.items():
         others = [meeting for other, one in learners.items() if other != name for meeting in one.meets]
@@ -106,7 +103,7 @@ def _finds(meeting: MeetingGroup, name: str, frozen: bool) -> bool:
 
 
 def _meetings(settings: TrainSettings, world: World, populations: Populations) -> Iterator[tuple[str, float]]:
-    """What the settings call each opponent, and its share of all episodes."""
+    """Each opponent's name in the settings, and its share of all episodes."""
     if learners := settings.league.learners:
         each = (1.0 - settings.league.measure) / len(learners)
         for name, learner in learners.items():
@@ -126,14 +123,11 @@ def _meetings(settings: TrainSettings, world: World, populations: Populations) -
 
 
 def _episodes(settings: TrainSettings, world: World, learner: Learner) -> float:
-    """About how many episodes a run begins at most, by the length of one that is played at random."""
+    """Estimates the most episodes of a run from the length of a random one."""
     steps, acted = _episode_of(world, settings.seed)
     sides = len(sides_of(settings, world, learner.populations).names)
-    by_steps = (
-        settings.steps * max(sides, 1) / max(acted, 1)
-    )  # a learner that plays one side acts that often less
     train, worlds = settings.train, settings.num_worlds
-    ends = [by_steps]
+    ends = [settings.steps * max(sides, 1) / max(acted, 1)]  # a learner may play one side alone
     if train.max_episodes is not None:
         ends.append(float(train.max_episodes))
     if train.max_updates is not None:
@@ -142,7 +136,7 @@ def _episodes(settings: TrainSettings, world: World, learner: Learner) -> float:
 
 
 def _episode_of(world: World, seed: int) -> tuple[int, int]:
-    """Steps of an episode of random play, and actions in it; of `STEPS` at most."""
+    """Steps and actions of an episode of random play, of at most `STEPS` steps."""
     played = inside(world)
     timestep, policy = played.reset(), RandomPolicy()
     policy.start(played, seed)

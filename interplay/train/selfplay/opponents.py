@@ -1,7 +1,7 @@
-"""The others in a run's worlds: scripted policies and trained ones whose weights stay as they are.
+"""Guests in a run's worlds: scripted policies, and trained ones with fixed weights.
 
-Their rows are neither computed by the run's networks nor kept, and their actions do not count as agent-steps. What they remember is saved
-with the shard whose worlds they play, so a resumed run meets them as they were.
+The run's networks do not compute their rows, which are not kept, and their actions do not count as agent-steps. Their memory is saved
+with the shard, so a resumed run continues with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from interplay.interfaces.world import InterfacedWorld
 
 
 def inside(world: World) -> World:
-    """The world that the others play: what lies behind the interfaces of a run."""
+    """The world that guests play: the one behind the run's interfaces."""
     return world.inner if isinstance(world, InterfacedWorld) else world
 
 
@@ -28,12 +28,12 @@ _STREAM = 0x0990  # key of the opponents' streams
 
 
 class Guest(NamedTuple):
-    """One of the others.
+    """A policy that plays in a run's worlds without learning.
 
     Attributes:
-        name: names what it remembers, and is named in errors: ``opponents.<name>``.
+        name: of its memory in checkpoints, and in errors: ``opponents.<name>``.
         policy: not started.
-        population: number of the only population of the world that it sees; None: it sees all.
+        population: number of the only population that it observes; None: it observes all.
     """
 
     name: str
@@ -42,36 +42,35 @@ class Guest(NamedTuple):
 
 
 class Opponents:
-    """The others in one shard's worlds.
+    """The guests in one shard's worlds.
 
     Args:
         world: the shard's, reset.
-        guests: who they are.
-        numbers: of each, as `act` is told them.
-        key: names their random streams: the run's seed, the shard, and the update that they begin with.
+        guests: the policies.
+        numbers: their player numbers in `act`.
+        key: of their random streams: the run's seed, the shard, and their first update.
     """
 
     def __init__(
         self, world: World, guests: Sequence[Guest], numbers: Sequence[int], key: tuple[int, int, int]
     ) -> None:
         self._world, self.guests, self._numbers = world, tuple(guests), tuple(numbers)
-        self._played = inside(world)  # the others look at the world itself
+        self._played = inside(world)
         self.begin(key)
 
     def begin(self, key: tuple[int, int, int]) -> None:
-        """Starts everybody anew, with the streams of `key`."""
+        """Starts all policies anew, with the streams of `key`."""
         for index, (_, policy, population) in enumerate(self.guests):
             seed = int(seeding.generator(_STREAM, *key, index).integers(2**63))
             seen = self._played if population is None else PopulationView(self._played, (population,))
             policy.start(cast(World, seen), seed)
 
     def act(self, actions: Any, timestep: TimeStep, player: np.ndarray) -> Any:
-        """Puts the opponents' actions in the place of the networks' ones.
+        """Replaces the networks' actions by the guests' in their slots.
 
         Args:
-            actions: of the networks, in the form `World.step` takes.
-            timestep: of the world.
-            player: (W, A) number of who plays each slot.
+            actions: of the networks, in the form of `World.step`.
+            player: (W, A), number of the player of each slot.
         """
         if not self.guests:
             return actions
@@ -89,12 +88,12 @@ class Opponents:
         return actions
 
     def forget(self, which: np.ndarray) -> None:
-        """The worlds in the (W,) mask were restarted."""
+        """Clears the memory for the worlds in the (W,) mask, which were reset."""
         for guest in self.guests:
             guest.policy.forget(which)
 
     def save(self) -> dict[str, np.ndarray]:
-        """What they remember: ``guest/name`` -> array."""
+        """The guests' memory: ``guest/name`` -> array."""
         return {
             f"{name}/{part}": array
             for name, policy, _ in self.guests
@@ -102,11 +101,7 @@ class Opponents:
         }
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores what `save` gave.
-
-        Raises:
-            UserError: if others played before.
-        """
+        """Restores `save`."""
         for name, policy, _ in self.guests:
             prefix = f"{name}/"
             try:

@@ -1,4 +1,4 @@
-"""What a run asks of the networks that act beside its own and do not learn: past selves (`pool`), or the players of a league."""
+"""The interface of networks that act in a run without learning: past selves (`pool`), or a league's players."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from interplay.train.selfplay.league.decisions import Decision
 
 
 class Others:
-    """Networks beside a run's own, the same in every worker. The defaults count no matches.
+    """Networks beside a run's own, the same in every worker. By default no matches are counted.
 
     Attributes:
-        first: number of the first one: Q, the run's own.
+        first: number of the first one: Q, the number of the run's own.
         stacks: kind name -> (R, P) float32, their weights.
-        players: N, between which matches are counted.
-        logged: metrics that an update may have of them.
+        players: N, players with counted matches.
+        logged: metrics of theirs that an update may have.
     """
 
     first: int
@@ -32,46 +32,41 @@ class Others:
 
     @property
     def there(self) -> np.ndarray:
-        """How many copies of learners there are; numbers to be added up."""
+        """Numbers of copies of learners, to be summed."""
         raise NotImplementedError
 
     def end_update(self, updates: int, agent_steps: int, vectors: Mapping[str, Any]) -> Decision | None:
-        """Copies weights where it is time for it.
-
-        Args:
-            updates: done so far.
-            agent_steps: done so far.
-            vectors: kind name -> (Q, P), the weights after them.
+        """Copies weights, (Q, P) for each kind, when due.
 
         Returns:
-            Learners that begin anew, with the weights of their mirrors in `stacks`, or go on from others; None: no change.
+            Learners to restart from their mirrors' weights in `stacks`, or to replace by others; None: no change.
         """
         raise NotImplementedError
 
     def add(self, results: np.ndarray) -> dict[str, float]:
-        """Counts the matches of an update, (2, N, N) sums of outcomes and numbers of all workers; gives what is logged of them."""
+        """Counts an update's matches, (2, N, N) sums of outcomes and numbers over all workers; returns metrics."""
         return {}
 
     def scale(self, rates: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-        """Each learner's rates as they are for it."""
+        """Each learner's own rates."""
         return [dict(own) for own in rates]
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
-        """The learners begin with other weights than those that were drawn, kind name -> (Q, P)."""
+        """Replaces the learners' initial weights, kind name -> (Q, P)."""
 
     def go_on(self, agent_steps: int) -> None:
-        """The run goes on from a checkpoint of so many agent-steps."""
+        """The run continues from a checkpoint at `agent_steps`."""
 
     def ratings(self) -> dict[str, float]:
         """Elo points of the players that have met, by name."""
         return {}
 
     def members(self) -> Iterable[tuple[str, dict[str, np.ndarray]]]:
-        """Those that a checkpoint names: name, and kind name -> (P,) weights."""
+        """The networks with files in a checkpoint: name, and kind name -> (P,) weights."""
         return ()
 
     def mirrors(self) -> Iterable[tuple[str, dict[str, np.ndarray]]]:
-        """Those that are a learner's weights as they are: its name, and kind name -> (P,)."""
+        """The copies of learners' present weights: name, and kind name -> (P,)."""
         return ()
 
     def save(self) -> dict[str, np.ndarray]:
@@ -79,5 +74,5 @@ class Others:
         raise NotImplementedError
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores what `save` gave."""
+        """Restores `save`."""
         raise NotImplementedError

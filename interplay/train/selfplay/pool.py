@@ -1,6 +1,6 @@
-"""Past selves: a learner's weights as they were, who play some sides while the others learn (`interplay.train.selfplay.casting`).
+"""Past selves: copies of a learner's earlier weights, which play some sides (`interplay.train.selfplay.casting`).
 
-Every so many updates the weights of a population are copied into its pool, the newest in the place of the oldest.
+Every `pool.every` updates the weights of a population are copied into its pool, over the oldest ones.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from interplay.train.settings import PoolGroup, TrainSettings
 
 
 class Pool(Others):
-    """The past selves of a run; every worker holds the same.
+    """The past selves of a run, the same in every worker.
 
     Args:
         settings: of the pool; without populations it is empty.
-        populations: of the run.
         sizes: kind name -> P, parameters of a network.
 
     Attributes:
@@ -49,21 +48,21 @@ class Pool(Others):
 
     @property
     def there(self) -> np.ndarray:
-        """(populations with a pool,) int64, members that there are."""
+        """(populations with a pool,) int64, numbers of members."""
         return np.minimum(self.taken, self.settings.keep)
 
     @property
     def kept(self) -> int:
-        """How many past selves of a population there are; all have as many."""
+        """Number of past selves of each population."""
         return int(min(self.there, default=0))
 
     def place(self, population: np.ndarray, member: np.ndarray) -> np.ndarray:
-        """Numbers of past selves among all networks; of a population without a pool its own number."""
+        """Network numbers of past selves; a population without a pool keeps its own number."""
         first = self._place[population]
         return np.where(first < 0, population, first + member)
 
     def end_update(self, updates: int, agent_steps: int, vectors: Mapping[str, Any]) -> None:
-        """Takes a snapshot if it is time for one."""
+        """Takes a snapshot when due."""
         if not len(self.numbers) or updates % self.settings.every:
             return
         for index, number in enumerate(self.numbers):
@@ -73,11 +72,11 @@ class Pool(Others):
         self.taken += 1
 
     def save(self) -> dict[str, np.ndarray]:
-        """Members and how many there were."""
+        """Members, and the number of snapshots."""
         return {"taken": self.taken.copy()} | {f"stack/{name}": stack for name, stack in self.stacks.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores what `save` gave; a run without a pool so far begins with an empty one.
+        """Restores `save`; a run saved without a pool begins with an empty one.
 
         Raises:
             UserError: if the pool was of other populations or another size.
@@ -91,7 +90,7 @@ class Pool(Others):
 
 
 def pool_of(settings: TrainSettings, populations: Populations) -> PoolGroup:
-    """The pool of a run: of all populations that it plays where ``opponents`` names past selves and the pool nobody."""
+    """The pool's settings; with all own populations if only ``opponents`` names past selves."""
     names = settings.pool.populations
     if not names and settings.has_past_selves:
         names = populations.own
@@ -99,25 +98,25 @@ def pool_of(settings: TrainSettings, populations: Populations) -> PoolGroup:
 
 
 def check_pool(settings: PoolGroup, world: World, populations: Populations, sides: Populations) -> None:
-    """Refuses a pool that cannot be.
+    """Checks that the pool's past selves can play.
 
     Raises:
-        UserError: for an unknown population or one that others play, a world of one side, or one that never ends.
+        UserError: for an unknown population or one of opponents, a world of one side, or one that never ends.
     """
     if not settings.populations:
         return
     if len(sides.names) == 1:
         raise UserError(
             f'pool: {world.id} has one population; make several with population.by = "name" and groups, '
-            'or say with sides.by = "seat" who may be played by past selves'
+            'or set sides.by = "seat"'
         )
     for name in settings.populations:
         if name not in populations.names:
             near = did_you_mean(name, populations.names, f"there are {', '.join(populations.names)}")
             raise UserError(f"pool.populations: no population {name!r}; {near}")
         if name in populations.opponents:
-            raise UserError(f"pool.populations: {name} is played by somebody else; take it out of opponents")
+            raise UserError(f"pool.populations: {name} is played by opponents; take it out of opponents")
     if world.persistent:
         raise UserError(
-            f"pool: worlds of {world.id} may never end, past selves come with episodes; leave out pool"
+            f"pool: worlds of {world.id} may never end, and past selves are drawn for episodes; leave out pool"
         )

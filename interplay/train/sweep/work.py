@@ -16,7 +16,7 @@ from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.files import open_log, os_errors_as_user_errors
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stopped, listening
-from interplay.train.parallel.workers import die_with_parent
+from interplay.train.parallel.workers import exit_with_parent
 
 if TYPE_CHECKING:
     from interplay.train.settings import TrainSettings
@@ -59,7 +59,7 @@ def work(pipe: Any, parent: int) -> None:
     for name in ("SIGINT", "SIGHUP"):  # from the terminal; the coordinator handles them and sends SIGTERM
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
-    die_with_parent(parent)
+    exit_with_parent(parent)
     with contextlib.suppress(EOFError, OSError):  # the coordinator is gone
         for number in itertools.count(1):
             outcome = _trained(pipe.recv())

@@ -1,9 +1,8 @@
-"""A larger network for agents that see tiles and others: the same inputs, attention over the others, hidden layers.
+"""A larger network for agents that see tiles and others: attention over the others, hidden layers.
 
-The observer's own row asks, the rows of all agents answer: with embedded rows e_i = f(x_i), one query per head from e_0 and keys
-and values from every e_i, softmax over the rows that are there. Beside the answer stand the tiles (`TileLayer`, by its
-look-up table) and e_0; two hidden layers mix them. Heads of the action that point at rows (`interplay.core.pointing`) compare each e_i
-with a query of the policy's last layer.
+With embedded rows e_i = f(x_i), the query of each head is computed from the observer's e_0, keys and values from every e_i, with a
+softmax over filled rows. The result, the tiles (`TileLayer`, by its look-up table) and e_0 go through two hidden layers. Pointing heads
+(`interplay.core.pointing`) compare each e_i with a query from the policy's last layer.
 """
 
 from __future__ import annotations
@@ -18,13 +17,14 @@ from gymnasium import spaces
 from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN, Dense, Stack
 from interplay.train.networks.pointer import Pointer, pointing_heads
 from interplay.train.networks.tiles.network import (
-    Seen,
     Table,
+    TileInput,
     TileLayer,
     TileTable,
     View,
     choices_of,
     find_view,
+    precompute_tiles,
     read_view,
 )
 from interplay.train.settings import NetworkGroup
@@ -37,7 +37,6 @@ class TilesAttentionNetwork(eqx.Module):
         observation_space: of one agent, with `tiles`, `entities`, `count` and perhaps `occupancy`.
         action_space: of one agent, of choices.
         settings: width, heads, tail and activation are read.
-        key: jax random key for the weights.
     """
 
     tiles: TileLayer | TileTable
@@ -83,21 +82,17 @@ class TilesAttentionNetwork(eqx.Module):
         self.value = Stack(3 * width, (tail, tail), act, key=keys[6])
         self.value_head = Dense(tail, 1, VALUE_GAIN, key=keys[7])
 
-    def prepare(self, observation: Mapping[str, jax.Array]) -> Seen:
+    def prepare(self, observation: Mapping[str, jax.Array]) -> TileInput:
         """Flattens the tiles and scales compact rows."""
         return read_view(self.view, observation)
 
-    def precompute(self) -> TilesAttentionNetwork:
-        """The same network with the look-up table, for as long as the weights stay."""
-        if isinstance(self.tiles, TileTable):
-            return self
-        return eqx.tree_at(lambda network: network.tiles, self, self.tiles.precompute())
+    precompute = precompute_tiles
 
-    def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def __call__(self, seen: TileInput) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
-    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], Table]:
-        """What the heads of policy and value read, (B, tail) each, and the embedded rows that heads may point at."""
+    def features(self, seen: TileInput) -> tuple[tuple[jax.Array, ...], Table]:
+        """Inputs of the policy's and the value's head, (B, tail) each, and the embedded rows for pointing heads."""
         act = ACTIVATIONS[self.activation]
         tiles = self.precompute().tiles
         assert isinstance(tiles, TileTable)
@@ -113,7 +108,7 @@ class TilesAttentionNetwork(eqx.Module):
         return logits, self.value_head(features[1])[:, 0]
 
     def _point(self, dense: jax.Array, x: jax.Array, table: Table) -> jax.Array:
-        """The logits of heads that point put among those of the dense layer, in the order of the heads."""
+        """Merges the logits of pointing heads and of the dense layer, in the order of the heads."""
         logits, at = [], 0
         for head, number in enumerate(self.choices):
             if head in self.pointers:
@@ -125,22 +120,22 @@ class TilesAttentionNetwork(eqx.Module):
 
     @property
     def attended(self) -> tuple[str, ...]:
-        """What `attention` is among: rows of agents, the observer's own first."""
+        """Names of the rows in `attention`, the observer's own first."""
         return tuple(f"agents[{row}]" for row in range(self.view.rows))
 
     def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
-        """Whom the observer attends: (B, heads, 1, rows)."""
+        """The observer's attention weights: (B, heads, 1, rows)."""
         seen = self.prepare(observation)
         rows = ACTIVATIONS[self.activation](self.embed(seen.entities))
         return self._weights(rows, seen.filled)[0][:, :, None]
 
     def _attend(self, rows: jax.Array, filled: jax.Array) -> jax.Array:
-        """(B, rows, width) -> (B, width), 0 where nobody is in view."""
+        """(B, rows, width) -> (B, width), 0 without filled rows."""
         weights, answer = self._weights(rows, filled)
         return jnp.einsum("bhr,brhd->bhd", weights, answer).reshape(rows.shape[0], rows.shape[2])
 
     def _weights(self, rows: jax.Array, filled: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """(B, heads, rows), whom the observer attends, and (B, rows, heads, depth), what is heard of each."""
+        """Attention weights (B, heads, rows), and the rows' values (B, rows, heads, depth)."""
         batch, number, width = rows.shape
         depth = width // self.heads
         query = self.query(rows[:, 0]).reshape(batch, self.heads, depth)

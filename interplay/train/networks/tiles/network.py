@@ -1,17 +1,15 @@
 """Networks for agents that see a square of tiles and rows of other agents, after Suarez et al. (2019).
 
-The paper's network embeds every tile in 7 numbers, puts the head count of the tile beside them, and sends all of it through
-one linear layer. A layer on an embedding is linear in the table of embeddings, so what a tile of material m at place p
-adds to the result is row (p, m) of a table that depends on the weights only,
+The paper's network embeds every tile in 7 numbers, appends the tile's head count, and applies one linear layer to all. This is linear in
+the table of embeddings, so a tile of material m at place p adds row (p, m) of a table that depends on the weights only,
 
     table[p, m] = embedding[m] W[p]        tiles = sum over p of table[p, m_p] + occupancy_p w[p]
 
-and is computed once per update (`precompute`). The sum is one product per material with the 0/1 matrix of where it lies: on a
-CPU half the time of a gather, and a third of that of one product with all marks side by side, because XLA makes those slowly.
-Material 0 is the one that is not looked for: its rows are in the sum's constant part.
+and is computed once per update (`precompute`). The sum is one product per material with the 0/1 matrix of its places: on a CPU half the
+time of a gather, and a third of one product with all one-hots, which XLA is slow to make. Material 0 is in the constant part.
 
-Rows of agents are maximised over the first `count` of them; row 0 is the observer itself. Heads of the action that point at rows of
-agents (`interplay.core.pointing`) compare each row with a query of their trunk (`Pointer`).
+Rows of agents are maximised over the first `count` of them; row 0 is the observer itself. Pointing heads (`interplay.core.pointing`)
+compare each row with a query of their trunk (`Pointer`).
 """
 
 from __future__ import annotations
@@ -28,14 +26,14 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.spaces import action_choices
-from interplay.train.networks.layers import ACTIVATIONS, is_plain
+from interplay.train.networks.layers import ACTIVATIONS, is_branchless
 from interplay.train.networks.pointer import Pointer, pointing_heads
 from interplay.train.settings import NetworkGroup
 
 EMBEDDING = 7  # numbers per material (paper)
-MATERIALS = 7  # rows of the embedding where the space does not bound them
-Table = tuple[jax.Array, jax.Array]  # rows of agents (B, R, columns), and how many of them stand (B,)
-FEW = 8  # up to this many rows of agents are computed where a block has no more
+MATERIALS = 7  # rows of the embedding if the space does not bound them
+Table = tuple[jax.Array, jax.Array]  # rows of agents (B, R, columns), and their numbers of filled rows (B,)
+FEW = 8  # rows of agents that are computed if no sample of a block has more
 
 
 class View(NamedTuple):
@@ -45,9 +43,9 @@ class View(NamedTuple):
         places: tiles in view.
         materials: kinds of tiles.
         occupancy: whether it has a head count per tile.
-        rows: rows of agents, the observer's own included.
+        rows: rows of agents, including the observer's own.
         columns: numbers per row.
-        compact: whether rows are int8 and have to be scaled here.
+        compact: whether rows are int8, to be scaled here.
     """
 
     places: int
@@ -58,14 +56,14 @@ class View(NamedTuple):
     compact: bool
 
 
-class Seen(NamedTuple):
+class TileInput(NamedTuple):
     """A batch of B observations; keys as in the observation space.
 
     Attributes:
         tiles: (B, places).
         occupancy: (B, places), or None.
         entities: (B, rows, columns).
-        filled: (B,), rows of agents that are there; `count` in the space.
+        filled: (B,), number of filled rows; `count` in the space.
     """
 
     tiles: jax.Array
@@ -75,13 +73,13 @@ class Seen(NamedTuple):
 
 
 class Linear(eqx.Module):
-    """x W + b, both uniform within 1 / sqrt(inputs) at first, as torch begins and with it the paper's code."""
+    """x W + b, both initially uniform within 1 / sqrt(inputs), as in torch and the paper's code."""
 
     weight: jax.Array
     bias: jax.Array
 
     def __init__(self, inputs: int, outputs: int, *, key: jax.Array) -> None:
-        if isinstance(key, jax.core.Tracer):  # somebody asks for the shape alone (`room`)
+        if isinstance(key, jax.core.Tracer):  # only the shape is needed (`room`)
             self.weight, self.bias = jnp.zeros((inputs, outputs)), jnp.zeros(outputs)
             return
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
@@ -95,10 +93,10 @@ class Linear(eqx.Module):
 
 
 class TileTable(eqx.Module):
-    """A `TileLayer` worked out for every material at every place.
+    """A `TileLayer` computed for every material at every place.
 
     Attributes:
-        differences: (materials - 1, places, width), what material m > 0 adds over material 0.
+        differences: (materials - 1, places, width), material m > 0 minus material 0.
         occupancy: (places, width), or None.
         constant: (width,), material 0 everywhere and the bias.
     """
@@ -107,7 +105,7 @@ class TileTable(eqx.Module):
     occupancy: jax.Array | None
     constant: jax.Array
 
-    def __call__(self, seen: Seen) -> jax.Array:
+    def __call__(self, seen: TileInput) -> jax.Array:
         """(B, places) -> (B, width)."""
         total = jnp.broadcast_to(self.constant, (seen.tiles.shape[0], self.constant.size))
         for material, added in enumerate(self.differences, start=1):
@@ -139,12 +137,19 @@ class TileLayer(eqx.Module):
         return TileTable(table[1:] - table[0], occupancy, self.linear.bias + table[0].sum(axis=0))
 
 
+def precompute_tiles(self: Any) -> Any:
+    """The `precompute` method of a module with `tiles`: replaces the layer by its look-up table."""
+    if isinstance(self.tiles, TileTable):
+        return self
+    return eqx.tree_at(lambda own: own.tiles, self, self.tiles.precompute())
+
+
 class Trunk(eqx.Module):
     """Tiles, others and self side by side, then one layer: (B, ...) -> (B, width).
 
     Attributes:
-        tiles: `TileLayer`, or the `TileTable` that it unfolds to.
-        others: embeds a row of an agent; the largest of each unit counts.
+        tiles: `TileLayer`, or its `TileTable`.
+        others: embeds a row of an agent; followed by a maximum over rows.
         own: embeds the observer's own row.
         mix: 3 width -> width.
     """
@@ -163,21 +168,17 @@ class Trunk(eqx.Module):
         self.mix = Linear(3 * width, width, key=keys[3])
         self.activation = settings.activation
 
-    def precompute(self) -> Trunk:
-        """The same with the look-up table."""
-        if isinstance(self.tiles, TileTable):
-            return self
-        return eqx.tree_at(lambda trunk: trunk.tiles, self, self.tiles.precompute())
+    precompute = precompute_tiles
 
-    def __call__(self, seen: Seen) -> jax.Array:
+    def __call__(self, seen: TileInput) -> jax.Array:
         act = ACTIVATIONS[self.activation]
         assert isinstance(self.tiles, TileTable)
         others = self._largest(seen)
         own = self.own(seen.entities[:, 0])
         return act(self.mix(act(jnp.concatenate([self.tiles(seen), others, own], axis=1))))
 
-    def _largest(self, seen: Seen) -> jax.Array:
-        if seen.entities.shape[1] <= FEW or is_plain():
+    def _largest(self, seen: TileInput) -> jax.Array:
+        if seen.entities.shape[1] <= FEW or is_branchless():
             return largest(self.others.weight, self.others.bias, seen.entities, seen.filled)
         branches = [
             lambda few=few: largest(self.others.weight, self.others.bias, seen.entities[:, :few], seen.filled)
@@ -188,9 +189,9 @@ class Trunk(eqx.Module):
 
 @jax.custom_vjp
 def largest(weight: jax.Array, bias: jax.Array, rows: jax.Array, count: jax.Array) -> jax.Array:
-    """max over the first `count` rows of row W + b, 0 where there is none: (B, rows, columns) -> (B, width).
+    """max over the first `count` rows of row W + b, 0 without rows: (B, rows, columns) -> (B, width).
 
-    Its gradient is written out (equal largest rows share it): half the time of what jax makes of it. Observations get none.
+    The gradient is written out, in half the time of jax's own; equal largest rows share it, and observations get none.
     """
     return _largest(weight, bias, rows, count)[0]
 
@@ -229,7 +230,6 @@ class TilesNetwork(eqx.Module):
         observation_space: of one agent, with `tiles`, `entities`, `count` and perhaps `occupancy`.
         action_space: of one agent, of choices.
         settings: width, activation and separate_heads are read.
-        key: jax random key for the weights.
     """
 
     trunks: tuple[Trunk, ...]
@@ -260,24 +260,24 @@ class TilesNetwork(eqx.Module):
         )
         self.value = Linear(settings.width, 1, key=keys[-1])
 
-    def prepare(self, observation: Mapping[str, jax.Array]) -> Seen:
+    def prepare(self, observation: Mapping[str, jax.Array]) -> TileInput:
         """Flattens the tiles and scales compact rows."""
         return read_view(self.view, observation)
 
     def precompute(self) -> TilesNetwork:
-        """The same network with look-up tables, for as long as the weights stay."""
+        """The same network with look-up tables."""
         return eqx.tree_at(lambda n: n.trunks, self, tuple(trunk.precompute() for trunk in self.trunks))
 
-    def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def __call__(self, seen: TileInput) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
-    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], Table]:
-        """What every trunk makes of an observation, (B, width) each, and the rows that heads may point at."""
+    def features(self, seen: TileInput) -> tuple[tuple[jax.Array, ...], Table]:
+        """Outputs of the trunks, (B, width) each, and the rows for pointing heads."""
         features = tuple(trunk.precompute()(seen) for trunk in self.trunks)
         return features, (seen.entities, seen.filled)
 
     def decide(self, features: tuple[jax.Array, ...], rest: Table) -> tuple[jax.Array, jax.Array]:
-        """Logits and value; of one trunk, or each of its own."""
+        """Logits and value, from one shared trunk or from one each."""
         each = features * (len(self.heads) + 1) if len(features) == 1 else features
         logits = [
             head(x, *rest) if isinstance(head, Pointer) else head(x)
@@ -311,14 +311,14 @@ def find_view(space: spaces.Dict) -> View:
     )
 
 
-def read_view(view: View, observation: Mapping[str, jax.Array]) -> Seen:
-    """Observations by their keys as `Seen`."""
+def read_view(view: View, observation: Mapping[str, jax.Array]) -> TileInput:
+    """Converts observations by key."""
     batch = observation["tiles"].shape[0]
     entities = observation["entities"]
     if view.compact:
         entities = dequantise(entities)
     occupancy = observation["occupancy"].reshape(batch, -1) if view.occupancy else None
-    return Seen(
+    return TileInput(
         observation["tiles"].reshape(batch, -1),
         occupancy,
         entities.astype(jnp.float32),
@@ -327,14 +327,14 @@ def read_view(view: View, observation: Mapping[str, jax.Array]) -> Seen:
 
 
 # Columns of a row: life, health, food, water, row, column, offsets, damage, same population, freeze. A float32 row holds
-# (x - max / 2) / max; an int8 row holds x, except life in eighths, the place as -127..127 over the whole map, and 1 or 0 for
-# the own population and others.
+# (x - max / 2) / max. An int8 row holds x, except life in eighths, the place as -127..127 over the whole map, and 1 for
+# the own population or 0.
 _SCALE = np.array([8 / 100, 1 / 10, 1 / 32, 1 / 32, 1 / 254, 1 / 254, 1, 1, 1 / 5, 1 / 2, 1 / 2], np.float32)
 _SHIFT = np.array([-0.5, -0.5, -0.5, -0.5, 0, 0, 0, 0, -0.5, -0.5, -0.5], np.float32)
 
 
 def dequantise(rows: jax.Array) -> jax.Array:
-    """Compact rows (..., 11) int8 as the float32 rows that they stand for, to the precision that they keep."""
+    """Converts compact rows (..., 11) int8 to float32 rows."""
     return rows.astype(jnp.float32) * _SCALE + _SHIFT
 
 

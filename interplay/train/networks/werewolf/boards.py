@@ -1,8 +1,8 @@
-"""What a network of seats reads: a werewolf observation by seat and by board, samples innermost.
+"""Reads a werewolf observation by seat and by board, with samples innermost.
 
-A *board* is what all seats said in one phase: whom they named and their words. The public boards come newest first, then the
-pack's; one whose phase is -1 is not there, whatever else it holds. Everything is kept as (..., B): on a CPU, sums and comparisons
-over seats, boards and places are then vector operations over the samples, and a dense layer is one product for all seats.
+A *board* holds the names and words of all seats in one phase. The public boards come newest first, then the pack's; a board with phase
+-1 is padding. Arrays are (..., B), so that on a CPU sums and comparisons over seats, boards and places are vector operations over
+samples, and a dense layer is one product for all seats.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLAIM = 3  # verb, subject, role
 
 
 class Table(NamedTuple):
-    """The sizes of a game, as its spaces tell them.
+    """The sizes of a game, from its spaces.
 
     Attributes:
         players: n.
@@ -37,13 +37,13 @@ class Table(NamedTuple):
         claims: whether a claim (verb, subject, role) follows the word.
         public: public boards, H, or 1 without history.
         history: whether they are the ``past_*`` fields.
-        phases: numbers that a phase may have.
+        phases: number of phases.
         days: greatest day.
-        rounds: talk rounds; 1 where the observation does not tell.
-        roles: numbers that `role` may have; 0 without it.
-        revealed: numbers that `revealed` may have; 0 without it.
-        pack: whether `pack` is told.
-        private: whether `private_info` is there.
+        rounds: talk rounds; 1 if not observed.
+        roles: values of `role`; 0 without it.
+        revealed: values of `revealed`; 0 without it.
+        pack: whether `pack` is observed.
+        private: whether `private_info` is observed.
     """
 
     players: int
@@ -68,7 +68,7 @@ class Table(NamedTuple):
 
     @property
     def plain(self) -> tuple[int, ...]:
-        """Choices of the symbols that are no seat: a word's places, a claim's verb and role."""
+        """Choices of the symbols that are not seats: a word's places, a claim's verb and role."""
         if not self.claims:
             return self.symbols
         return (*self.symbols[:-CLAIM], self.symbols[-CLAIM], self.symbols[-1])
@@ -78,12 +78,12 @@ class Boards(NamedTuple):
     """T boards of n seats.
 
     Attributes:
-        names: (T, n, b, B) int32, whom a seat named, or -1.
-        subjects: (T, n, 1, B) int32, whom its claim was about, or -1 (also for nobody); None without claims.
+        names: (T, n, b, B) int32, seats that a seat named, or -1.
+        subjects: (T, n, 1, B) int32, subject of its claim, or -1; None without claims.
         words: (T, n, places, B) int32 symbols, or -1; places as in `Table.plain`.
-        phase: (T, B) int32, -1 for a board that is not there.
+        phase: (T, B) int32, -1 for padding.
         day: (T, B) int32, or -1; None without history.
-        chosen: (T, B) int32, whom the execution of a board chose, or -1; None without history.
+        chosen: (T, B) int32, the seat that a board's vote executed, or -1; None without history.
     """
 
     names: jax.Array
@@ -94,11 +94,11 @@ class Boards(NamedTuple):
     chosen: jax.Array | None
 
 
-class Seen(NamedTuple):
+class SeatInput(NamedTuple):
     """One batch of observations.
 
     Attributes:
-        boards: what was said.
+        boards: names and words.
         scalars: key -> (B,) int32.
         seats: key -> (n, B) int32.
     """
@@ -126,8 +126,8 @@ def find_table(space: spaces.Dict, action_space: spaces.Space) -> Table:
             f"network.kind = seats: the observation has no {missing[0]}, it has {', '.join(keys)}; "
             "it is made for werewolf worlds: use network.kind=mlp or attention"
         )
-    whose = [f"{whose}_{part}" for whose in ("public", "pack", "past") for part in ENTRIES]
-    unknown = [key for key in keys if key not in (*NEEDED, *OPTIONAL, *PAST, *whose)]
+    part_of = [f"{part_of}_{part}" for part_of in ("public", "pack", "past") for part in ENTRIES]
+    unknown = [key for key in keys if key not in (*NEEDED, *OPTIONAL, *PAST, *part_of)]
     if unknown:
         raise UserError(f"network.kind = seats: it does not read {unknown[0]}; use network.kind=mlp")
     choices = action_choices(action_space)
@@ -164,12 +164,12 @@ def _sizes(space: spaces.Dict, choices: tuple[int, ...], players: int, names: in
 
 
 def _numbers(part: spaces.Space) -> int:
-    """How many numbers from 0 a leaf may have."""
+    """Number of values, from 0, of a leaf."""
     return int(part.n) if isinstance(part, spaces.Discrete) else int(np.max(part.high)) + 1  # type: ignore[attr-defined]
 
 
-def read_seen(table: Table, observation: Mapping[str, jax.Array]) -> Seen:
-    """Observations by their keys, (B, ...) of any dtype, as `Seen`."""
+def read_seen(table: Table, observation: Mapping[str, jax.Array]) -> SeatInput:
+    """Converts observations by key, (B, ...) of any dtype."""
     turned = {key: jnp.moveaxis(leaf, 0, -1).astype(jnp.int32) for key, leaf in observation.items()}
     scalars: dict[str, jax.Array] = {
         key: turned[key].reshape(-1)
@@ -179,14 +179,14 @@ def read_seen(table: Table, observation: Mapping[str, jax.Array]) -> Seen:
     seats: dict[str, jax.Array] = {
         key: turned[key] for key in ("status_map", "pack", "private_info", "revealed") if key in turned
     }
-    return Seen(_read_boards(table, turned), scalars, seats)
+    return SeatInput(_read_boards(table, turned), scalars, seats)
 
 
 def _read_boards(table: Table, turned: Mapping[str, jax.Array]) -> Boards:
-    n, whose, batch = table.players, "past" if table.history else "public", turned["day"].size
+    n, part_of, batch = table.players, "past" if table.history else "public", turned["day"].size
 
     def entries(part: str, last: int) -> jax.Array:
-        public = turned[f"{whose}_{part}"].reshape(table.public, n, last, batch)
+        public = turned[f"{part_of}_{part}"].reshape(table.public, n, last, batch)
         return jnp.concatenate([public, turned[f"pack_{part}"].reshape(1, n, last, batch)])
 
     def facts(key: str, pack: jax.Array) -> jax.Array:
@@ -203,7 +203,7 @@ def _read_boards(table: Table, turned: Mapping[str, jax.Array]) -> Boards:
         names=entries("targets", table.names),
         subjects=subjects,
         words=jnp.concatenate(words, axis=2) if words else empty,
-        phase=facts(f"{whose}_phase", turned["pack_phase"]),
+        phase=facts(f"{part_of}_phase", turned["pack_phase"]),
         day=facts("past_day", nothing) if table.history else None,
         chosen=facts("past_chosen", nothing) if table.history else None,
     )

@@ -1,6 +1,6 @@
-"""A network that also says which seats it takes to be of a hidden population (Sarkar et al. 2025): one more head, beside policy and value.
+"""A third head that guesses which seats are of a hidden population (Sarkar et al. 2025).
 
-The head reads the same rows, one for each seat, as the logits of names do, so what helps to guess is at hand where names are chosen.
+The head reads the same rows, one per seat, as the logits of names, so features that help to guess also serve the choice of names.
 """
 
 from __future__ import annotations
@@ -17,15 +17,12 @@ from interplay.train.networks.werewolf.innermost import across
 
 
 class GuessingNetwork(eqx.Module):
-    """Another network and a guess.
+    """A network with a guessing head.
 
     Args:
-        network: with `attend` and `answer`, as `SeatsNetwork` has them.
+        network: with `attend` and `answer`, as `SeatsNetwork`.
         width: of its rows.
-        key: jax random key of the head's weights; those of the other network stay as they are.
-
-    Raises:
-        UserError: if the network has no rows of seats.
+        key: jax random key of the head's weights.
     """
 
     network: Any
@@ -47,7 +44,7 @@ class GuessingNetwork(eqx.Module):
         return logits, value
 
     def guess(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Logits, value, and log odds (B, n) that each seat is of the population that is guessed."""
+        """Logits, value, and log odds (B, n) that each seat is of the guessed population."""
         rows, seen = self.network.attend(observation)
         logits, value = self.network.answer(rows, seen)
         return logits, value, across(self.head, rows)[0].T

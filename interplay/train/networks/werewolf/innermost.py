@@ -1,8 +1,8 @@
 """Sums, layers and messages with samples innermost, (..., B), forward and backward.
 
-With a few seats of a few numbers each, matrices are too small for batched products. Written out term by term over outer axes, sums are
-fused into vector operations over the samples: a tenth of the time of a reduction, a third of a batched product's. Gradients are
-written out too, because differentiating term by term gives slices and pads, and because XLA sums over the innermost axis slowly.
+With few seats, matrices are too small for batched products. Sums written out term by term over outer axes are fused into vector
+operations over samples, in a tenth of the time of a reduction and a third of a batched product's. Gradients are written out, too:
+differentiating term by term gives slices and pads, and XLA is slow at sums over the innermost axis.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from interplay.train.networks.layers import Dense, is_plain
+from interplay.train.networks.layers import Dense, is_branchless
 
-UNROLLED = 32  # up to so many terms are written out
+UNROLLED = 32  # most terms that are written out
 
 Pair = tuple[jax.Array, jax.Array]
 
 
 def one_hot(index: jax.Array, count: int) -> jax.Array:
-    """(..., B) int32 -> (count, ..., B) float32; -1 is none of them."""
+    """(..., B) int32 -> (count, ..., B) float32; all zeros for -1."""
     numbers = jnp.arange(count, dtype=jnp.int32).reshape(count, *[1] * index.ndim)
     return (index[None] == numbers).astype(jnp.float32)
 
@@ -53,16 +53,16 @@ spread.defvjp(
 
 
 def keep(x: jax.Array) -> jax.Array:
-    """x; where it is compiled by XLA worked out once and laid down, see `_keep`."""
-    return x if is_plain() else _keep(x)
+    """x, materialised on the processor, see `_keep`."""
+    return x if is_branchless() else _keep(x)
 
 
 @jax.custom_vjp
 def _keep(x: jax.Array) -> jax.Array:
-    """x, worked out once and laid down, and its gradient likewise.
+    """x and its gradient, each materialised once.
 
-    XLA fuses what it can and works out again for every reader what it has fused, in scalar loops where a reshape stands between.
-    A conditional is a border that it respects. The other branch is for numbers that are lost anyway, and leaves them so.
+    XLA recomputes fused operations for every reader, in scalar loops if a reshape is between. It does not fuse over a conditional. The
+    other branch runs for infinity and NaN only, and keeps them.
     """
     return jax.lax.cond(x[(0,) * x.ndim] < jnp.inf, lambda x: x, lambda x: x + 1.0, x)
 
@@ -71,7 +71,7 @@ _keep.defvjp(lambda x: (_keep(x), None), lambda _, gradient: (_keep(gradient),))
 
 
 def across(dense: Dense, *x: jax.Array) -> jax.Array:
-    """A dense layer on (inputs, ..., B), given in parts one after another: (outputs, ..., B)."""
+    """A dense layer on parts of (inputs, ..., B): (outputs, ..., B)."""
     return _shift(blend(dense.weight, *x), dense.bias)
 
 
@@ -121,17 +121,17 @@ def match(a: jax.Array, b: jax.Array) -> jax.Array:
 
 
 @jax.custom_vjp
-def hear(weights: jax.Array, said: jax.Array) -> jax.Array:
-    """Sum over j of weights[i, j] said[j]: (heads, m, n, B), (heads, depth, n, B) -> (heads, depth, m, B)."""
-    return _over_columns(weights, said)
+def weigh(weights: jax.Array, values: jax.Array) -> jax.Array:
+    """Sum over j of weights[i, j] values[j]: (heads, m, n, B), (heads, depth, n, B) -> (heads, depth, m, B)."""
+    return _over_columns(weights, values)
 
 
 match.defvjp(
     lambda a, b: (match(a, b), (a, b)),
     lambda kept, gradient: (_over_columns(gradient, kept[1]), _over_rows(gradient, kept[0])),
 )
-hear.defvjp(
-    lambda weights, said: (hear(weights, said), (weights, said)),
+weigh.defvjp(
+    lambda weights, values: (weigh(weights, values), (weights, values)),
     lambda kept, gradient: (_products(gradient, kept[1]), _over_rows(kept[0], gradient)),
 )
 

@@ -1,7 +1,7 @@
-"""How what was said relates the seats: who named whom, whose word is whose. Nothing here has parameters.
+"""Features of seats and of pairs of seats from names and words, without parameters.
 
-Words are compared, so that "the seat whose word is not mine" is one number of a seat, not something to be learnt for every symbol.
-Each board gives every seat numbers (`say`) and every pair of seats numbers (`relate`), all within 0..1 and samples innermost.
+Words are compared, so that "this seat's word differs from mine" is one number, and need not be learned for every symbol. Each board
+gives numbers for every seat (`seat_features`) and every pair (`pair_features`), all within 0..1 and with samples innermost.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from operator import add
 import jax
 import jax.numpy as jnp
 
-from interplay.train.networks.werewolf.boards import Boards, Seen, Table
+from interplay.train.networks.werewolf.boards import Boards, SeatInput, Table
 from interplay.train.networks.werewolf.innermost import total
 
 
-def say(table: Table, seen: Seen) -> jax.Array:
-    """What each board says of each seat beside its word: (F, T, n, B)."""
+def seat_features(table: Table, seen: SeatInput) -> jax.Array:
+    """Features of each seat on each board, without its word: (F, T, n, B)."""
     boards = seen.boards
-    said, named, same = _said(boards), _named(table, boards), _same(boards)
-    others = _living_share(table, seen)
-    shape = said.shape
-    found = [said, said * (boards.names[:, :, 0] < 0)]
+    spoken, named, same = _spoken(boards), _named(table, boards), _same(boards)
+    others = _living_share(seen)
+    shape = spoken.shape
+    found = [spoken, spoken * (boards.names[:, :, 0] < 0)]
     found += [total(each, 1) * others for each in (*named, *same)]
     if table.pack:
         pack = seen.seats["pack"].astype(jnp.float32)
@@ -35,10 +35,10 @@ def say(table: Table, seen: Seen) -> jax.Array:
     return jnp.stack([jnp.broadcast_to(each, shape).astype(jnp.float32) for each in found])
 
 
-def relate(table: Table, seen: Seen) -> jax.Array:
-    """What the boards of each phase say of pairs (i, j): (relations x phases, n, n, B).
+def pair_features(table: Table, seen: SeatInput) -> jax.Array:
+    """Features of pairs (i, j) from the boards of each phase: (relations x phases, n, n, B).
 
-    Relations are: i named j, j named i, their words agree. Of several boards of a phase the newest counts 1, the next 1/2, ...
+    Relations: i named j, j named i, their words agree. The newest board of a phase counts 1, the next 1/2, ...
     """
     boards = seen.boards
     named = _named(table, boards)
@@ -48,8 +48,8 @@ def relate(table: Table, seen: Seen) -> jax.Array:
     return jnp.stack([one for each in found for one in each])
 
 
-def count_said(table: Table) -> int:
-    """F of `say`."""
+def count_seat_features(table: Table) -> int:
+    """F of `seat_features`."""
     names, same = 1 + table.claims, _kinds_of_same(table)
     marks = 3 + table.history
     per_set = names + same
@@ -57,8 +57,8 @@ def count_said(table: Table) -> int:
     return found + (2 * same if table.history else 0)
 
 
-def count_related(table: Table) -> int:
-    """Relations of `relate`."""
+def count_pair_features(table: Table) -> int:
+    """Relations of `pair_features`."""
     return 2 * (1 + table.claims) + _kinds_of_same(table)
 
 
@@ -66,20 +66,20 @@ def _kinds_of_same(table: Table) -> int:
     return min(len(table.plain), 2)
 
 
-def _living_share(table: Table, seen: Seen) -> jax.Array:
+def _living_share(seen: SeatInput) -> jax.Array:
     """1 / living seats, at most 1: (B,); counts become shares of the living."""
     living = total(seen.seats["status_map"], 0)
     return 1.0 / jnp.maximum(living, 1).astype(jnp.float32)
 
 
-def _marks(seen: Seen) -> list[jax.Array]:
-    """Seats that are compared with all others, (T or 1, B): oneself, whom death took last, whom a board's vote chose."""
+def _marks(seen: SeatInput) -> list[jax.Array]:
+    """Seats to compare with all others, (T or 1, B): the own, the last dead, each board's vote."""
     marks = [seen.scalars[key][None] for key in ("own_id", "last_executed", "last_eaten")]
     return marks if seen.boards.chosen is None else [*marks, seen.boards.chosen]
 
 
-def _said(boards: Boards) -> jax.Array:
-    """Whether a seat said anything on a board: (T, n, B)."""
+def _spoken(boards: Boards) -> jax.Array:
+    """1 if a seat named or spoke on a board: (T, n, B)."""
     spoken = boards.names[:, :, 0] >= 0
     if boards.words.shape[2]:
         spoken |= boards.words[:, :, 0] >= 0
@@ -87,7 +87,7 @@ def _said(boards: Boards) -> jax.Array:
 
 
 def _hits(names: jax.Array, seat: jax.Array) -> jax.Array:
-    """How high `seat` stands among names (..., b, B): 1 for the first, 1/b for the last, 0 if it is not there."""
+    """Rank of `seat` among names (..., b, B): 1 for the first, 1/b for the last, 0 if absent."""
     b = names.shape[-2]
     there = [(names[..., s, :] == seat) * jnp.float32((b - s) / b) for s in range(b)]
     return jnp.where(seat >= 0, reduce(jnp.maximum, there), 0.0)
@@ -98,13 +98,13 @@ def _ballots(boards: Boards) -> list[jax.Array]:
 
 
 def _named(table: Table, boards: Boards) -> list[jax.Array]:
-    """How i named j: (T, n, n, B) each for ballots and claims."""
+    """Rank of j among i's names: (T, n, n, B) each for ballots and claims."""
     seats = jnp.arange(table.players, dtype=jnp.int32)[:, None]
     return [_hits(ballot[:, :, None], seats) for ballot in _ballots(boards)]
 
 
 def _agree(words: jax.Array, others: jax.Array) -> list[jax.Array]:
-    """Whether two words (..., places, B) are the same, and the share of places in which they are if there are several."""
+    """1 if two words (..., places, B) are equal, and the share of equal places if there are several."""
     places = words.shape[-2]
     if not places:
         return []
@@ -115,19 +115,19 @@ def _agree(words: jax.Array, others: jax.Array) -> list[jax.Array]:
 
 
 def _same(boards: Boards) -> list[jax.Array]:
-    """Whether i's word is j's: (T, n, n, B) each."""
+    """1 if the words of i and j are equal: (T, n, n, B) each."""
     return _agree(boards.words[:, :, None], boards.words[:, None])
 
 
 def _row_of(entries: jax.Array, seat: jax.Array) -> jax.Array:
-    """What `seat` (T or 1, B) said: (T, n, x, B) -> (T, x, B), -1 where it is nobody."""
+    """The entries of `seat` (T or 1, B): (T, n, x, B) -> (T, x, B), -1 if `seat` is -1."""
     numbers = jnp.arange(entries.shape[1], dtype=jnp.int32)[:, None]
     own = (seat[:, None] == numbers)[:, :, None]
     return total(jnp.where(own, entries + 1, 0), 1) - 1
 
 
 def _about(table: Table, boards: Boards, mark: jax.Array) -> list[jax.Array]:
-    """What relates every seat to one: named it, was named by it, speaks as it does; (T, n, B) each."""
+    """Relations of every seat to a marked one: named it, was named by it, same word; (T, n, B) each."""
     seats = jnp.arange(table.players, dtype=jnp.int32)[:, None]
     found = []
     for ballot in _ballots(boards):
@@ -136,7 +136,7 @@ def _about(table: Table, boards: Boards, mark: jax.Array) -> list[jax.Array]:
 
 
 def _echoes(boards: Boards, executed: jax.Array) -> list[jax.Array]:
-    """Whether a seat's newest word is what the executed, or the seat itself, said on each board: (T, n, B) each."""
+    """1 if a seat's newest word equals the executed seat's, or its own, on each board: (T, n, B) each."""
     newest = boards.words[:1]
     theirs = _row_of(boards.words, executed[None])[:, None]
     return _agree(theirs, newest) + _agree(boards.words, newest)

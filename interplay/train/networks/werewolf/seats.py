@@ -1,12 +1,11 @@
-"""A network for games of seats around a table: the same to every player, whoever sits where.
+"""A network for games of seats around a table, equivariant under exchange of seats.
 
-Every seat is a row: what is known of it, and what it said on each board (`boards`, `relations`). Boards are added up after one
-layer that knows their age and phase. Then, `layers` times, every seat hears the others: a seat's message counts as much as
-who named whom and whose words agree make it count, by learned weights for every relation and phase, and the mean of all rows is
-heard by all. A name's logit is read off the seat that is named, so exchanging two seats exchanges their logits and changes
-nothing else. What a player says and the value come from the player's own row and the mean of all.
+Every seat is a row: the knowledge about it, and its names and words on each board (`boards`, `relations`). Boards are added up after one
+layer that reads their age and phase. Then, `layers` times, every seat gets messages of the others, weighted by learned weights for
+every relation and phase, and the mean of all rows. A name's logit is computed from the named seat's row, so exchanging two seats
+exchanges their logits and nothing else. Words and the value come from the player's own row and the mean of all.
 
-There is no softmax over seats: its gradient made a round three times as long on a CPU.
+There is no softmax over seats: its gradient would make a round three times as long on a CPU.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ from interplay.train.networks.layers import (
     orthogonal,
 )
 from interplay.train.networks.werewolf import relations
-from interplay.train.networks.werewolf.boards import Seen, Table, find_table, read_seen
+from interplay.train.networks.werewolf.boards import SeatInput, Table, find_table, read_seen
 from interplay.train.networks.werewolf.innermost import (
     across,
     blend,
-    hear,
     keep,
     match,
     one_hot,
     spread,
     total,
+    weigh,
 )
 from interplay.train.settings import NetworkGroup
 
 
-class Listener(eqx.Module):
-    """What a seat said on all boards: (width, n, B)."""
+class BoardEncoder(eqx.Module):
+    """Encodes a seat's names and words on all boards: (width, n, B)."""
 
     word: Dense
     place: Dense
@@ -51,25 +50,25 @@ class Listener(eqx.Module):
     activation: str = eqx.field(static=True)
 
     def __init__(self, table: Table, settings: NetworkGroup, *, key: jax.Array) -> None:
-        keys, inputs = jax.random.split(key, 2), sum(table.plain) + relations.count_said(table)
+        keys, inputs = jax.random.split(key, 2), sum(table.plain) + relations.count_seat_features(table)
         self.word = Dense(inputs, settings.width, HIDDEN_GAIN, key=keys[0])
         self.place = Dense(table.phases + 2 + table.boards, settings.width, HIDDEN_GAIN, key=keys[1])
         self.table, self.activation = table, settings.activation
 
-    def __call__(self, seen: Seen) -> jax.Array:
+    def __call__(self, seen: SeatInput) -> jax.Array:
         boards = seen.boards
         words = [
             one_hot(boards.words[:, :, place], choices) for place, choices in enumerate(self.table.plain)
         ]
-        heard = across(self.word, *words, relations.say(self.table, seen))
+        received = across(self.word, *words, relations.seat_features(self.table, seen))
         when = keep(across(self.place, _when(self.table, seen)))
-        rows = ACTIVATIONS[self.activation](keep(heard + spread(when, 2, self.table.players)))
+        rows = ACTIVATIONS[self.activation](keep(received + spread(when, 2, self.table.players)))
         there = (boards.phase >= 0).astype(jnp.float32)[:, None]
         return keep(total(rows * there, 1) * self.table.boards**-0.5)
 
 
-def _when(table: Table, seen: Seen) -> jax.Array:
-    """Phase of each board, whether it is of today or of yesterday, which one it is: (phases + 2 + T, T, B)."""
+def _when(table: Table, seen: SeatInput) -> jax.Array:
+    """One-hots of each board's phase, day (today, yesterday) and number: (phases + 2 + T, T, B)."""
     boards = seen.boards
     if boards.day is None:
         days = jnp.zeros((2, *boards.phase.shape), jnp.float32)
@@ -82,7 +81,7 @@ def _when(table: Table, seen: Seen) -> jax.Array:
 
 
 class Round(eqx.Module):
-    """Every seat hears the others, as strongly as what was said relates them: (width, n, B) -> (width, n, B)."""
+    """One round of messages between seats, weighted by their relations: (width, n, B) -> (width, n, B)."""
 
     speak: jax.Array
     move: jax.Array
@@ -94,7 +93,7 @@ class Round(eqx.Module):
     def __init__(self, table: Table, settings: NetworkGroup, *, key: jax.Array) -> None:
         keys, width = jax.random.split(key, 4), settings.width
         self.speak = orthogonal(width, width, 1.0, keys[0])
-        related = relations.count_related(table) * table.phases
+        related = relations.count_pair_features(table) * table.phases
         self.move = jax.random.normal(keys[1], (related, settings.heads), jnp.float32) / related**0.5
         self.join = Dense(2 * width, width, HIDDEN_GAIN, key=keys[2])
         self.crowd = Dense(width, width, 1.0, key=keys[3])
@@ -104,9 +103,9 @@ class Round(eqx.Module):
         _, n, batch = rows.shape
         said = keep(blend(self.speak, rows)).reshape(self.heads, -1, n, batch)
         weights = keep(blend(self.move, related))
-        heard = keep(hear(weights, said)).reshape(rows.shape)
+        received = keep(weigh(weights, said)).reshape(rows.shape)
         crowd = keep(across(self.crowd, keep(total(rows, 1) / n)))
-        joined = keep(across(self.join, rows, heard) + spread(crowd, 1, n))
+        joined = keep(across(self.join, rows, received) + spread(crowd, 1, n))
         return keep(rows + ACTIVATIONS[self.activation](joined))
 
 
@@ -117,13 +116,9 @@ class SeatsNetwork(eqx.Module):
         observation_space: of one agent of a werewolf world with ``board = "split"``.
         action_space: its names and symbols, MultiDiscrete.
         settings: width, heads, tail, activation and layers are read.
-        key: jax random key for the weights.
-
-    Raises:
-        UserError: if the spaces are another game's.
     """
 
-    listener: Listener
+    listener: BoardEncoder
     seat: Dense
     scene: Dense
     rounds: tuple[Round, ...]
@@ -153,7 +148,7 @@ class SeatsNetwork(eqx.Module):
         self.table = table = find_table(observation_space, action_space)
         width, tail, self.activation = settings.width, settings.tail, settings.activation
         keys = jax.random.split(key, 10 + settings.layers)
-        self.listener = Listener(table, settings, key=keys[0])
+        self.listener = BoardEncoder(table, settings, key=keys[0])
         self.seat = Dense(width + _count_known(table), width, HIDDEN_GAIN, key=keys[1])
         self.scene = Dense(_count_scene(table), width, HIDDEN_GAIN, key=keys[2])
         self.policy = Dense(2 * width, tail, HIDDEN_GAIN, key=keys[3])
@@ -167,29 +162,29 @@ class SeatsNetwork(eqx.Module):
 
     @property
     def pointers(self) -> int:
-        """Heads that choose a seat or nobody: the names, and the subject of a claim."""
+        """Heads that choose a seat or none: the names, and the subject of a claim."""
         return self.table.names + self.table.claims
 
     def __call__(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
         return self.answer(*self.attend(observation))
 
-    def attend(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, Seen]:
-        """What is made of every seat, (width, n, B), and the observation as it was read."""
+    def attend(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, SeatInput]:
+        """Features of every seat, (width, n, B), and the observation as read."""
         seen, act = read_seen(self.table, observation), ACTIVATIONS[self.activation]
         scene = keep(across(self.scene, _scene(self.table, seen)))
         seats = across(self.seat, self.listener(seen), keep(_known(self.table, seen)))
         rows = keep(act(keep(seats + spread(scene, 1, self.table.players))))
-        related = keep(relations.relate(self.table, seen))
+        related = keep(relations.pair_features(self.table, seen))
         for attend in self.rounds:
             rows = attend(rows, related)
         return rows, seen
 
-    def answer(self, rows: jax.Array, seen: Seen) -> tuple[jax.Array, jax.Array]:
-        """Logits and value from what `attend` gave."""
+    def answer(self, rows: jax.Array, seen: SeatInput) -> tuple[jax.Array, jax.Array]:
+        """Logits and value from the results of `attend`."""
         return self.decide(self._trunks(rows, seen), rows)
 
     def features(self, observation: Mapping[str, jax.Array]) -> tuple[tuple[jax.Array, ...], jax.Array]:
-        """What the heads of policy and value read, (B, tail) each, and the rows of the seats."""
+        """Inputs of the policy's and the value's head, (B, tail) each, and the rows of the seats."""
         rows, seen = self.attend(observation)
         return self._trunks(rows, seen), rows
 
@@ -198,7 +193,7 @@ class SeatsNetwork(eqx.Module):
         trunk, value = (keep(feature.T) for feature in features)
         return self._logits(rows, trunk).T, across(self.value_head, value)[0]
 
-    def _trunks(self, rows: jax.Array, seen: Seen) -> tuple[jax.Array, jax.Array]:
+    def _trunks(self, rows: jax.Array, seen: SeatInput) -> tuple[jax.Array, jax.Array]:
         """(B, tail) for the policy and for the value."""
         act = ACTIVATIONS[self.activation]
         me = one_hot(seen.scalars["own_id"], self.table.players)
@@ -222,8 +217,8 @@ class SeatsNetwork(eqx.Module):
         return jnp.concatenate(parts)
 
 
-def _known(table: Table, seen: Seen) -> jax.Array:
-    """What is known of each seat beside what it said: (features, n, B)."""
+def _known(table: Table, seen: SeatInput) -> jax.Array:
+    """Knowledge about each seat without names and words: (features, n, B)."""
     seats = [seen.seats["status_map"][None].astype(jnp.float32)]
     marks = jnp.stack([seen.scalars[key] for key in ("own_id", "last_executed", "last_eaten")])
     seats.append(one_hot(marks, table.players).swapaxes(0, 1))
@@ -240,8 +235,8 @@ def _count_known(table: Table) -> int:
     return 4 + table.pack + 2 * table.private + table.revealed
 
 
-def _scene(table: Table, seen: Seen) -> jax.Array:
-    """What is the same for all seats: phase, talk round, own role, day and how many live; (features, B)."""
+def _scene(table: Table, seen: SeatInput) -> jax.Array:
+    """Features common to all seats: phase, talk round, own role, day, share of living; (features, B)."""
     scalars = seen.scalars
     day = (scalars["day"].astype(jnp.float32) / table.days)[None]
     living = (total(seen.seats["status_map"], 0).astype(jnp.float32) / table.players)[None]

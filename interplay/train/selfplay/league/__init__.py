@@ -1,1 +1,1 @@
-"""A league inside of a run: players, who meets whom, what came of it (specification interfaces 11)."""
+"""A league inside a run: players, matchmaking, results (specification interfaces 11)."""

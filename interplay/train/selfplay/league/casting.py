@@ -1,4 +1,4 @@
-"""Who plays which side of each world in a league, and what came of it."""
+"""Assigns a league's players to the sides of each world, and records the results."""
 
 from __future__ import annotations
 
@@ -8,32 +8,27 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.core.hashing import mix64
 from interplay.core.world import World
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.populations import Populations
-from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.casting import Casting, uniform
 from interplay.train.selfplay.league.league import League
 
-_STREAM = 0x1EA6_0E01  # told from the worlds' own streams
+_STREAM = 0x1EA6_0E01  # separates the draws from the worlds' own streams
 
 
 class LeagueCasting(Casting):
-    """The matches of one shard's worlds: in most of them a learner has a side and meets somebody on each of the others.
+    """The matches of one shard's worlds: mostly a learner on one side against drawn players on the others.
 
-    What is drawn for an episode is a pure function of the run's seed, the world, the episode and the league's chances at
-    its beginning.
+    The draws for an episode are a pure function of the run's seed, the world, the episode and the league's chances at its beginning.
 
     Args:
-        league: of the run.
         sides: of the world, at least two; every slot's is fixed.
-        world: the shard's.
-        seed: of the run.
 
     Attributes:
-        home: (W,) int64, the learner whose match it is; -1 where two players are measured.
+        home: (W,) int64, the learner of the match; -1 for a match that only measures.
         player: (W, S) int64, number of the network, or of the fixed player, on each side.
-        serial: (W, S) int64, who they were when the match began (`League.serial`).
+        serial: (W, S) int64, their `League.serial` at the beginning of the match.
     """
 
     def __init__(self, league: League, sides: Populations, world: World, seed: int) -> None:
@@ -51,12 +46,12 @@ class LeagueCasting(Casting):
         self._cast(np.ones(world.num_worlds, bool))
 
     def born(self, population: np.ndarray) -> np.ndarray:
-        """(W, A) the learner whose match it is; where two are measured the first one."""
+        """(W, A) the learner of the match; learner 0 for a match that only measures."""
         home = np.maximum(self.home, 0).astype(population.dtype)
         return np.broadcast_to(home[:, None], population.shape).copy()
 
     def lived(self, born: np.ndarray, network: np.ndarray) -> np.ndarray:
-        return network  # mirrors, copies and fixed players have numbers beyond the learners'
+        return network  # mirrors, copies and fixed players have greater numbers than learners
 
     def seat(self, population: np.ndarray, world: World) -> np.ndarray:
         return self._seated
@@ -66,8 +61,8 @@ class LeagueCasting(Casting):
 
         Args:
             over: (W,) bool.
-            scores: (W, A) float64, of each agent; a side has the mean of its agents. Numbers that are not finite abort a match, and so does
-                a player who is another one by now.
+            scores: (W, A) float64, of each agent; a side has the mean of its agents. A match with a score that is not finite, or with a
+                player that was replaced meanwhile, does not count.
         """
         count = self.player.shape[1]
         of_side = np.stack([scores[over][:, self._side == side].mean(axis=1) for side in range(count)], 1)
@@ -79,7 +74,7 @@ class LeagueCasting(Casting):
                 self._results.add(player[:, row], player[:, column], outcome)
 
     def take(self) -> np.ndarray:
-        """(2 N N,) what came of the matches since the last call."""
+        """(2 N N,) results of the matches since the last call."""
         results, self._results = self._results, Payoff.empty(self.league.players)
         return np.stack(results).ravel()
 
@@ -101,11 +96,7 @@ class LeagueCasting(Casting):
         }
 
     def restored(self) -> None:
-        """What follows from `home` and `player`, after they were restored.
-
-        Raises:
-            UserError: if somebody plays who is not there.
-        """
+        """Seats the restored players."""
         if not np.isin(self.player, self._present()).all():
             raise UserError(
                 "checkpoint: a frozen player plays in a world and is not in the league; choose an earlier checkpoint"
@@ -124,7 +115,7 @@ class LeagueCasting(Casting):
         player = np.empty_like(self.player)
         ends = np.cumsum(league.chances, axis=1)
         for s in range(count):
-            # Rounding may leave the last end a little below 1: who is beyond it is given to the last one with a chance.
+            # Draws are scaled by the last end, which rounding may leave a little below 1.
             drawn = self._draw(4 + s)[:, None] * ends[home, -1:]
             player[:, s] = (drawn >= ends[home]).sum(axis=1)
         player[np.arange(len(side)), side] = home
@@ -142,7 +133,4 @@ class LeagueCasting(Casting):
 
     def _draw(self, number: int) -> np.ndarray:
         """(W,) float64 in [0, 1), draw `number` of each world's episode."""
-        with np.errstate(over="ignore"):
-            counter = self.episode.astype(np.uint64) * np.uint64(0x1_0000) + np.uint64(number)
-            words = mix64(self._own + mix64(counter + np.uint64(0x9E3779B97F4A7C15)))
-        return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        return uniform(self._own, self.episode, 0x1_0000, number)

@@ -1,4 +1,4 @@
-"""What the end of a period decides: who is copied, who begins anew, who goes on from somebody else."""
+"""Decisions at the end of a period: copies, restarts, and replacements by other learners."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from interplay.train.settings.league import LearnerGroup
 if TYPE_CHECKING:
     from interplay.train.selfplay.league.league import League
 
-NOBODY = -1  # owner of an empty place
-ENOUGH = 10  # matches after which a win rate decides upon a new beginning (specification interfaces 11.2)
+EMPTY = -1  # owner of an empty place
+ENOUGH = 10  # least matches of a win rate that decides on a restart (specification interfaces 11.2)
 
 
 class Decision(NamedTuple):
-    """What the end of a period decided.
+    """The decisions at the end of a period.
 
     Attributes:
-        frozen: names of the copies that were made.
-        restarted: numbers of the learners who begin anew.
-        replaced: learners and those from whom they go on.
+        frozen: names of the new copies.
+        restarted: numbers of the restarted learners.
+        replaced: pairs of a learner and the one that replaces it.
     """
 
     frozen: tuple[str, ...]
@@ -33,7 +33,7 @@ class Decision(NamedTuple):
 
 
 def decide(league: League, agent_steps: int) -> Decision:
-    """The end of a period: copies are made, learners begin anew or go on from another one."""
+    """Ends a period: makes copies, restarts and replaces learners."""
     frozen, restarted, points = [], [], ratings(league)
     for q, rule in enumerate(league.league.learners.values()):
         league.age[q] += 1
@@ -55,7 +55,7 @@ def decide(league: League, agent_steps: int) -> Decision:
 
 
 def _replace(league: League, points: Mapping[str, float], restarted: Sequence[int]) -> list[tuple[int, int]]:
-    """Who falls behind goes on from another learner, by the ratings at the end of the period; who just began anew has none of them."""
+    """Replaces weak learners by others, by the ratings at the end of the period; restarted ones are left out."""
     rng, pbt, replaced = league.rng(), league.league.pbt, []
     for q, name in enumerate(league.names):
         other = int(rng.choice([other for other in range(league.learners) if other != q]))
@@ -85,7 +85,7 @@ def _begins_anew(league: League, q: int, rule: LearnerGroup) -> bool:
 
 
 def _freeze(league: League, q: int, agent_steps: int) -> str:
-    """Keeps a copy of a learner, to whom its results so far belong: the learner goes on as a new player."""
+    """Copies a learner; its results so far move to the copy, and the learner counts as a new player."""
     free = np.flatnonzero(league.owner < 0)
     if len(free):
         place = int(free[0])

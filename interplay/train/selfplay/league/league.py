@@ -1,9 +1,8 @@
-"""A league inside of a run: who its players are, what came of their matches, and who meets whom (specification interfaces 11).
+"""A league inside a run: its players, their results, and the matchmaking (specification interfaces 11).
 
-Learners are populations of the run; a frozen player is a copy of a learner's weights, a fixed one a scripted policy or another run.
-All are numbered as networks are: Q learners, Q mirrors (the learners as they are, who only act), frozen places, fixed players. What
-this module keeps is the same bit for bit in every worker and stands in every checkpoint: a result counts exactly once, because a run that
-goes on from a checkpoint plays what came after it again.
+Learners are populations of the run; a frozen player is a copy of a learner's weights, a fixed one a scripted policy or another run. All
+have the numbers of networks: Q learners, Q mirrors (copies of the present weights, which only act), frozen places, fixed players. The
+state is the same bit for bit in every worker and is in every checkpoint, so each result counts exactly once, also after resuming.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.populations import Populations
 from interplay.train.run.restoring import restore
-from interplay.train.selfplay.league.decisions import NOBODY, Decision, decide
+from interplay.train.selfplay.league.decisions import EMPTY, Decision, decide
 from interplay.train.selfplay.league.meetings import chances, least_played
 from interplay.train.selfplay.league.standing import ratings
 from interplay.train.selfplay.others import Others
@@ -32,23 +31,20 @@ class League(Others):
     """The players of a run.
 
     Args:
-        settings: of the league.
-        populations: of the run, the learners.
-        first: kind name -> (Q, P) float32, the weights that the learners begin with.
-        seed: of the run.
+        first: kind name -> (Q, P) float32, the learners' initial weights.
 
     Attributes:
         stacks: mirrors, then frozen players.
-        owner: (F,) int64, the learner whom a frozen player was; -1 for an empty place.
-        number: (F,) int64, which copy of its owner it is, from 1.
-        since: (F,) int64, agent-steps when it was frozen.
+        owner: (F,) int64, the learner of which a frozen player is a copy; -1 for an empty place.
+        number: (F,) int64, number of the copy among its owner's, from 1.
+        since: (F,) int64, agent-steps at the copy.
         payoff: results between all N players.
         age: (Q,) int64, periods since a learner began.
         copies: (Q,) int64, of each learner so far.
-        factor: (Q, rates) float64, what each learner's rates of ``pbt.rates`` are multiplied with.
-        serial: (N,) int64, changes with who a number is.
-        chances: (Q, N) float64, how likely a learner's opponent is each player.
-        pairs: (n, 2) int64, who are to be measured.
+        factor: (Q, rates) float64, factors of each learner's ``pbt.rates``.
+        serial: (N,) int64, changes when a number gets another player.
+        chances: (Q, N) float64, probability of each player as a learner's opponent.
+        pairs: (n, 2) int64, pairs for matches that only measure.
     """
 
     def __init__(
@@ -66,7 +62,7 @@ class League(Others):
             name: np.concatenate([vectors, np.zeros((places, vectors.shape[1]), np.float32)])
             for name, vectors in self._first.items()
         }
-        self.owner = np.full(places, NOBODY)
+        self.owner = np.full(places, EMPTY)
         self.number, self.since = np.zeros((2, places), np.int64)
         self.age, self.copies = np.zeros((2, learners), np.int64)
         self._period, self._seed = np.zeros(1, np.int64), seed
@@ -77,9 +73,9 @@ class League(Others):
         self.players = 2 * learners + places + len(settings.fixed)
         self.payoff = Payoff.empty(self.players)
         self.serial = np.zeros(self.players, np.int64)
-        self.look()
+        self.update_matchmaking()
 
-    # -- who there is -----------------------------------------------------------------------------------
+    # -- players ----------------------------------------------------------------------------------------
 
     @property
     def learners(self) -> int:
@@ -93,7 +89,7 @@ class League(Others):
 
     @property
     def there(self) -> np.ndarray:
-        """(1,) how many frozen players there are."""
+        """(1,) number of frozen players."""
         return np.array([np.count_nonzero(self.owner >= 0)])
 
     @property
@@ -108,8 +104,8 @@ class League(Others):
         return self.learners + self.places + np.arange(len(self.league.fixed))
 
     @property
-    def everybody(self) -> np.ndarray:
-        """Numbers of all players, mirrors left out, who are learners."""
+    def all_players(self) -> np.ndarray:
+        """Numbers of all players without mirrors."""
         return np.concatenate([np.arange(self.learners), self.frozen, self.fixed])
 
     def members(self) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
@@ -119,12 +115,12 @@ class League(Others):
             yield self.name(int(player)), {name: stack[place] for name, stack in self.stacks.items()}
 
     def mirrors(self) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """The learners as they are."""
+        """The learners' present weights: name, and kind name -> (P,)."""
         for learner, name in enumerate(self.names):
             yield name, {kind: stack[learner] for kind, stack in self.stacks.items()}
 
     def name(self, player: int) -> str:
-        """What tables call a player, e.g. ``main``, ``main-0003``, ``random``."""
+        """A player's name, e.g. ``main``, ``main-0003``, ``random``."""
         if player < 2 * self.learners:
             return self.names[player % self.learners]
         at = player - 2 * self.learners
@@ -133,22 +129,22 @@ class League(Others):
         return self.league.fixed[at - len(self.owner)]
 
     def frozen_of(self, learners: Collection[int]) -> np.ndarray:
-        """Numbers of the frozen selves of some learners, the oldest first."""
+        """Numbers of the copies of some learners, the oldest first."""
         frozen = self.frozen
         return frozen[np.isin(self.owner[frozen - 2 * self.learners], list(learners))]
 
     def rated(self, player: np.ndarray) -> np.ndarray:
-        """The numbers under which results count: a mirror is its learner."""
+        """The numbers that results count for: a mirror's count for its learner."""
         mirror = (player >= self.learners) & (player < 2 * self.learners)
         return np.where(mirror, player - self.learners, player)
 
-    # -- what happens -------------------------------------------------------------------------------------
+    # -- updates ------------------------------------------------------------------------------------------
 
     def add(self, results: np.ndarray) -> dict[str, float]:
-        """Counts the matches of an update, (2, N, N) sums of outcomes and numbers, of all workers together.
+        """Counts an update's matches, (2, N, N) sums of outcomes and numbers over all workers.
 
         Returns:
-            The mean outcome of each learner against others, as it is logged.
+            Metrics: each learner's mean outcome against others.
         """
         self.payoff.total[...] += results[0]
         self.payoff.matches[...] += results[1]
@@ -157,36 +153,32 @@ class League(Others):
         return {f"outcome[{name}]": won[q] / met[q] for q, name in enumerate(self.names) if met[q]}
 
     def end_update(self, updates: int, agent_steps: int, vectors: Mapping[str, Any]) -> Decision | None:
-        """Renews the mirrors; at the end of a period copies are made."""
+        """Updates the mirrors, and ends the period when due."""
         decision, period = None, agent_steps // self.league.period
         for name, stack in self.stacks.items():
             stack[: self.learners] = jax.device_get(vectors[name])
         if period > self._period[0]:
             self._period[0] = period
             decision = decide(self, agent_steps)
-        self.look()
+        self.update_matchmaking()
         return decision
 
     def go_on(self, agent_steps: int) -> None:
         """Periods are counted on from so many agent-steps, by the length that they have now."""
         self._period[0] = agent_steps // self.league.period
 
-    def look(self) -> None:
-        """Makes anew what follows from players and results: who meets whom."""
+    def update_matchmaking(self) -> None:
+        """Updates the matchmaking from players and results."""
         self.chances, self.pairs = chances(self), least_played(self)
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
-        """The learners begin with other weights than those that were drawn, kind name -> (Q, P)."""
+        """Replaces the learners' initial weights, kind name -> (Q, P)."""
         for name, given in vectors.items():
             self._first[name] = np.array(given, np.float32)
             self.stacks[name][: self.learners] = self._first[name]
 
     def scale(self, rates: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-        """Each learner's rates as population-based training has changed them.
-
-        Raises:
-            UserError: if the algorithm has no such rate.
-        """
+        """Each learner's rates with the factors of population-based training."""
         chosen = self.league.pbt.rates
         for rate in chosen:
             if rate not in rates[0]:
@@ -199,11 +191,11 @@ class League(Others):
         ]
 
     def rng(self) -> np.random.Generator:
-        """Draws of a period: a pure function of the run's seed and the period."""
+        """A generator for the period, from the run's seed."""
         return seeding.generator(self._seed, _STREAM, int(self._period[0]))
 
     def beginning(self, name: str, learner: int) -> np.ndarray:
-        """(P,) the weights of a kind that a learner began with."""
+        """(P,) a learner's initial weights of a kind."""
         return self._first[name][learner]
 
     def ratings(self) -> dict[str, float]:
@@ -212,19 +204,15 @@ class League(Others):
     # -- checkpoints --------------------------------------------------------------------------------------
 
     def save(self) -> dict[str, np.ndarray]:
-        """Players and results; the weights of frozen players too."""
+        """Players, results, and the weights of frozen players."""
         arrays = {name: array.copy() for name, array in self._arrays().items()}
         return arrays | {f"first/{name}": array for name, array in self._first.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores what `save` gave.
-
-        Raises:
-            UserError: if the league was another one.
-        """
+        """Restores `save`."""
         most = 2**53
         bounds = {
-            "owner": (NOBODY, self.learners - 1),
+            "owner": (EMPTY, self.learners - 1),
             "number": (0, most),
             "since": (0, most),
             "age": (0, most),
@@ -243,10 +231,10 @@ class League(Others):
                 f"{owner}: outcomes beyond the number of matches, or rates below zero; choose an earlier checkpoint"
             )
         self._check_players(owner)
-        self.look()
+        self.update_matchmaking()
 
     def _check_players(self, owner: str) -> None:
-        """Refuses copies that nobody made, and results of players who are not there."""
+        """Checks that copies are numbered in order, and that results are of present players."""
         at = np.flatnonzero(self.owner >= 0)
         copies = {(int(q), int(number)) for q, number in zip(self.owner[at], self.number[at], strict=True)}
         made = all(1 <= number <= self.copies[q] for q, number in copies)
@@ -254,9 +242,9 @@ class League(Others):
             raise UserError(
                 f"{owner}: copies are numbered as no league numbers them; choose an earlier checkpoint"
             )
-        nobody = np.setdiff1d(np.arange(self.players), self.everybody)
+        absent = np.setdiff1d(np.arange(self.players), self.all_players)
         matches = self.payoff.matches
-        if matches.diagonal().any() or self.payoff.met[nobody].any() or (matches > 2**53).any():
+        if matches.diagonal().any() or self.payoff.met[absent].any() or (matches > 2**53).any():
             raise UserError(f"{owner}: results that no league could have; choose an earlier checkpoint")
 
     def _arrays(self) -> dict[str, np.ndarray]:

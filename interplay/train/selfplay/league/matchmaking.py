@@ -1,4 +1,4 @@
-"""Whom a learner meets: weights over the other players of a league (specification interfaces 11.2).
+"""Weights over a league's players as a learner's opponents (specification interfaces 11.2).
 
 Sources: prioritised fictitious self-play and exploiters, Vinyals et al. 2019, "Grandmaster level in StarCraft II"; response oracles, Lanctot
 et al. 2017, "A unified game-theoretic approach to multiagent reinforcement learning"; Elo matching, Jaderberg et al. 2019, "Human-level
@@ -23,14 +23,11 @@ PRIORITIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def prioritised(win_rates: np.ndarray, priority: str = "squared") -> np.ndarray:
-    """Prioritised fictitious self-play: more often those who are hard to beat, or those who are as good.
+    """Prioritised fictitious self-play: prefers stronger or equal candidates; (N,) weights that sum to 1.
 
     Args:
         win_rates: (N,) of the learner against each candidate.
-        priority: of `PRIORITIES`.
-
-    Returns:
-        (N,) weights that sum to 1; where all are zero everybody has as much.
+        priority: of `PRIORITIES`; if it gives only zeros, the weights are equal.
 
     Example:
         >>> prioritised(np.array([1.0, 0.5, 0.0])).tolist()
@@ -40,15 +37,7 @@ def prioritised(win_rates: np.ndarray, priority: str = "squared") -> np.ndarray:
 
 
 def near_in_strength(win_rates: np.ndarray, deviation: float = 0.2) -> np.ndarray:
-    """Elo matching: a normal density of the predicted win rate around one half.
-
-    Args:
-        win_rates: (N,) that ratings predict.
-        deviation: of the density.
-
-    Returns:
-        (N,) weights that sum to 1.
-    """
+    """Elo matching: (N,) weights by a normal density of the predicted win rates (N,) around one half."""
     away = (np.asarray(win_rates, np.float64) - 0.5) / deviation
     return _shared(np.exp(-0.5 * away * away))
 

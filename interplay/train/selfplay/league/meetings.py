@@ -1,4 +1,4 @@
-"""Who meets whom: what the rules of the learners make of players and results (specification interfaces 11.2)."""
+"""Matchmaking by the learners' rules, from players and results (specification interfaces 11.2)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from interplay.train.settings.league import MeetingGroup
 if TYPE_CHECKING:
     from interplay.train.selfplay.league.league import League
 
-_PAIRS = 8  # that are looked at together
+_PAIRS = 8  # measured together
 
 
 def chances(league: League) -> np.ndarray:
-    """(Q, N) how likely a learner's opponent is each player; a rule that finds nobody lets it play itself."""
+    """(Q, N) probabilities of a learner's opponents; a rule without candidates gives the learner itself."""
     found = np.zeros((league.learners, league.players))
     for q, learner in enumerate(league.league.learners.values()):
         for meeting in learner.meets:
@@ -33,7 +33,7 @@ def chances(league: League) -> np.ndarray:
 
 
 def _candidates(league: League, q: int, meeting: MeetingGroup) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of those whom a rule chooses among, and their weights, which sum to 1."""
+    """Numbers of a rule's candidates, and their weights, which sum to 1."""
     if meeting.by == "self":
         return np.array([q]), np.ones(1)
     if meeting.by == "fixed":
@@ -60,14 +60,14 @@ def _candidates(league: League, q: int, meeting: MeetingGroup) -> tuple[np.ndarr
 
 
 def _before(league: League, q: int, points: Mapping[str, float]) -> float:
-    """Points of a learner who met nobody yet since its newest copy: those of the copy, unless it begins anew."""
+    """Points of a learner without matches since its newest copy: the copy's, or 0 after a restart."""
     own = league.frozen_of([q])
     return points.get(league.name(int(own[-1])), 0.0) if len(own) and league.age[q] else 0.0
 
 
 def least_played(league: League) -> np.ndarray:
-    """(n, 2) who met least: pairs of which each match that measures takes one."""
-    payoff, who, pairs = Payoff(*(array.copy() for array in league.payoff)), league.everybody, []
+    """(n, 2) pairs with the fewest matches, from which matches that only measure are drawn."""
+    payoff, who, pairs = Payoff(*(array.copy() for array in league.payoff)), league.all_players, []
     for _ in range(_PAIRS):
         pair = payoff.least_played(who)
         if pair is None:
@@ -75,5 +75,5 @@ def least_played(league: League) -> np.ndarray:
         pairs.append(pair)
         payoff.matches[pair] += 1.0
     out = np.array(pairs, np.int64).reshape(-1, 2)
-    # Learners are measured by their mirrors, who are not learnt from.
+    # Mirrors play for learners, so that these matches are not trained on.
     return np.where(out < league.learners, out + league.learners, out)

@@ -1,4 +1,4 @@
-"""How the league of a run stands, from its newest checkpoint."""
+"""Reads the table of a run's league from its newest checkpoint."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def read_league(run: Path | str, trust: bool = False) -> LeagueTable:
 
     Args:
         run: a run folder or one of its checkpoints.
-        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
+        trust: allow programs that the run's settings name; needed once, for a run from elsewhere.
 
     Raises:
-        UserError: if there is no sound checkpoint, the run has no league, or nobody met anybody yet.
+        UserError: if there is no sound checkpoint, the run has no league, or there are no matches yet.
     """
     path = find_checkpoint(run)
     settings = settings_of(path, trust)

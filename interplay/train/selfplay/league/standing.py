@@ -1,4 +1,4 @@
-"""How a league stands: who is how strong, by all matches so far."""
+"""Ratings of a league's players by all matches so far."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def ratings(league: League) -> dict[str, float]:
-    """Elo points of everybody who met somebody, the first fixed player, or else the oldest frozen one, at 0."""
+    """Elo points of all players with matches; the first fixed, or else the oldest frozen one, has 0."""
     who = _met(league)
     if not len(who):
         return {}
@@ -24,16 +24,7 @@ def ratings(league: League) -> dict[str, float]:
 
 
 def table(league: League, world: str, agent_steps: int) -> LeagueTable:
-    """How the league stands.
-
-    Args:
-        league: of a run.
-        world: id.
-        agent_steps: done so far.
-
-    Raises:
-        UserError: if nobody met anybody yet.
-    """
+    """The table of a league in the world with id `world`, after `agent_steps`."""
     who = _met(league)
     if not len(who):
         raise UserError(
@@ -60,8 +51,8 @@ def table(league: League, world: str, agent_steps: int) -> LeagueTable:
 
 
 def _met(league: League) -> np.ndarray:
-    """Numbers of the players who met somebody."""
-    who = league.everybody
+    """Numbers of the players with matches."""
+    who = league.all_players
     return who[league.payoff.met[np.ix_(who, who)].any(axis=1)]
 
 
@@ -70,5 +61,5 @@ def _among(league: League, who: np.ndarray) -> Payoff:
 
 
 def _anchors(league: League, who: np.ndarray) -> list[int]:
-    """Places in `who` of those who may have 0 points: fixed players, then frozen ones, the oldest first."""
+    """Indices in `who` of candidates for 0 points: fixed players, then frozen ones, the oldest first."""
     return [int(at) for one in [*league.fixed, *league.frozen] for at in np.flatnonzero(who == one)]
