@@ -40,22 +40,15 @@ from interplay.worlds.werewolf.state import (
 
 
 class WerewolfWorld(ArrayWorld):
-    """W tables at which villagers look for the wolves among them; one step is one phase.
+    """W games in which villagers look for the wolves among them; one step is one phase.
 
-    Roles are dealt to seats anew in every game. Who plays a seat is told by `population`: the role's place in the line-up. It is
-    for policy mapping, evaluation and pictures; no observation holds more than what the seat itself may know.
+    Roles are dealt to seats anew in every game. `population` gives each seat's role by its place in the line-up, for policy mapping,
+    evaluation and pictures. Observations hold only what the seat may know. `threads` does not change the results.
 
     Attributes:
-        settings: of one game.
         state: the arrays (`state.WerewolfState`); after writing to them call `refresh`.
         population_names: the roles of the line-up.
-        privileged_view: whether pictures and words tell the roles and what the pack does, before the game is over.
-
-    Args:
-        settings: of one game.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
+        privileged_view: whether pictures and text show roles and the pack's actions before the end.
     """
 
     version = 1
@@ -102,21 +95,21 @@ class WerewolfWorld(ArrayWorld):
         seen = {name: field.array for name, field in fields.items()}
         self._views = TimeStep(seen, *self.outputs, {"action": mask})
 
-    # -- what users ask -----------------------------------------------------------------------------------------------
+    # -- what users read ----------------------------------------------------------------------------------------------
 
     @property
     def population(self) -> np.ndarray:
-        """(W, A) uint8, the role of each seat as its place in the line-up; the dead keep theirs."""
+        """(W, A) uint8, each seat's role by its place in the line-up, also of the dead."""
         return self._number[self.state.role]
 
     @property
     def late_reward(self) -> np.ndarray:
-        """(W, A) float32, with ``dead = "end_with_bootstrap"``: the team's result for seats that ended before the game did."""
+        """(W, A) float32, with ``dead = "end_with_bootstrap"``: the team's result for seats that ended early."""
         return self.state.late
 
     @property
     def reward_terms(self) -> np.ndarray:
-        """(W, A, 5) float32, the parts of the last reward in the order of `state.TERMS`, with ``reward_terms = true``."""
+        """(W, A, 5) float32, terms of the last reward in the order of `state.TERMS`, with ``reward_terms = true``."""
         return self.state.terms
 
     @property
@@ -131,7 +124,7 @@ class WerewolfWorld(ArrayWorld):
 
     @property
     def marginal(self) -> np.ndarray:
-        """(L, S) probabilities of the symbols at each place of a word, for ``arm = "signals_resampled"``; uniform at first."""
+        """(L, S) symbol probabilities by place, for ``arm = "signals_resampled"``; initially uniform."""
         return np.diff(self._tables.marginal, axis=1, prepend=0.0)
 
     @marginal.setter
@@ -145,7 +138,7 @@ class WerewolfWorld(ArrayWorld):
 
     @property
     def replay(self) -> np.ndarray:
-        """(G, D, phases, A, L) int16, words of recorded games for ``arm = "signals_replayed"``; none at first."""
+        """(G, D, phases, A, L) int16, recorded words for ``arm = "signals_replayed"``; initially none."""
         return self._tables.replay
 
     @replay.setter
@@ -171,7 +164,7 @@ class WerewolfWorld(ArrayWorld):
             raise UserError(f"{self.id}: {name} is no array of numbers; give a NumPy array") from None
 
     def visible(self, world: int, slot: int) -> Visible | None:
-        """The public table; it has roles in it with `privileged_view`, and is for nobody who plays then."""
+        """The public table; None with `privileged_view`, which shows roles."""
         return None if self.privileged_view else EVERYTHING
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide, ...]]:
@@ -186,7 +179,7 @@ class WerewolfWorld(ArrayWorld):
         return "night" if row.night else "day"
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        self.timestep  # noqa: B018 - refuses a world that was never reset
+        self.timestep  # noqa: B018 - raises before the first reset
         render.draw_moment(
             canvas, look(self.state, self.settings, world, self.privileged_view), self.settings
         )
@@ -204,7 +197,7 @@ class WerewolfWorld(ArrayWorld):
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
-        self.outputs.acting[which] = False  # until a phase begins, which some tables never come to
+        self.outputs.acting[which] = False  # a custom table may never begin a phase
         self._chunks.run(
             lambda _, lo, hi: step.begin_worlds(
                 self.state, self._sight, self._rules, self._tables, which, lo, hi
@@ -259,11 +252,11 @@ class WerewolfWorld(ArrayWorld):
 
 
 def action_names(settings: WerewolfSettings, seats: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What the choices are called: names on a ballot, then the places of a word."""
+    """Names of the choices of each head: names on a ballot, then the places of a word."""
     named = ["name"] if settings.names == 1 else [f"name {place + 1}" for place in range(settings.names)]
     words = [f"word {place + 1}" for place in range(len(settings.symbols))]
-    told = dict.fromkeys(named, (*seats, "nobody"))
-    return told | {
+    heads = dict.fromkeys(named, (*seats, "nobody"))
+    return heads | {
         word: tuple(f"symbol {number}" for number in range(symbols))  # as they are drawn and observed
         for word, symbols in zip(words, settings.symbols, strict=True)
     }

@@ -1,4 +1,4 @@
-"""One phase of every world: ballots and words are read, shown and counted; players may die; the next phase is reached."""
+"""One phase of every world: reads ballots and words, writes boards, counts, applies deaths, reaches the next phase."""
 
 import numpy as np
 
@@ -42,12 +42,12 @@ from interplay.worlds.werewolf.rules.votes import (
 from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, POTIONS_STAGE, REVOTE, SHOT_STAGE
 
 _ONE = np.uint64(1)
-AGAIN = NOBODY - 1  # a vote chose nobody yet: the tied are voted on again
+AGAIN = NOBODY - 1  # the vote is tied and repeated
 
 
 @kernel
 def step_worlds(state, sight, table, tables, scratch, action, s, first_world, end_world):
-    """One phase of every world of the range that is not over, and what is seen after it."""
+    """Plays and observes one phase of every world of the range that is not over."""
     rules = table[0]
     for w in range(first_world, end_world):
         if state.told[w]:
@@ -83,7 +83,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
 
 @kernel
 def begin_worlds(state, sight, table, tables, which, first_world, end_world):
-    """Starts the games of the worlds in `which`; `look_at_worlds` shows them."""
+    """Starts the games of the worlds in `which`; `look_at_worlds` writes the observations."""
     rules = table[0]
     for w in range(first_world, end_world):
         if which[w]:
@@ -95,21 +95,21 @@ def begin_worlds(state, sight, table, tables, which, first_world, end_world):
 
 @kernel
 def look_at_worlds(state, sight, table, tables, scratch, which, s, first_world, end_world):
-    """Makes everything that is seen of the worlds in `which` anew from the state."""
+    """Recomputes the observations of the worlds in `which`."""
     rules = table[0]
     for w in range(first_world, end_world):
         if not which[w]:
             continue
         show_pack(state, sight, rules, tables, w)
         room = state.room[w]
-        for number in (room.public_phase, room.pack_phase, room.block_phase):  # the last one on top
+        for number in (room.public_phase, room.pack_phase, room.block_phase):  # the last one overwrites
             show_boards(state, sight, rules, w, number)
         write_masks(state, sight, rules, tables, scratch, s, w, True)
 
 
 @phase
 def play_row(state, rules, tables, scratch, action, s, w):
-    """A row of the table, or a revote; returns whether the game goes on to the next phase."""
+    """Plays a row of the table, or a revote; returns whether the phase is finished."""
     room = state.room[w]
     resolver, public = tables.resolver[room.row], tables.audience[room.row] != PACK
     if resolver == EXECUTED and room.stage == IN_TABLE:
@@ -134,7 +134,7 @@ def play_row(state, rules, tables, scratch, action, s, w):
 
 @phase
 def resolve_kill(state, rules, tables, scratch, s, w):
-    """Looks, guards, counts the attack; the victim dies now, or after a witch was asked."""
+    """Resolves the night: the victim dies now, or after a witch's choice."""
     room = state.room[w]
     if rules.private:
         divine(state, rules, tables, scratch, s, w)
@@ -165,7 +165,7 @@ def resolve_kill(state, rules, tables, scratch, s, w):
 
 @phase
 def resolve_execution(state, rules, tables, scratch, s, w):
-    """Counts the votes; somebody dies, nobody does, or the tied are voted on again."""
+    """Counts the votes: an execution, none, or a revote."""
     room = state.room[w]
     voters = count_ballots(state, rules, scratch, s, w, VOTE)
     best, sharing = find_top(rules, scratch, s)
@@ -197,7 +197,7 @@ def resolve_execution(state, rules, tables, scratch, s, w):
 
 @phase
 def shoot(state, rules, scratch, s, w):
-    """A dying hunter's shot."""
+    """Applies a dying hunter's shot."""
     room = state.room[w]
     name = scratch.ballots[s, room.shooter, 0]
     room.chosen = name
@@ -211,7 +211,7 @@ def shoot(state, rules, scratch, s, w):
 
 @phase
 def go_on(state, rules, tables, w):
-    """Asks the next dying hunter, or ends the phase: the day passes, the end is tested, the walk goes on."""
+    """Lets the next dying hunter act, or ends the phase: day, end test, next row."""
     room = state.room[w]
     if room.shots > 0:
         ask_hunter(state, rules, w)

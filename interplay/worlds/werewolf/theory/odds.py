@@ -1,7 +1,7 @@
 """Exact odds under random play (specification 14): wolves and villagers, night first, plurality, ties at random.
 
-At night a villager dies. By day, because everybody is as likely to be executed as anybody else, the chance that a wolf is
-executed is the wolves' share of the living. Wolves win at parity, tested after each death.
+At night a villager dies. By day all are equally likely to be executed, so the chance of executing a wolf is the wolves' share of the
+living. Wolves win at parity, tested after each death.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import comb
 
 @cache
 def villagers_win(wolves: int, villagers: int, day: bool = False) -> Fraction:
-    """The chance of a village with so many living, before a night or, with `day`, before a vote; by recurrence.
+    """The villagers' chance of winning before a night or, with `day`, before a vote; by recurrence.
 
     Example:
         >>> 1 - villagers_win(2, 4)
@@ -30,7 +30,7 @@ def villagers_win(wolves: int, villagers: int, day: bool = False) -> Fraction:
 
 
 def closed_form(wolves: int, living: int) -> Fraction:
-    """The same for a first day with so many living, N, as a sum (14.2; Migdal 2010 for odd N). Valid for wolves < N - wolves.
+    """`villagers_win` before a vote with N = `living`, as a sum (14.2; Migdal 2010 for odd N), for wolves < N - wolves.
 
     Example:
         >>> closed_form(3, 8) == villagers_win(3, 5, day=True)
@@ -55,7 +55,7 @@ def expected_days(wolves: int, villagers: int) -> Fraction:
 
 
 def balanced_wolves(players: int) -> int:
-    """The number of wolves with which the odds are nearest to even; the smaller one of two.
+    """The number of wolves with the most even odds; the smaller of two.
 
     Example:
         >>> balanced_wolves(21)
