@@ -1,4 +1,4 @@
-"""State -> drawing primitives: the board, what lies and burns on it, the bombs with their lives, the players."""
+"""State -> drawing primitives: board, items, flames, bombs with their lives, players."""
 
 from __future__ import annotations
 
@@ -44,12 +44,7 @@ def draw(
 ) -> None:
     """Draws world `w`; row i of the layer ``agents`` is slot i.
 
-    Args:
-        canvas: where.
-        state: of the batch.
-        settings: of one game.
-        w: number of the world.
-        eyes: the player whose fog is drawn; None draws the windows of all who live.
+    With `eyes`, a player, its fog is drawn; None draws the windows of all living players.
     """
     size = settings.size
     canvas.show(0, 0, size, size, up="south")
@@ -91,20 +86,20 @@ def draw(
 
 
 def visible(state: PommermanState, settings: PommermanSettings, w: int, slot: int) -> Visible:
-    """What of the scene a player sees: its window, without the reach of bombs, which walls outside of it may end."""
+    """The layers and rows that a player sees: its window, without the reach of bombs, which may depend on walls outside it."""
     if settings.fog is None:
         return EVERYTHING
     size = settings.size
     row, col = (axis.reshape(-1) for axis in np.indices((size, size)))
     x, y = _places(state, settings, w)
     window = np.maximum(abs(col + 0.5 - x[slot]), abs(row + 0.5 - y[slot])) <= settings.fog
-    plain = window & (_inner(state.flame[w], size).reshape(-1) == 0)  # flames are seen, not what they burn on
+    plain = window & (_inner(state.flame[w], size).reshape(-1) == 0)  # flames hide the ground below them
     own = np.arange(settings.players) == slot
     agent, bomb = state.agent[w], state.bomb[w]
     near = np.maximum(abs(x - x[slot]), abs(y - y[slot])) <= settings.fog
     down, across = np.divmod(bomb["cell"].astype(np.int64), size + 2)
     seen = np.maximum(abs(across - 0.5 - x[slot]), abs(down - 0.5 - y[slot])) <= settings.fog
-    # Older bombs stand first, so that places would tell of those that are not seen.
+    # Bombs are sorted by age: their row numbers would reveal bombs out of view.
     bombs = np.flatnonzero(seen & (np.arange(settings.bombs) < int(state.room["bombs"][w])))
     return {
         "ground": window.reshape(size, size),
@@ -121,7 +116,7 @@ def visible(state: PommermanState, settings: PommermanSettings, w: int, slot: in
 
 
 def draw_fire(canvas: Canvas, row: np.ndarray, col: np.ndarray, flame: np.ndarray) -> None:
-    """Flames, the darker and larger the longer they burn."""
+    """Flames, darker and larger the longer they last."""
     colour = np.array(FIRE, np.uint8)[np.clip(flame, 1, FLAME_LIFE) - 1]
     half = 0.26 + 0.08 * flame
     words = {"flames": "#{:02x}{:02x}{:02x}".format(*FIRE[0])}
@@ -129,7 +124,7 @@ def draw_fire(canvas: Canvas, row: np.ndarray, col: np.ndarray, flame: np.ndarra
 
 
 def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
-    """Bombs with the steps that they have left, faintly how far they reach, and where they slide."""
+    """Bombs with the steps left, their reach, and their direction."""
     bomb, side = state.bomb[w], settings.size + 2
     absent = np.arange(settings.bombs) >= int(state.room["bombs"][w])
     row, col = np.divmod(bomb["cell"].astype(np.int64), side)
@@ -179,7 +174,7 @@ def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSetting
 
 
 def draw_agents(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
-    """The players in the colours of their sides; the dead stay as a faint mark where they fell."""
+    """Players in the colours of their sides; dead ones leave a faint mark."""
     agent, x, y = state.agent[w], *_places(state, settings, w)
     sides = np.arange(settings.players) % (2 if settings.teams else settings.players)
     canvas.circles(
@@ -206,7 +201,7 @@ def draw_fog(
     col: np.ndarray,
     eyes: int | None,
 ) -> None:
-    """The window that each living player sees; for the player `eyes`, fog over all that it does not see."""
+    """The window of each living player; with `eyes`, fog over the cells outside that player's."""
     x, y = _places(state, settings, w)
     reach = (settings.fog or 0) + 0.5
     left, right = np.clip(x - reach, 0, settings.size), np.clip(x + reach, 0, settings.size)
@@ -235,7 +230,7 @@ def draw_fog(
 
 
 def draw_counts(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
-    """The caption, and what everybody has."""
+    """The caption, and a table of the players."""
     agent, over = state.agent[w], bool(state.room["over"][w])
     row = [int(state.room["steps"][w]), int(agent["alive"].sum()), int(state.room["bombs"][w])]
     canvas.table("status", ["step", "alive", "bombs"], [row], caption=True)
@@ -253,7 +248,7 @@ def draw_counts(canvas: Canvas, state: PommermanState, settings: PommermanSettin
 
 
 def _reach(state: PommermanState, settings: PommermanSettings, w: int) -> np.ndarray:
-    """(K, 5) how far from its middle each live bomb's fire goes, in cells, by direction."""
+    """(K, 5) reach of each live bomb's fire from its centre, in cells, by direction."""
     ground, side = state.ground[w], settings.size + 2
     ends = np.zeros((settings.bombs, 5))
     for k, bomb in enumerate(state.bomb[w, : int(state.room["bombs"][w])]):
@@ -274,6 +269,6 @@ def _inner(cells: np.ndarray, size: int) -> np.ndarray:
 
 
 def _places(state: PommermanState, settings: PommermanSettings, w: int) -> tuple[np.ndarray, np.ndarray]:
-    """x and y of the players' cells' middles, (A,) each."""
+    """x and y of the players' cell centres, (A,) each."""
     row, col = np.divmod(state.agent["cell"][w].astype(np.int64), settings.size + 2)
     return col - 0.5, row - 0.5

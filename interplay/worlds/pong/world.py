@@ -31,14 +31,8 @@ ACTIONS = 6
 class PongWorld(ArrayWorld):
     """W games of Pong; slot 0 plays on the left, slot 1 on the right, and each sees itself on the left.
 
-    With `follow` the game itself moves a bat as the published opponent moves: a whole step each time, which no action does. Its slot
-    is there and earns, but never acts.
-
-    Args:
-        settings: of one game.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
+    With `follow` the game moves a bat as the published opponent does: a whole step each time, which no action does. That slot is
+    rewarded but never acts. `threads` does not change the results.
     """
 
     version = 1
@@ -70,14 +64,14 @@ class PongWorld(ArrayWorld):
         )
         seen = {name: getattr(self._sight, name).view() for name in space.spaces}
         for array in seen.values():
-            array.flags.writeable = False  # pictures are not painted anew in each step
+            array.flags.writeable = False  # pictures are only partly repainted in each step
         self._views = TimeStep(seen, *self.outputs)  # no mask: every action is always legal
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Of this episode so far: ``points`` (W, A) and ``rounds`` (W,).
+        """Of the current episode: ``points`` (W, A) and ``rounds`` (W,).
 
-        ``outcome`` (W, A) is +1 for more points than the other, -1 for fewer, 0 for as many, once the episode is over; NaN before.
+        ``outcome`` (W, A) is +1 for more points than the other, -1 for fewer, 0 for a tie; NaN until the episode is over.
         """
         points, over = self.state.bat["points"], np.asarray(self.outputs.over)
         return {
@@ -87,13 +81,13 @@ class PongWorld(ArrayWorld):
         }
 
     def global_state(self) -> np.ndarray:
-        """The numbers that the left player sees or would see, (W, 11)."""
+        """The left player's numbers, (W, 11), also when pictures are observed."""
         numbers = np.empty((self.num_worlds, NUMBERS), np.float32)
         write_global_state(self.state, self._table, numbers)
         return numbers
 
     def controls(self, slot: int) -> Controls:
-        """The bat goes up and down; without a key it glides, as it does without force."""
+        """Keys move the bat; without a key it glides."""
         return Controls(
             {
                 "ArrowUp": {"bat": "up"},
