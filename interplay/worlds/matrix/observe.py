@@ -1,4 +1,4 @@
-"""What the agents of the matrix games see, and the worlds' global states; all arrays are new, float32 and between 0 and 1."""
+"""Observations of the matrix games and their global states; new float32 arrays from 0 to 1."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def unit_box(*shape: int) -> spaces.Box:
 
 
 def one_hot(values: np.ndarray, size: int) -> np.ndarray:
-    """(..., size) float32: 1 in the column that each number names."""
+    """(..., size) float32."""
     return np.eye(size, dtype=np.float32)[values]
 
 
 def see_recall(state: MatrixState, cues: int, length: int) -> dict[str, np.ndarray]:
-    """``cue`` in the first step alone, and ``choose``: whether the choice is now."""
+    """``cue``, in the first step only, and ``choose``: 1 in the step of the choice."""
     shown = one_hot(state.cue, cues) * (state.steps == 0)[:, None, None]
     choosing = np.broadcast_to(state.steps[:, None, None] == length - 1, (*state.cue.shape, 1))
     return {"cue": shown, "choose": choosing.astype(np.float32)}

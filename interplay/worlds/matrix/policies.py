@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only the observation and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Recall(Policy):
 
 
 class Climb(Policy):
-    """Both choose the row and the column of the highest payoff."""
+    """Both choose the pair with the highest payoff."""
 
     name = "optimal"
     choice = int(np.argmax(np.max(config.CLIMBING, axis=1)))
@@ -45,14 +45,14 @@ class Climb(Policy):
 
 
 class Cautious(Climb):
-    """Chooses what is best if the other does its worst."""
+    """Maximises the worst-case payoff."""
 
     name = "cautious"
     choice = int(np.argmax(np.min(config.CLIMBING, axis=1)))
 
 
 class Rock(Policy):
-    """Rock, always."""
+    """Always rock."""
 
     name = "rock"
     choice = 0
@@ -62,21 +62,21 @@ class Rock(Policy):
 
 
 class Paper(Rock):
-    """Paper, always."""
+    """Always paper."""
 
     name = "paper"
     choice = 1
 
 
 class Scissors(Rock):
-    """Scissors, always."""
+    """Always scissors."""
 
     name = "scissors"
     choice = 2
 
 
 class Name(Policy):
-    """Names the own cue."""
+    """Names its own cue."""
 
     name = "optimal"
 
