@@ -364,7 +364,7 @@ def test_it_is_stepped_by_kernels_with_two_kinds():
 
 
 def test_talking_brings_messages_together():
-    """Not always all the way: who is done is silent, so a last one behind a blocker may stay apart until the time limit."""
+    """Not always completely: a done agent is silent, so one behind a blocker may stay apart until the time limit."""
     world = interplay.make_world(ID, num_worlds=32)
     world.reset()
     before = world.metrics["spread"].mean()

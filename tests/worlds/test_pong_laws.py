@@ -85,7 +85,7 @@ def first_difference(see, steps, **options):
 @pytest.mark.parametrize("follow", ["none", "left", "right"])
 @pytest.mark.parametrize("see", ["numbers", "pictures"])
 def test_mirrored_games_stay_mirrored(see, follow):
-    """To the end of an episode, serves included: they are drawn alike and go to who lost."""
+    """To the end of an episode, serves included: they are drawn alike and go to the loser."""
     assert first_difference(see, 300 if see == "pictures" else 2_500, follow=follow) is None
 
 
@@ -121,7 +121,7 @@ def test_ball_and_bats_stay_in_the_field_and_points_are_zero_sum(options):
 
 
 def test_every_episode_has_its_own_outcome():
-    """Three in a row: each ends after 20 rounds with the sign of its own points, which begin anew."""
+    """Three in a row: each ends after 20 rounds with the sign of its points, which restart at 0."""
     world, rng = pong(40), seeding.generator(2)
     world.reset()
     for _ in range(3):
@@ -141,7 +141,7 @@ def test_every_episode_has_its_own_outcome():
 
 
 def test_a_round_that_takes_too_long_is_nobodys():
-    """After more than ten steps: the ball is still on its way, the eleventh step ends the round."""
+    """The eleventh step ends a round of ten, while the ball is still flying."""
     world = pong(3, round_steps=10, rounds=4)
     world.reset()
     for step in range(1, 45):
@@ -284,7 +284,7 @@ def test_where_the_ball_goes(thrown_at, comes_back):
 
 
 def test_quirks_by_hand():
-    """The published contact goes back along the ball's way; a hit on the right asks the left bat; -0.25 goes up."""
+    """The published contact extrapolates backwards; a hit on the right reads the left bat; -0.25 goes up."""
     assert thrown(22, 106, -4, -8, 100, classic_quirks=True) == (20.0, 110.0, 4.0, 4.0)
     assert thrown(136, 112, 4, 0, 100, 2.0, seat=1, classic_quirks=True)[2:] == (-4.0, 4.0)  # as if it stood
     assert thrown(22, 104, -4, 0, 100, classic_quirks=True)[3] == -4.0
@@ -376,7 +376,7 @@ def test_numbers_by_hand():
 
 
 def test_whole_pictures_by_hand():
-    """White around a black field, white bats and ball; the mirrored picture has the score the right way round."""
+    """White around a black field, white bats and ball; the mirrored picture's score is not mirrored."""
     world = pong()
     world.reset()
     ball, bat = world.state.ball, world.state.bat

@@ -1,4 +1,4 @@
-"""Boards: what a phase's speakers emitted, as it is shown, and who may see it (specification 3, 7 and 18)."""
+"""Boards: the speakers' names and words, as shown, and their viewers (specification 3, 7 and 18)."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_actions_that_are_none(action, said, illegal):
 
 @pytest.mark.parametrize("names", [1, 3])
 def test_illegal_ballots_are_resampled_or_refused_as_set(names):
-    """The dead, pass, and a pack mate: by the setting replaced by somebody legal and counted, or refused with nothing done."""
+    """Dead players, pass, and a pack mate: replaced by legal names and counted, or refused without effect."""
     for choice in ("pass", "mate"):
         strict, lenient = (
             game("9", seed=5, illegal=how, ballot_len=names, vote_depth=names)
