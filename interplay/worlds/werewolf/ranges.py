@@ -40,7 +40,7 @@ from interplay.worlds.werewolf.state import (
 _DAYS = 2**14  # far above the days of any game
 
 
-class Sound:
+class ValidStates:
     """The valid states of one kind of game."""
 
     def __init__(self, settings: WerewolfSettings, tables: Tables) -> None:

@@ -26,7 +26,7 @@ from interplay.worlds.werewolf.drawing import chronicle
 from interplay.worlds.werewolf.drawing.spectator import look, row_in_view
 from interplay.worlds.werewolf.guides import guides_of
 from interplay.worlds.werewolf.phases import phase_names
-from interplay.worlds.werewolf.ranges import Sound
+from interplay.worlds.werewolf.ranges import ValidStates
 from interplay.worlds.werewolf.roles import NAMES
 from interplay.worlds.werewolf.rules import step
 from interplay.worlds.werewolf.rules.numbers import rules_of, tables_of
@@ -88,7 +88,7 @@ class WerewolfWorld(ArrayWorld):
         self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._rules, self._tables = rules_of(settings), tables_of(settings)
-        self._sound = Sound(settings, self._tables)
+        self._valid = ValidStates(settings, self._tables)
         s, mask = self.state, self._sight.mask.view()
         mask.flags.writeable = False
         self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
@@ -245,10 +245,10 @@ class WerewolfWorld(ArrayWorld):
         return arrays_of(self.state)
 
     def state_ranges(self) -> Mapping[str, Range]:
-        return self._sound.ranges()
+        return self._valid.ranges()
 
     def state_laws(self) -> Sequence[Law]:
-        return self._sound.laws()
+        return self._valid.laws()
 
 
 def action_names(settings: WerewolfSettings, seats: Sequence[str]) -> dict[str, tuple[str, ...]]:

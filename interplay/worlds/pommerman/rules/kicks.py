@@ -23,7 +23,7 @@ def kick_bombs(state, rules, scratch, thread, action, w):
         scratch.kicks[thread, a] = NOWHERE
     for k in range(state.room[w].bombs):
         bomb_next[k] = NOWHERE
-        a = who_wants(want, bomb_want[k], rules.players)
+        a = agent_moving_to(want, bomb_want[k], rules.players)
         if a == NOWHERE:
             continue
         bomb, person = state.bomb[w, k], state.agent[w, a]
@@ -49,7 +49,7 @@ def kick_bombs(state, rules, scratch, thread, action, w):
 
 
 @phase
-def who_wants(want, cell, players):
+def agent_moving_to(want, cell, players):
     """The agent moving to a cell, or NOWHERE."""
     for a in range(players):
         if want[a] == cell:

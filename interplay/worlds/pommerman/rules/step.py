@@ -20,7 +20,7 @@ def step_worlds(state, sight, table, scratch, action, thread, first_world, end_w
         if rules.late_collapse:
             collapse(state, rules, w)
         age_flames(state, w)
-        hear_words(state, rules, action, w)
+        store_words(state, rules, action, w)
         move_all(state, rules, scratch, thread, action, w)
         explode_bombs(state, rules, scratch, thread, w)
         kill_burning(state, rules, w)
@@ -64,7 +64,7 @@ def clear_events(state, rules, w):
 
 
 @phase
-def hear_words(state, rules, action, w):
+def store_words(state, rules, action, w):
     """Stores the words sent in this step; dead agents are silent."""
     for a in range(rules.players):
         for k in range(state.words.shape[2]):

@@ -36,15 +36,15 @@ def describe(moment: Moment, settings: WerewolfSettings) -> Iterator[Line]:
     for event in happenings(moment):
         yield line(Span(event, strong=True))
     if moment.over:
-        yield from unmasked(moment)
+        yield from reveal_roles(moment)
 
 
 def heading(moment: Moment) -> str:
     """E.g. ``"day 0, day talk, round 2 of 3"``."""
     if moment.phase == "":
-        return f"the game begins with the {plainly(moment.following)}"
+        return f"the game begins with the {spaced(moment.following)}"
     several = f", round {moment.round} of {moment.rounds}" if moment.rounds > 1 else ""
-    return f"day {moment.day}, {plainly(moment.phase)}{several}"
+    return f"day {moment.day}, {spaced(moment.phase)}{several}"
 
 
 def happenings(moment: Moment) -> Iterator[str]:
@@ -132,7 +132,7 @@ def claim(parts: np.ndarray, players: int, short: bool = False) -> str:
     return f"{VERBS[verb]}{about} {ROLES[role].mark if short else NAMES[role]}"
 
 
-def unmasked(moment: Moment) -> Iterator[Line]:
+def reveal_roles(moment: Moment) -> Iterator[Line]:
     """The seats of each role, once the game is over."""
     for number, role in enumerate(ROLES):
         seats = np.flatnonzero(moment.roles == number)
@@ -151,7 +151,7 @@ def listed(seats: np.ndarray) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
-def plainly(name: str) -> str:
+def spaced(name: str) -> str:
     """A phase's name with spaces: ``"day talk"``."""
     return name.replace("_", " ")
 

@@ -13,7 +13,7 @@ from interplay.worlds.werewolf.drawing.chronicle import (
     crew,
     happenings,
     heading,
-    plainly,
+    spaced,
     word,
 )
 from interplay.worlds.werewolf.drawing.spectator import fate_of
@@ -56,7 +56,7 @@ def draw_banner(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> N
     night = np.array([not moment.night])
     canvas.circles("shade", [1.75], [middle - 0.2], 0.62, colour=fill[None], outline=False, absent=night)
     left, right = heading(moment), "; ".join(happenings(moment))
-    after = "the game is over" if moment.over else f"next: {plainly(moment.following)}"
+    after = "the game is over" if moment.over else f"next: {spaced(moment.following)}"
     alive = f"{int(moment.alive.sum())} of {len(moment.alive)} live"
     canvas.labels(
         "heading",
@@ -137,7 +137,7 @@ def draw_middle(
     elif moment.phase == "":
         text = crew(settings)
     elif not moment.shown:
-        text = "the village sleeps" if moment.night else plainly(moment.phase)
+        text = "the village sleeps" if moment.night else spaced(moment.phase)
     size = fit(2.0 if moment.over else 1.3, text, 17.0)
     x, y, over = [middle[0]], [middle[1]], np.array([moment.over])
     half = 0.23 * size * len(text) + 0.6
@@ -155,7 +155,7 @@ def write_tables(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> 
     """The same as tables: status, a row per seat, and the knowledge of extra roles."""
     status = [
         heading(moment),
-        plainly(moment.following),
+        spaced(moment.following),
         int(moment.alive.sum()),
         "; ".join(happenings(moment)),
         moment.audience,

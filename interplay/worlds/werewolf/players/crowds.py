@@ -76,11 +76,11 @@ def want_silent(ours, boards, word, wanted):
     for w in range(ours.shape[0]):
         for a in range(n):
             for i in range(n if ours[w, a] else 0):
-                wanted[w, a, i] = not says(boards.words, w, i, word)
+                wanted[w, a, i] = not begins_with(boards.words, w, i, word)
 
 
 @phase
-def says(words, w, i, word):
+def begins_with(words, w, i, word):
     """Whether a seat's word begins with `word`."""
     other = 0
     for place in range(word.shape[0]):

@@ -54,7 +54,7 @@ def bury(state, rules, tables, scratch, s, w):
 
 
 @phase
-def tell_mediums(state, rules, tables, w, executed):
+def inform_mediums(state, rules, tables, w, executed):
     """Gives living mediums the executed seat's species."""
     if not rules.private or executed == NOBODY:
         return

@@ -9,7 +9,7 @@ from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, SHOT_STAGE
 
 
 @phase
-def walk_on(state, rules, tables, w):
+def advance_row(state, rules, tables, w):
     """Goes to the next round or row with actors."""
     room = state.room[w]
     room.stage = IN_TABLE
@@ -36,7 +36,7 @@ def find_row(state, rules, tables, w):
         held = held and (tables.only_day[row] == ANY_DAY or tables.only_day[row] == room.day)
         if not held and tables.resolver[row] == EXECUTED:
             room.day += 1  # a day without a vote passes too
-        if held and tables.rounds[row] > 0 and ask_row(state, rules, tables, w, row):
+        if held and tables.rounds[row] > 0 and set_actors(state, rules, tables, w, row):
             room.phase = tables.phase[row]
             return
         room.row = next_row(rules, row)
@@ -46,14 +46,14 @@ def find_row(state, rules, tables, w):
 
 
 @phase
-def ask_row(state, rules, tables, w, row):
+def set_actors(state, rules, tables, w, row):
     """Sets the abilities and acting seats of a row; returns whether any seat acts."""
     role, alive, ability, acting = state.role[w], state.alive[w], state.ability[w], state.acting[w]
     count = 0
     for i in range(rules.players):
         found = tables.ability[row, role[i]] * alive[i]
         if rules.private:
-            found = without_nothing(state, rules, w, i, found)
+            found = drop_useless(state, rules, w, i, found)
         ability[i] = found
         acting[i] = found != NONE
         count += found != NONE
@@ -61,7 +61,7 @@ def ask_row(state, rules, tables, w, row):
 
 
 @phase
-def without_nothing(state, rules, w, i, ability):
+def drop_useless(state, rules, w, i, ability):
     """The ability, or NONE if it has no target."""
     if ability != DIVINE and ability != GUARD:
         return ability
@@ -92,7 +92,7 @@ def can_guard(state, rules, w, i, j):
 
 
 @phase
-def ask_witches(state, rules, w):
+def set_brewers(state, rules, w):
     """Sets the witches that can act this night; returns whether any can."""
     wakes = False
     for i in range(rules.players):
@@ -117,7 +117,7 @@ def can_brew(state, w, i):
 
 
 @phase
-def ask_hunter(state, rules, w):
+def set_shooter(state, rules, w):
     """Sets the first pending hunter as the acting seat."""
     room = state.room[w]
     room.stage = SHOT_STAGE
@@ -132,7 +132,7 @@ def ask_hunter(state, rules, w):
 
 
 @phase
-def ask_nobody(state, rules, w):
+def clear_actors(state, rules, w):
     """Clears abilities and acting seats of a world that is over."""
     for i in range(rules.players):
         state.ability[w, i] = NONE

@@ -18,7 +18,7 @@ from interplay.worlds.werewolf.state import NOBODY
 
 
 @phase
-def hear(state, sight, rules, scratch, action, s, w):
+def read_ballots(state, sight, rules, scratch, action, s, w):
     """Reads ballots into `scratch.ballots`; an illegal name becomes a uniform legal one and is counted (specification 1)."""
     n, names = rules.players, rules.names
     ballots, mask, acting = scratch.ballots[s], sight.mask[w], state.acting[w]

@@ -12,24 +12,24 @@ from interplay.worlds.werewolf.rules.deaths import (
     decide_winner,
     end_dead,
     end_everybody,
+    inform_mediums,
     mark_dying,
-    tell_mediums,
 )
-from interplay.worlds.werewolf.rules.flow import ask_hunter, ask_nobody, ask_witches, find_row, walk_on
+from interplay.worlds.werewolf.rules.flow import advance_row, clear_actors, find_row, set_brewers, set_shooter
 from interplay.worlds.werewolf.rules.night import break_dawn, brew, divine, guard, look_at_victim
 from interplay.worlds.werewolf.rules.rewards import charge_accord, charge_day, settle_teams
 from interplay.worlds.werewolf.rules.speech import (
-    hear,
+    read_ballots,
     remember_board,
     write_board,
 )
 from interplay.worlds.werewolf.rules.tally import (
+    add_count,
+    add_drift,
+    add_execution,
+    add_kill,
+    add_suicides,
     compare_with_talk,
-    note_count,
-    note_drift,
-    note_execution,
-    note_kill,
-    note_suicides,
 )
 from interplay.worlds.werewolf.rules.votes import (
     call_revote,
@@ -63,7 +63,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
         room.ended_day = room.day
         room.chosen = NOBODY
         room.tied = False
-        hear(state, sight, rules, scratch, action, s, w)
+        read_ballots(state, sight, rules, scratch, action, s, w)
         goes_on = True
         if room.stage == POTIONS_STAGE:
             brew(state, rules, scratch, s, w)
@@ -74,7 +74,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
             goes_on = play_row(state, rules, tables, scratch, action, s, w)
         if goes_on:
             bury(state, rules, tables, scratch, s, w)
-            go_on(state, rules, tables, w)
+            finish_phase(state, rules, tables, w)
         if not rules.spectate and state.told[w] and not room.over:
             end_dead(state, rules, w)
         show_boards(state, sight, rules, w, room.ended_phase)
@@ -141,8 +141,8 @@ def resolve_kill(state, rules, tables, scratch, s, w):
     voters = count_ballots(state, rules, scratch, s, w, ATTACK)
     best, sharing = find_top(rules, scratch, s)
     second = find_second(rules, scratch, s, best, sharing)
-    note_count(state, rules, tables, scratch, s, w, voters, best, second)
-    note_kill(state, rules, scratch, s, w, ATTACK)
+    add_count(state, rules, tables, scratch, s, w, voters, best, second)
+    add_kill(state, rules, scratch, s, w, ATTACK)
     victim = NOBODY
     if sharing > 0:
         victim = np.int64(draw_among(state, scratch, s, w, sharing))
@@ -155,7 +155,7 @@ def resolve_kill(state, rules, tables, scratch, s, w):
         victim = guard(state, rules, scratch, s, w, victim)
     room.victim = victim
     state.told[w] = True
-    if rules.private and ask_witches(state, rules, w):
+    if rules.private and set_brewers(state, rules, w):
         room.stage = POTIONS_STAGE
         look_at_victim(state, rules, w)
         return False
@@ -170,7 +170,7 @@ def resolve_execution(state, rules, tables, scratch, s, w):
     voters = count_ballots(state, rules, scratch, s, w, VOTE)
     best, sharing = find_top(rules, scratch, s)
     second = find_second(rules, scratch, s, best, sharing)
-    note_count(state, rules, tables, scratch, s, w, voters, best, second)
+    add_count(state, rules, tables, scratch, s, w, voters, best, second)
     chosen = choose_execution(state, rules, scratch, s, w, best, sharing)
     room.tied = sharing > 1
     if chosen == AGAIN:
@@ -187,10 +187,10 @@ def resolve_execution(state, rules, tables, scratch, s, w):
         mark_dying(scratch, s, rules.players, chosen)
         if rules.history > 0:
             state.past_chosen[w, 0] = chosen
-    note_suicides(state, rules, scratch, s, w, voters)
-    note_drift(state, rules, scratch, s, w)
-    note_execution(state, tables, w, chosen)
-    tell_mediums(state, rules, tables, w, chosen)
+    add_suicides(state, rules, scratch, s, w, voters)
+    add_drift(state, rules, scratch, s, w)
+    add_execution(state, tables, w, chosen)
+    inform_mediums(state, rules, tables, w, chosen)
     room.executed = chosen
     return True
 
@@ -210,11 +210,11 @@ def shoot(state, rules, scratch, s, w):
 
 
 @phase
-def go_on(state, rules, tables, w):
+def finish_phase(state, rules, tables, w):
     """Lets the next dying hunter act, or ends the phase: day, end test, next row."""
     room = state.room[w]
     if room.shots > 0:
-        ask_hunter(state, rules, w)
+        set_shooter(state, rules, w)
         return
     resolver = tables.resolver[room.row]
     if resolver == EXECUTED:
@@ -222,9 +222,9 @@ def go_on(state, rules, tables, w):
     if resolver != TALKED:
         decide_winner(state, rules, w)
     if not room.over:
-        walk_on(state, rules, tables, w)
+        advance_row(state, rules, tables, w)
     if room.over:
         settle_teams(state, rules, tables, w)
         end_everybody(state, rules, w)
-        ask_nobody(state, rules, w)
+        clear_actors(state, rules, w)
         state.told[w] = True

@@ -8,7 +8,7 @@ from interplay.worlds.werewolf.state import NOBODY
 
 
 @phase
-def note_count(state, rules, tables, scratch, s, w, voters, best, second):
+def add_count(state, rules, tables, scratch, s, w, voters, best, second):
     """Of every count: the margin, and the entropy of the counted names."""
     tally, votes = state.tally[w], scratch.votes[s]
     tally.counted += 1
@@ -24,7 +24,7 @@ def note_count(state, rules, tables, scratch, s, w, voters, best, second):
 
 
 @phase
-def note_kill(state, rules, scratch, s, w, ability):
+def add_kill(state, rules, scratch, s, w, ability):
     """Of every kill: whether the pack's first names differ."""
     tally = state.tally[w]
     tally.kills += 1
@@ -38,7 +38,7 @@ def note_kill(state, rules, scratch, s, w, ability):
 
 
 @phase
-def note_suicides(state, rules, scratch, s, w, voters):
+def add_suicides(state, rules, scratch, s, w, voters):
     """Of every execution: the share of self-votes by first name, and wolves' votes on wolves."""
     tally, ballots, role, ability = state.tally[w], scratch.ballots[s], state.role[w], state.ability[w]
     suicides, wolf_votes, busses = 0, 0, 0
@@ -56,7 +56,7 @@ def note_suicides(state, rules, scratch, s, w, voters):
 
 
 @phase
-def note_execution(state, tables, w, chosen):
+def add_execution(state, tables, w, chosen):
     """Of every concluded execution: whether it chose a seat, and a wolf."""
     tally = state.tally[w]
     tally.executions += 1
@@ -177,7 +177,7 @@ def count_shared(ballot, other, names):
 
 
 @phase
-def note_drift(state, rules, scratch, s, w):
+def add_drift(state, rules, scratch, s, w):
     """The share of a ballot's places that changed since the last execution, for voters in both."""
     tally, ballots, last, b = state.tally[w], scratch.ballots[s], state.last_votes[w], rules.names
     first = tally.executions == 0

@@ -21,8 +21,8 @@ from interplay.worlds.werewolf.theory.likelihood import (
     reads_names,
     spoke,
     villager_names,
-    villager_says,
-    wolf_says,
+    villager_word_likelihood,
+    wolf_word_likelihood,
 )
 
 
@@ -65,7 +65,7 @@ def weigh_board(evidence, creed, sets, w):
     for j in range(evidence.alive.shape[1]):
         sets.villager[j] = 0.0
         if spoke(evidence, w, j):
-            row = villager_says(evidence, creed, w, j) + villager_names(evidence, creed, w, j)
+            row = villager_word_likelihood(evidence, creed, w, j) + villager_names(evidence, creed, w, j)
             sets.must[w, j] |= row == -np.inf
             sets.villager[j] = row if row > -np.inf else 0.0
     for m in range(creed.wolves.shape[0]):
@@ -87,7 +87,7 @@ def weigh_set(evidence, creed, sets, w, way, h):
         j = sets.members[h, place]
         if not spoke(evidence, w, j):
             continue
-        total += wolf_says(evidence, creed, w, j) - sets.villager[j]
+        total += wolf_word_likelihood(evidence, creed, w, j) - sets.villager[j]
         if not reads_names(evidence, creed, w):
             continue
         if outside == 0 or way in (ANY, NAMES) or (way == AS_ONE and not one):
@@ -176,7 +176,7 @@ def heaviest(sets, told, w, i):
     """The greatest weight among a viewer's possible sets; -1: among all sets."""
     top = -np.inf
     for h in range(sets.members.shape[0]):
-        if i < 0 or thinkable(sets, told, w, i, h, True):
+        if i < 0 or is_possible(sets, told, w, i, h, True):
             for m in range(sets.weight.shape[1]):
                 top = max(top, sets.weight[w, m, h])
     return top
@@ -194,7 +194,7 @@ def divide(sets, w, top):
 @phase
 def add_up(sets, told, w, i, by_actions, belief):
     """Sums the shares of a viewer's possible sets into its belief; returns their total."""
-    total, knows = 0.0, knows_anything(sets, told, w, i)
+    total, knows = 0.0, has_evidence(sets, told, w, i)
     for j in range(belief.shape[1]):
         belief[w, i, j] = 0.0
     for h in range(sets.members.shape[0]):
@@ -203,7 +203,7 @@ def add_up(sets, told, w, i, by_actions, belief):
         weight = 0.0
         for m in range(sets.share.shape[0]):
             weight += sets.share[m, h]
-        if weight == 0.0 or (knows and not thinkable(sets, told, w, i, h, by_actions)):
+        if weight == 0.0 or (knows and not is_possible(sets, told, w, i, h, by_actions)):
             continue
         total += weight
         for place in range(sets.members.shape[1]):
@@ -214,7 +214,7 @@ def add_up(sets, told, w, i, by_actions, belief):
 
 
 @phase
-def thinkable(sets, told, w, i, h, by_actions):
+def is_possible(sets, told, w, i, h, by_actions):
     """Whether a set excludes the viewer, agrees with its private information, and has all other proven wolves."""
     inside = sets.inside[h]
     if inside[i]:
@@ -228,7 +228,7 @@ def thinkable(sets, told, w, i, h, by_actions):
 
 
 @phase
-def knows_anything(sets, told, w, i):
+def has_evidence(sets, told, w, i):
     """Whether a viewer has private information, or any seat is a proven wolf."""
     known = 0
     for j in range(told.shape[2]):

@@ -125,17 +125,17 @@ def villager_names(evidence, creed, w, j):
 
 
 @phase
-def villager_says(evidence, creed, w, j):
-    return says(evidence, creed, creed.villager_word, w, j)
+def villager_word_likelihood(evidence, creed, w, j):
+    return word_likelihood(evidence, creed, creed.villager_word, w, j)
 
 
 @phase
-def wolf_says(evidence, creed, w, j):
-    return says(evidence, creed, creed.wolf_word, w, j)
+def wolf_word_likelihood(evidence, creed, w, j):
+    return word_likelihood(evidence, creed, creed.wolf_word, w, j)
 
 
 @phase
-def says(evidence, creed, word, w, j):
+def word_likelihood(evidence, creed, word, w, j):
     """Log-likelihood of a word: random, or constant."""
     if not creed.reads_words:
         return 0.0
