@@ -434,30 +434,30 @@ def test_a_snapshot_brings_the_pictures_back():
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "says"),
+    ("field", "value", "named"),
     [
-        ("ball.x", 158.5, "ball.x of world 1 = 158.5 is outside"),
+        ("ball.x", 158.5, "ball.x of world 1 = 158.5"),
         ("ball.x", np.nan, "ball.x"),
         ("ball.y", 33.0, "ball.y"),
-        ("ball.vx", 0.0, "brings the ball nowhere"),
+        ("ball.vx", 0.0, "ball.vx"),
         ("ball.vx", 13.0, "ball.vx"),
         ("ball.rounds", 20, "over"),
         ("ball.rounds", 21, "ball.rounds"),
         ("bat.y", 178.5, "bat.y"),
-        ("bat.points", 9, "more than there were rounds"),
+        ("bat.points", 9, "bat.points"),
         ("bat.top_speed", 0.0, "bat.top_speed"),
         ("frames", -1, "frames"),
         ("frames", 200, "frames"),
         ("acting", False, "acting"),
     ],
 )
-def test_damaged_snapshots_are_refused(field, value, says):
+def test_damaged_snapshots_are_refused(field, value, named):
     world = pong(2, see="pictures")
     world.reset()
     before = world.hash()
     snapshot = world.save()
     snapshot[field][1] = value
-    with pytest.raises(UserError, match=says):
+    with pytest.raises(UserError, match=rf"field {named}\b"):
         world.load(snapshot)
     assert np.array_equal(world.hash(), before)
 

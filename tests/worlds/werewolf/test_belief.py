@@ -302,16 +302,16 @@ def test_bayes_names_the_likeliest_and_draws_ties() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ways", "said"),
+    ("ways", "key"),
     [
-        ({"wolves": ("unit",)}, "did you mean 'unite'"),
-        ({"wolves": ()}, "at least one way"),
-        ({"villagers": "password"}, "pass villager_word"),
-        ({"villager_word": 99}, "does not fit"),
+        ({"wolves": ("unit",)}, "wolves = 'unit'"),
+        ({"wolves": ()}, "wolves"),
+        ({"villagers": "password"}, "villager_word"),
+        ({"villager_word": 99}, "word = 99"),
     ],
 )
-def test_ways_that_do_not_exist_are_refused(ways: dict[str, Any], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_ways_that_do_not_exist_are_refused(ways: dict[str, Any], key: str) -> None:
+    with pytest.raises(UserError, match=key):
         start(BayesVillager(**ways), HandTable("vvvvW", signal_length=1))
 
 

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from interplay import make_policy, make_world
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.werewolf import make_role_named
-from interplay.core.errors import UserError
 from interplay.core.masks import to_gymnasium
 from interplay.core.settings import build
 from interplay.worlds.werewolf.config import WerewolfSettings
@@ -491,21 +490,3 @@ def test_a_snapshot_in_the_middle_of_a_game_goes_on_alike():
     for action in actions:
         fresh.step(action)
     same(end, fresh.save())
-
-
-def test_an_illegal_choice_is_replaced_counted_or_refused():
-    world = game("9", illegal="raise")
-    wolf = int(np.flatnonzero(world.timestep.acting[0])[0])
-    action = np.full((1, 9, 1), 9, np.int16)
-    action[0, world.timestep.acting[0]] = wolf
-    hash_before = world.hash().tolist()
-    with pytest.raises(UserError, match=rf"seat_{wolf} of world 0 named {wolf} in night_talk"):
-        world.step(action)
-    assert world.hash().tolist() == hash_before
-    lenient = game("9")
-    lenient.step(action)
-    assert lenient.metrics["illegal"][0] == 3
-    board = lenient.state.pack_targets[0, :, 0]
-    humans = np.flatnonzero(lenient.state.role[0] != WEREWOLF)
-    assert np.isin(board[board >= 0], humans).all()
-    assert (board >= 0).sum() == 3
