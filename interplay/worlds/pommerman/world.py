@@ -8,14 +8,13 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls, arrows, way_to
 from interplay.core.errors import UserError
 from interplay.core.fog import Visible
-from interplay.core.jit import arrays_of
+from interplay.core.kernel_world import KernelWorld
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
-from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
+from interplay.core.world import Kind, Outputs, TimeStep
 from interplay.worlds.pommerman import observe
 from interplay.worlds.pommerman.config import PommermanSettings
 from interplay.worlds.pommerman.ranges import laws_of, ranges_of
@@ -25,7 +24,7 @@ from interplay.worlds.pommerman.rules.numbers import plan_of, rules_of
 from interplay.worlds.pommerman.state import ACTIONS, PommermanState, allocate_scratch, allocate_state
 
 
-class PommermanWorld(ArrayWorld):
+class PommermanWorld(KernelWorld):
     """W games of bombs on a small board: two or four players, each for itself or two against two.
 
     A dead player does not act. If it can earn nothing more its life ends (``terminated``). Otherwise (teams,
@@ -54,7 +53,7 @@ class PommermanWorld(ArrayWorld):
         space = observe.observation_space(settings)
         kind = Kind("agent", tuple(range(settings.players)), space, action_space(settings))
         names = [f"agent_{a}" for a in range(settings.players)]
-        super().__init__(num_worlds, names, [kind], seed, first_world)
+        super().__init__(num_worlds, names, [kind], seed, first_world, threads)
         words = ["silence", *(f"word {number}" for number in range(1, settings.vocabulary))]
         heads = {f"say {number + 1}": words for number in range(settings.words)} if settings.radio else {}
         self.action_names = {"move": ("stay", "up", "down", "left", "right", "bomb"), **heads}
@@ -63,7 +62,6 @@ class PommermanWorld(ArrayWorld):
         self.state: PommermanState = allocate_state(settings, num_worlds)
         self.state_space = observe.state_space(settings)
         self._sight = observe.allocate_sight(settings, num_worlds)
-        self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._table, self._plan = rules_of(settings), plan_of(settings)
         self.dead_stay = bool(self._table[0]["stays"])
@@ -118,9 +116,6 @@ class PommermanWorld(ArrayWorld):
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self.state, self.settings, world, self.eyes)
 
-    def close(self) -> None:
-        self._chunks.close()
-
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         self.state.bomb[which] = np.zeros((), self.state.bomb.dtype)  # unused rows count in hashes too
@@ -152,12 +147,6 @@ class PommermanWorld(ArrayWorld):
                 self.state, self._sight, self._table, self._scratch, thread, lo, hi
             )
         )
-
-    def _read(self) -> TimeStep:
-        return self._views
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return arrays_of(self.state)
 
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings)

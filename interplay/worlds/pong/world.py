@@ -9,14 +9,14 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls
 from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.guides import Guide
-from interplay.core.jit import arrays_of, as_table
+from interplay.core.jit import as_table
+from interplay.core.kernel_world import KernelWorld
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
-from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.core.world import Kind, TimeStep
 from interplay.worlds.pong import steps
 from interplay.worlds.pong.config import SEATS, SIDE, PongSettings
 from interplay.worlds.pong.observe import NAMES, NUMBERS, numbers_space, observation_space, write_global_state
@@ -28,8 +28,8 @@ from interplay.worlds.pong.state import FRAME, PongState, Sight, allocate_state,
 ACTIONS = 6
 
 
-class PongWorld(ArrayWorld):
-    """W games of Pong; slot 0 plays on the left, slot 1 on the right, and each sees itself on the left.
+class PongWorld(KernelWorld):
+    """W games of Pong; slot 0 plays on the left, slot 1 on the right.
 
     With `follow` the game moves a bat as the published opponent does: a whole step each time, which no action does. That slot is
     rewarded but never acts. `threads` does not change the results.
@@ -48,10 +48,9 @@ class PongWorld(ArrayWorld):
     ) -> None:
         space = observation_space(settings)
         kind = Kind("agent", tuple(range(SEATS)), space, spaces.Discrete(ACTIONS))
-        super().__init__(num_worlds, ["left", "right"], [kind], seed, first_world)
+        super().__init__(num_worlds, ["left", "right"], [kind], seed, first_world, threads)
         self.settings, self.rules = settings, rules_of(settings)
         self._table = as_table(self.rules)
-        self._chunks = Chunks(num_worlds, threads)
         with_pictures = settings.see == "pictures"
         frames = settings.frames if with_pictures else 0
         self.state: PongState = allocate_state(num_worlds, frames)
@@ -116,9 +115,6 @@ class PongWorld(ArrayWorld):
     def state_laws(self) -> Sequence[Law]:
         return laws_of(self.rules)
 
-    def close(self) -> None:
-        self._chunks.close()
-
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         state, outputs, table, sight = self.state, self.outputs, self._table, self._sight
@@ -133,10 +129,7 @@ class PongWorld(ArrayWorld):
     def _look_anew(self) -> None:
         steps.look_anew(self.state, self._table, self._sight)
 
-    def _read(self) -> TimeStep:
-        return self._views
-
     def _arrays(self) -> dict[str, np.ndarray]:
-        arrays = arrays_of(self.state) | self.outputs._asdict()
+        arrays = super()._arrays() | self.outputs._asdict()
         del arrays["truncated"]  # nothing is ever cut
         return arrays

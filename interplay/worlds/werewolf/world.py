@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
 from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.guides import Guide
-from interplay.core.jit import arrays_of
+from interplay.core.kernel_world import KernelWorld
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.transcript import Line
-from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
+from interplay.core.world import Kind, Outputs, TimeStep
 from interplay.worlds.werewolf import render
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.counts import metrics_of
@@ -27,7 +25,6 @@ from interplay.worlds.werewolf.drawing.spectator import look, row_in_view
 from interplay.worlds.werewolf.guides import guides_of
 from interplay.worlds.werewolf.phases import phase_names
 from interplay.worlds.werewolf.ranges import ValidStates
-from interplay.worlds.werewolf.roles import NAMES
 from interplay.worlds.werewolf.rules import step
 from interplay.worlds.werewolf.rules.numbers import rules_of, tables_of
 from interplay.worlds.werewolf.spaces import fields_of
@@ -39,7 +36,7 @@ from interplay.worlds.werewolf.state import (
 )
 
 
-class WerewolfWorld(ArrayWorld):
+class WerewolfWorld(KernelWorld):
     """W games in which villagers look for the wolves among them; one step is one phase.
 
     Roles are dealt to seats anew in every game. `population` gives each seat's role by its place in the line-up, for policy mapping,
@@ -77,15 +74,11 @@ class WerewolfWorld(ArrayWorld):
             spaces.Dict({name: field.space for name, field in fields.items()}),
             spaces.MultiDiscrete(np.array(choices(settings), np.int64), dtype=np.int16),
         )
-        super().__init__(num_worlds, [f"seat_{i}" for i in seats], [kind], seed, first_world)
+        super().__init__(num_worlds, [f"seat_{i}" for i in seats], [kind], seed, first_world, threads)
         self.action_names = action_names(settings, self.agents)
         self.population_names = settings.roles_in_play
         self.num_populations = len(settings.roles_in_play)
-        self._number = np.zeros(len(NAMES), np.uint8)
-        self._number[[NAMES.index(name) for name in settings.roles_in_play]] = np.arange(
-            len(settings.roles_in_play)
-        )
-        self._chunks = Chunks(num_worlds, threads)
+        self._number = (np.cumsum(np.array(settings.crew) > 0) - 1).astype(np.uint8)  # of each role
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._rules, self._tables = rules_of(settings), tables_of(settings)
         self._valid = ValidStates(settings, self._tables)
@@ -129,7 +122,7 @@ class WerewolfWorld(ArrayWorld):
 
     @marginal.setter
     def marginal(self, probabilities: np.ndarray) -> None:
-        given, shape = self._numbers("marginal", probabilities), self._tables.marginal.shape
+        given, shape = np.asarray(probabilities, np.float64), self._tables.marginal.shape
         if given.shape != shape or (given < 0).any() or not np.allclose(given.sum(axis=1), 1.0):
             raise UserError(
                 f"{self.id}: marginal has shape {given.shape}; give {shape} probabilities, each row with sum 1"
@@ -143,25 +136,18 @@ class WerewolfWorld(ArrayWorld):
 
     @replay.setter
     def replay(self, words: np.ndarray) -> None:
-        given, shape = self._numbers("replay", words), self._tables.replay.shape
+        given, shape = np.asarray(words, np.float64), self._tables.replay.shape
         if given.ndim != 5 or given.shape[2:] != shape[2:] or not given.size:
             raise UserError(
-                f"{self.id}: replay has shape {given.shape}; give (games, days, {shape[2:]}) words"
+                f"{self.id}: replay has shape {given.shape}; give (games, days, *{shape[2:]}) words"
             )
-        if (given != np.floor(given)).any():
-            raise UserError(f"{self.id}: replay has numbers that are not whole; give symbols from 0")
-        if (given < 0).any() or (given >= self._tables.symbols).any():
-            raise UserError(
-                f"{self.id}: replay has symbols out of range; give 0 to signal_range - 1 everywhere"
-            )
+        if (
+            not np.isin(given, np.arange(self._tables.symbols.max())).all()
+            or (given >= self._tables.symbols).any()
+        ):
+            raise UserError(f"{self.id}: replay has other numbers than symbols; give 0 to signal_range - 1")
         self._tables = self._tables._replace(replay=np.ascontiguousarray(given, np.int16))
         self._rules["games"] = len(given)
-
-    def _numbers(self, name: str, values: Any) -> np.ndarray:
-        try:
-            return np.asarray(values, np.float64)
-        except (TypeError, ValueError):
-            raise UserError(f"{self.id}: {name} is no array of numbers; give a NumPy array") from None
 
     def visible(self, world: int, slot: int) -> Visible | None:
         """The public table; None with `privileged_view`, which shows roles."""
@@ -189,9 +175,6 @@ class WerewolfWorld(ArrayWorld):
         return list(
             chronicle.describe(look(self.state, self.settings, world, self.privileged_view), self.settings)
         )
-
-    def close(self) -> None:
-        self._chunks.close()
 
     # -- reset and step -----------------------------------------------------------------------------------------------
 
@@ -237,12 +220,6 @@ class WerewolfWorld(ArrayWorld):
                 f"{self.id}: seat_{seat} of world {w} named {action[w, seat, slot]} in {phase}, which is not legal; "
                 "choose by the action mask, or set illegal = resample"
             )
-
-    def _read(self) -> TimeStep:
-        return self._views
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return arrays_of(self.state)
 
     def state_ranges(self) -> Mapping[str, Range]:
         return self._valid.ranges()
