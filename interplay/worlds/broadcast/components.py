@@ -20,7 +20,7 @@ from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.observers import BoardObserver
 from interplay.gridworld.states import BoardState
 from interplay.sim.agents import ObservingAgent
-from interplay.sim.checks import Checked, is_exactly, require
+from interplay.sim.checks import Checked, is_exactly, refuse, require
 from interplay.sim.spaces import Box
 from interplay.worlds.broadcast import rules
 from interplay.worlds.broadcast.agents import BroadcastingAgent
@@ -185,11 +185,10 @@ class BroadcastingActor(BoardActor):
         lo: int,
         hi: int,
     ) -> None:
-        require(
-            self._state is not None,
-            "BroadcastingActor: broadcasting_state is missing; pass the simulation's BroadcastingState",
-        )
-        assert self._state is not None  # for the type checker
+        if self._state is None:
+            refuse(
+                "BroadcastingActor: broadcasting_state is missing; pass the simulation's BroadcastingState"
+            )
         rules.broadcast_all(
             board.agents,
             board.cells,
@@ -215,11 +214,10 @@ class BroadcastObserver(BoardObserver):
 
     def __init__(self, broadcasting_state: BroadcastingState | None = None, **kwargs: Any) -> None:
         state = _checked_state(broadcasting_state)
-        require(
-            state is not None,
-            "BroadcastObserver: broadcasting_state is missing; pass the simulation's BroadcastingState",
-        )
-        assert state is not None  # for the type checker
+        if state is None:
+            refuse(
+                "BroadcastObserver: broadcasting_state is missing; pass the simulation's BroadcastingState"
+            )
         self._state = state
         super().__init__(**kwargs)
         self._columns = {agent.id: self.grid.slot_of(agent) for agent in _talkers(self)}

@@ -124,7 +124,7 @@ def broadcast_all(
 
 @kernel
 def average(acted, listeners, message, heard, received, lo, hi):
-    """Sets each message to the mean of itself and those heard in this step, in the worlds lo..hi-1.
+    """Sets each message to the mean of itself and those heard, in the worlds lo..hi-1.
 
     Args:
         acted: (W,) int64; worlds with 0 are skipped.

@@ -57,11 +57,7 @@ class MultiCorridor(AgentBasedSimulation):
         STAY = 1
         RIGHT = 2
 
-    _LEFT, _STAY, _RIGHT = (
-        int(Actions.LEFT),
-        int(Actions.STAY),
-        int(Actions.RIGHT),
-    )  # NumPy's numbers are slow to compare with an enum's
+    _LEFT, _STAY, _RIGHT = map(int, Actions)  # NumPy's numbers compare slowly with an enum's
 
     action_names: ClassVar = {"move": ("left", "stay", "right")}
     controls: ClassVar = Controls(

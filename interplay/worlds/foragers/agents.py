@@ -59,11 +59,7 @@ class ForagerAgent(_Walker):
 
 
 class HunterAgent(_Walker):
-    """Chases foragers.
-
-    Args:
-        **kwargs: as of `ForagerAgent`.
-    """
+    """Chases foragers; arguments as of `ForagerAgent`."""
 
     kind = "hunter"
     GIVEN: ClassVar[dict[str, Any]] = {

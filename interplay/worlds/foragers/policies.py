@@ -15,7 +15,7 @@ _TURN = 0.1  # chance per step that a wandering agent turns
 
 
 class Greedy(Policy):
-    """Attacks what is in reach, else approaches the nearest target in view, else wanders; foragers flee from hunters."""
+    """Attacks in reach, else approaches the nearest target in view, else wanders; foragers flee hunters."""
 
     name = "greedy"
 

@@ -79,11 +79,7 @@ class ForagingSim(_Rules):
 
 
 class HunterForagerSim(_Rules):
-    """Foragers, hunters and resources.
-
-    Args:
-        **kwargs: as of `ForagingSim`.
-    """
+    """Foragers, hunters and resources; arguments as of `ForagingSim`."""
 
     PREY: ClassVar[dict[int, int]] = {FORAGER: RESOURCE, HUNTER: FORAGER}
     OVERLAPPING: ClassVar[dict[int, set[int]]] = {RESOURCE: {HUNTER}, FORAGER: {RESOURCE, FORAGER, HUNTER}}

@@ -33,9 +33,7 @@ class RecallSettings(Settings):
 
     agents: Annotated[int, Field(ge=1, le=1_000)] = 1  # each has its own cue and reward
     cues: Annotated[int, Field(ge=2, le=100)] = 4  # as many choices
-    delay: Annotated[int, Field(ge=0, le=100_000)] = (
-        10  # steps between cue and choice in which nothing is shown
-    )
+    delay: Annotated[int, Field(ge=0, le=100_000)] = 10  # empty steps between cue and choice
 
     @property
     def length(self) -> int:

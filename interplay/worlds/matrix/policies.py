@@ -34,45 +34,39 @@ class Recall(Policy):
         return self._cue
 
 
-class Climb(Policy):
-    """Both choose the pair with the highest payoff."""
+class Constant(Policy):
+    """Always takes one choice."""
 
-    name = "optimal"
-    choice = int(np.argmax(np.max(config.CLIMBING, axis=1)))
+    choice: int
 
     def act(self, timestep: TimeStep) -> np.ndarray:
         return np.full(timestep.acting.shape, self.choice, np.int64)
 
 
-class Cautious(Climb):
+class Climb(Constant):
+    """Both choose the pair with the highest payoff."""
+
+    name = "optimal"
+    choice = int(np.argmax(np.max(config.CLIMBING, axis=1)))
+
+
+class Cautious(Constant):
     """Maximises the worst-case payoff."""
 
     name = "cautious"
     choice = int(np.argmax(np.min(config.CLIMBING, axis=1)))
 
 
-class Rock(Policy):
-    """Always rock."""
-
-    name = "rock"
-    choice = 0
-
-    def act(self, timestep: TimeStep) -> np.ndarray:
-        return np.full(timestep.acting.shape, self.choice, np.int64)
+class Rock(Constant):
+    name, choice = "rock", 0
 
 
-class Paper(Rock):
-    """Always paper."""
-
-    name = "paper"
-    choice = 1
+class Paper(Constant):
+    name, choice = "paper", 1
 
 
-class Scissors(Rock):
-    """Always scissors."""
-
-    name = "scissors"
-    choice = 2
+class Scissors(Constant):
+    name, choice = "scissors", 2
 
 
 class Name(Policy):

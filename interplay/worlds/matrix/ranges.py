@@ -6,12 +6,7 @@ from interplay.core.ranges import ANYTHING, REAL, Law, Range, count, index
 
 
 def ranges_of(choices: int, length: int) -> dict[str, Range]:
-    """Name -> range of every numeric field.
-
-    Args:
-        choices: of each agent.
-        length: steps of an episode.
-    """
+    """Name -> range of every numeric field; `length` is the steps of an episode."""
     return {
         "stream": ANYTHING,
         "steps": count(length),

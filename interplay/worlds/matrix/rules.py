@@ -37,16 +37,12 @@ def pay(
     right: np.ndarray,
     length: int,
 ) -> np.ndarray:
-    """Records one joint choice in every world that is not over, and ends those at `length` steps.
+    """Records one joint choice in every world that is not over; returns the worlds that continue, (W,) bool.
 
     Args:
-        state, outputs: changed.
         action, reward: (W, A).
         right: (W, A) bool, correct choices.
         length: steps of an episode.
-
-    Returns:
-        (W,) bool, the worlds that continue.
     """
     played = ~outputs.over
     outputs.reward[played] = reward[played]
@@ -66,12 +62,7 @@ def pay(
 
 
 def recall_reward(cue: np.ndarray, action: np.ndarray, choosing: np.ndarray) -> np.ndarray:
-    """1 for naming the cue in the last step, else 0: (W, A).
-
-    Args:
-        cue, action: (W, A).
-        choosing: (W,) bool, whether this is the last step.
-    """
+    """1 for naming the cue in the last step (`choosing`, (W,) bool), else 0: (W, A)."""
     return ((action == cue) & choosing[:, None]).astype(np.float64)
 
 

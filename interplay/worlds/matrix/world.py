@@ -143,7 +143,7 @@ class RecallWorld(MatrixWorld):
 
 
 class ClimbingWorld(MatrixWorld):
-    """The climbing game, repeated: a team of two finds the best of nine pairs, which lies beside the worst."""
+    """The climbing game, repeated: two agents find the best of nine pairs, beside the worst."""
 
     with_cues = False
     teams = ((0, 1),)
@@ -160,7 +160,7 @@ class ClimbingWorld(MatrixWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Per world (W,): ``optimal``, the share of rounds with the best pair, and mean ``payoff``; NaN before the first."""
+        """Per world (W,): ``optimal``, share of rounds with the best pair, and mean ``payoff``; NaN before."""
         s = self.state
         return {
             "optimal": self._share_of_steps(s.joint),
@@ -204,7 +204,7 @@ class RockPaperScissorsWorld(MatrixWorld):
 
     def global_state(self) -> np.ndarray:
         """The share of rounds played, (W, 1)."""
-        return observe.whole_rock_paper_scissors(self.state, self.length)
+        return observe.share(self.state, self.length)
 
     def _names_of(self, choices: int) -> Sequence[str]:
         return "rock", "paper", "scissors"
@@ -214,11 +214,14 @@ class RockPaperScissorsWorld(MatrixWorld):
         return reward, reward > 0
 
     def _look(self) -> Mapping[str, np.ndarray]:
-        return observe.see_nothing(self.state)
+        return {"ready": np.ones((*self.state.last.shape, 1), np.float32)}
 
 
 class CreditWorld(MatrixWorld):
-    """A team reward dominated by an offset that actions do not change and only the team's cues together explain."""
+    """A team reward dominated by an offset that actions do not change.
+
+    Only the team's cues together explain it.
+    """
 
     def __init__(
         self, settings: CreditSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
@@ -237,7 +240,7 @@ class CreditWorld(MatrixWorld):
 
     def global_state(self) -> np.ndarray:
         """All cues, (W, A * cues)."""
-        return observe.whole_credit(self.state, self.choices)
+        return observe.flat(self._look()["cue"])
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cue, given = self.state.cue, self.settings
@@ -247,4 +250,4 @@ class CreditWorld(MatrixWorld):
         rules.draw_cues(self.state, which, self.choices)
 
     def _look(self) -> Mapping[str, np.ndarray]:
-        return observe.see_credit(self.state, self.choices)
+        return {"cue": observe.one_hot(self.state.cue, self.choices)}

@@ -114,20 +114,12 @@ def show_window(state, sight, rules, scratch, thread, w, a):
 def allocate_sight(settings: PommermanSettings, num_worlds: int) -> Sight:
     """Empty observations; constant fields (team-mates, enemies) are filled in."""
     lead = (num_worlds, settings.players)
-    plane = (*lead, settings.size**2)
-    sight = Sight(
-        **{name: np.zeros(plane, np.uint8) for name in PLANES},
-        position=np.zeros((*lead, 2), np.uint8),
-        ammo=np.zeros(lead, np.uint8),
-        blast_strength=np.zeros(lead, np.uint8),
-        can_kick=np.zeros(lead, np.uint8),
-        teammate=np.full(lead, DUMMY, np.uint8),
-        enemies=np.full((*lead, _OTHERS), DUMMY, np.uint8),
-        alive=np.zeros((*lead, settings.players), np.uint8),
-        step_count=np.zeros(lead, np.int16),
-        game_type=np.full(lead, game_type(settings), np.uint8),
-        message=np.zeros((*lead, settings.words if settings.radio else 0), np.uint8),
-    )
+    arrays = {
+        name: np.zeros((*lead, *box.shape), box.dtype) for name, box in observation_space(settings).items()
+    }
+    arrays |= {name: arrays[name].reshape(*lead, -1) for name in PLANES}
+    sight = Sight(**{"message": np.zeros((*lead, 0), np.uint8), **arrays})
+    sight.teammate[:], sight.enemies[:], sight.game_type[:] = DUMMY, DUMMY, game_type(settings)
     for a in range(settings.players):
         mate = (a + 2) % 4 if settings.teams else a
         enemies = [AGENT_0 + b for b in range(settings.players) if b not in (a, mate)]

@@ -51,33 +51,14 @@ def draw(
     ground, flame = _inner(state.ground[w], size), _inner(state.flame[w], size)
     row, col = (axis.reshape(-1) for axis in np.indices((size, size)))
     canvas.tiles("ground", np.zeros((size, size), np.uint8), palette=(FLOOR,))
-    canvas.boxes(
-        "stone",
-        col + 0.5,
-        row + 0.5,
-        0.5,
-        0.5,
-        colour=STONE,
-        absent=(ground != RIGID).reshape(-1),
-        legend="rigid wall",
-    )
-    canvas.boxes(
-        "wood",
-        col + 0.5,
-        row + 0.5,
-        0.44,
-        0.44,
-        colour=CRATE,
-        absent=(ground != WOOD).reshape(-1),
-        glyph="crate",
-        legend="wood",
-    )
+    x, y = col + 0.5, row + 0.5
+    stone, wood = ((ground != kind).reshape(-1) for kind in (RIGID, WOOD))
+    canvas.boxes("stone", x, y, 0.5, 0.5, colour=STONE, absent=stone, legend="rigid wall")
+    canvas.boxes("wood", x, y, 0.44, 0.44, colour=CRATE, absent=wood, glyph="crate", legend="wood")
     draw_fire(canvas, row, col, flame.reshape(-1))
     for item, (name, colour, sign) in ITEMS.items():
         absent = (ground != item).reshape(-1)
-        canvas.circles(
-            name, col + 0.5, row + 0.5, 0.3, colour=colour, absent=absent, glyph=sign, legend=f"item: {name}"
-        )
+        canvas.circles(name, x, y, 0.3, colour=colour, absent=absent, glyph=sign, legend=f"item: {name}")
     draw_bombs(canvas, state, settings, w)
     draw_agents(canvas, state, settings, w)
     if settings.fog is not None:
@@ -86,7 +67,10 @@ def draw(
 
 
 def visible(state: PommermanState, settings: PommermanSettings, w: int, slot: int) -> Visible:
-    """The layers and rows that a player sees: its window, without the reach of bombs, which may depend on walls outside it."""
+    """The layers and rows that a player sees: those in its window.
+
+    The reach of bombs is hidden, because it may depend on walls outside the window.
+    """
     if settings.fog is None:
         return EVERYTHING
     size = settings.size
@@ -176,13 +160,13 @@ def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSetting
 def draw_agents(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
     """Players in the colours of their sides; dead ones leave a faint mark."""
     agent, x, y = state.agent[w], *_places(state, settings, w)
-    sides = np.arange(settings.players) % (2 if settings.teams else settings.players)
+    sides = _sides(settings)
     canvas.circles(
         "agents",
         x,
         y,
         0.34,
-        colour=sides.astype(np.uint8),
+        colour=sides,
         dimmed=~agent["alive"],
         jump=np.full(settings.players, state.room["steps"][w] == 0),
         glyph="team",
@@ -206,9 +190,7 @@ def draw_fog(
     reach = (settings.fog or 0) + 0.5
     left, right = np.clip(x - reach, 0, settings.size), np.clip(x + reach, 0, settings.size)
     top, bottom = np.clip(y - reach, 0, settings.size), np.clip(y + reach, 0, settings.size)
-    sides = (np.arange(settings.players) % 2 if settings.teams else np.arange(settings.players)).astype(
-        np.uint8
-    )
+    sides = _sides(settings)
     hidden = np.zeros(len(row), bool)
     if eyes is not None:
         hidden = np.maximum(np.abs(col + 0.5 - x[eyes]), np.abs(row + 0.5 - y[eyes])) > reach
@@ -261,6 +243,11 @@ def _reach(state: PommermanState, settings: PommermanSettings, w: int) -> np.nda
                 cells += 1
             ends[k, direction] = cells + 0.5
     return ends
+
+
+def _sides(settings: PommermanSettings) -> np.ndarray:
+    """(A,) uint8, the team of each player, or its own number."""
+    return (np.arange(settings.players) % (2 if settings.teams else settings.players)).astype(np.uint8)
 
 
 def _inner(cells: np.ndarray, size: int) -> np.ndarray:

@@ -97,14 +97,7 @@ def perceive(senses, scratch, w, a):
 def search(scratch, side, me, short, start, number):
     """Breadth-first search from the agent's cell; of equally long paths the later wins with probability 1/2.
 
-    Args:
-        side: P, of the board with its rim.
-        me: the agent's cell.
-        short: whether the window ends a cell earlier at the bottom and the right (a quirk).
-        start, number: of the random stream.
-
-    Returns:
-        The number of the last draw.
+    Returns the number of the last draw. `side` is P; with `short` the window ends a cell earlier at the bottom and the right (a quirk).
     """
     distance, before, queue = scratch.distance, scratch.before, scratch.queue
     my_row, my_col = me // side, me % side
@@ -139,7 +132,7 @@ def search(scratch, side, me, short, start, number):
 
 @phase
 def is_stuck(scratch, side, me, first, reach):
-    """Whether a step from `me`, which has a bomb, to `first` leads to a dead end within the bomb's line and reach."""
+    """Whether a step to `first` from a bomb at `me` leads to a dead end in its line and reach."""
     seen, queue = scratch.seen, scratch.queue
     seen[:] = False
     seen[me] = True

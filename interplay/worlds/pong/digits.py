@@ -29,11 +29,7 @@ _STEP = 4 * BLOCK  # from one digit to the next
 
 
 def ink(own: int, other: int) -> np.ndarray:
-    """The black pixels of the band: (20, 160) bool.
-
-    Args:
-        own: the viewer's points, 0..99.
-        other: the opponent's.
+    """The black pixels of the band for points 0..99: (20, 160) bool.
 
     Example:
         >>> int(ink(0, 1).sum())  # 12, 8 and 2 blocks

@@ -1,4 +1,4 @@
-"""Numeric observations and the global state, float32 in [-1, 1], both players seen as the left one (specification 2.5)."""
+"""Numeric observations and the global state, float32 in [-1, 1], mirrored for the right player (specification 2.5)."""
 
 import numpy as np
 from gymnasium import spaces

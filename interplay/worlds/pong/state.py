@@ -39,9 +39,7 @@ class PongState(NamedTuple):
 
     bat: np.ndarray  # (W, A) BAT
     ball: np.ndarray  # (W,) BALL
-    frames: (
-        np.ndarray
-    )  # (W, K, FRAME) int16, contents of the last pictures, the newest last; K = 0 without pictures
+    frames: np.ndarray  # (W, K, FRAME) int16, the last pictures, newest last; K = 0 without
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
 
 

@@ -1,4 +1,4 @@
-"""Kernels over a range of worlds: rules and observations together, so that a world's rows stay in the cache."""
+"""Kernels over a range of worlds: rules and observations together, for the cache."""
 
 from interplay.core.jit import kernel
 from interplay.worlds.pong import observe, pictures, rules

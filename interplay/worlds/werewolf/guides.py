@@ -1,4 +1,4 @@
-"""Labels of the observation for people: phases, roles and seats by name, boards as tables with a row per seat."""
+"""Labels of the observation for people: names of phases, roles and seats; boards as tables."""
 
 from __future__ import annotations
 
@@ -13,22 +13,13 @@ _PHASES = ("phase", "public_phase", "pack_phase")
 _SEATS = ("own_id", "last_eaten", "last_executed")  # fields with the number of a seat
 _BY_SEAT = ("status_map", "pack", "private_info", "revealed")  # fields with a number for each seat
 _BOARDS = ("targets", "signal", "signals", "claims")
-_OF_BOARDS = {
-    "targets": "name",
-    "claims": "claim",
-}  # names of their columns; others have words
+_OF_BOARDS = {"targets": "name", "claims": "claim"}  # names of their columns; others have words
 
 
 def guides_of(
     fields: Mapping[str, spaces.Space], seats: Sequence[str], phases: Sequence[str]
 ) -> dict[str, tuple[Guide, ...]]:
-    """Guides for the fields present; days, rounds and past boards stay plain numbers.
-
-    Args:
-        fields: of one player's observation.
-        seats: names of the seats.
-        phases: names of the phases by number.
-    """
+    """Guides for the fields present; days, rounds and past boards stay plain numbers."""
     guides = {name: Guide("text", names=phases) for name in _PHASES}
     guides |= {name: Guide("text", names=seats) for name in _SEATS}
     guides |= {name: Guide(names=seats) for name in _BY_SEAT}

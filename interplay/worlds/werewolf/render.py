@@ -25,11 +25,8 @@ WIDTH, HEIGHT = panels.WIDTH, panels.HEIGHT
 MIDDLE = (WIDTH / 2, (panels.TOP + panels.BOTTOM) / 2)
 SEAT, SHARE = 1.3, 0.3  # radius of a seat at most, also as a share of the distance between neighbours
 CLEAR = 1.58  # radii covered by a seat's rings
-WIDE, NARROW, CROWD = (
-    14.6,
-    12.9,
-    16.7,
-)  # half length of the ring: few seats, words beside its ends, several rings
+# Half length of the ring: few seats, words beside its ends, several rings.
+WIDE, NARROW, CROWD = 14.6, 12.9, 16.7
 HIGHEST, CROWD_HIGH = 6.6, 7.9  # half its height at most
 FEW = 12  # seats with words only above and below them
 LONGEST = 12.0  # of a row of chips
@@ -106,7 +103,7 @@ def draw_marks(canvas: Canvas, moment: Moment, table: Seating) -> None:
 
 
 def draw_seats(canvas: Canvas, moment: Moment, table: Seating) -> None:
-    """A disc and a number per seat, a faint ring for the dead, a dashed ring for suspects of a revote."""
+    """Discs with numbers, faint rings for the dead, dashed rings for suspects of a revote."""
     n = len(moment.alive)
     gone = panels.shade(GONE, moment, n)
     canvas.circles(

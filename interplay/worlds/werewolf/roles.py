@@ -17,25 +17,15 @@ NONE, SPEAK, SPEAK_IN_PACK, ATTACK, VOTE, DIVINE, GUARD, BREW, SHOOT = range(len
 
 
 class Role(NamedTuple):
-    """One role.
+    """One role."""
 
-    Attributes:
-        name: e.g. ``"seer"``.
-        team: VILLAGERS or WOLVES.
-        counts_as: for parity, HUMAN or WOLF.
-        species: what a seer or a medium learns, HUMAN or WOLF.
-        knows_pack: sees the pack and its boards, and may not be named by it at night.
-        night: ability in the phase of the kill.
-        mark: one letter for tables.
-    """
-
-    name: str
-    team: int
-    counts_as: int
-    species: int
-    knows_pack: bool
-    night: int
-    mark: str
+    name: str  # e.g. ``"seer"``
+    team: int  # VILLAGERS or WOLVES
+    counts_as: int  # for parity, HUMAN or WOLF
+    species: int  # what a seer or a medium learns, HUMAN or WOLF
+    knows_pack: bool  # sees the pack and its boards, and may not be named by it at night
+    night: int  # ability in the phase of the kill
+    mark: str  # one letter for tables
 
 
 ROLES = (

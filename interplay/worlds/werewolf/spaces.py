@@ -14,15 +14,10 @@ from interplay.worlds.werewolf.state import NOBODY, Sight, WerewolfState
 
 
 class Field(NamedTuple):
-    """One field of an observation.
+    """One field of an observation."""
 
-    Attributes:
-        space: of one player.
-        array: (W, A, ...), a read-only view of the world's arrays.
-    """
-
-    space: spaces.Box
-    array: np.ndarray
+    space: spaces.Box  # of one player
+    array: np.ndarray  # (W, A, ...), a read-only view of the world's arrays
 
 
 def fields_of(settings: WerewolfSettings, state: WerewolfState, sight: Sight) -> dict[str, Field]:

@@ -133,14 +133,10 @@ class Sight(NamedTuple):
     counted: np.ndarray  # (W,) int16, living players when the masks were written
     insiders: np.ndarray  # (W, A) int16, first the seats that know the pack, then -1
     pack: np.ndarray  # (W, A, A) bool, the pack as each wolf knows it
-    pack_targets: (
-        np.ndarray
-    )  # (W, A, A, b) int16, the night's board as each seat sees it; -1 outside the pack
+    pack_targets: np.ndarray  # (W, A, A, b) int16, the night's board by viewer; -1 outside the pack
     pack_signals: np.ndarray  # (W, A, A, L) int16
     pack_phase: np.ndarray  # (W, A) int8
-    block_targets: (
-        np.ndarray
-    )  # (W, A, A, b) int16, the single board of WD's form; (W, 0, A, b) with board = split
+    block_targets: np.ndarray  # (W, A, A, b) int16, WD's single board; (W, 0, A, b) if board = split
     block_signals: np.ndarray  # (W, A, A, L) int16
 
 

@@ -9,8 +9,7 @@ from interplay.worlds.pommerman.state import NOWHERE, PASSAGE
 def kick_bombs(state, rules, scratch, thread, action, w):
     """Agents moving onto a bomb kick it or turn back; a bomb sliding into a standing agent turns back.
 
-    Returns:
-        Whether any wanted cell changed.
+    Returns whether any wanted cell changed.
     """
     agents_there, bombs_there = scratch.agents_there[thread], scratch.bombs_there[thread]
     want, bomb_want, bomb_next = (

@@ -108,8 +108,7 @@ def stop_swaps(state, rules, scratch, thread, w):
 def resolve(state, rules, scratch, thread, w):
     """Turns back agents and bombs that share a wanted cell, until none do.
 
-    Returns:
-        Whether a bomb and an agent may have met: there is a bomb, and something moves.
+    Returns whether a bomb and an agent may have met: there is a bomb, and something moves.
     """
     agents_there, bombs_there = scratch.agents_there[thread], scratch.bombs_there[thread]
     want, bomb_want = scratch.agent_want[thread], scratch.bomb_want[thread]

@@ -1,4 +1,4 @@
-"""Arrows from each player to the players it named, bent towards the middle of the table to avoid neighbours."""
+"""Arrows between players and the players they named, bent towards the middle of the table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEND = np.linspace(0.0, 1.0, 13)  # points along an arrow
 
 
 def draw_names(canvas: Canvas, moment: Moment, table: Seating, middle: tuple[float, float]) -> None:
-    """An arrow to the first name (thick if chosen), thin lines to the next ones, a ring for a self-vote."""
+    """Arrows to first names (thick if chosen), thin lines to further ones, rings for self-votes."""
     n, b = moment.names.shape
     colour, fresh = panels.shade(ARROW, moment, n), np.ones(n, bool)
     opacity = 0.4 if table.crowded else 1.0
@@ -63,10 +63,9 @@ def draw_names(canvas: Canvas, moment: Moment, table: Seating, middle: tuple[flo
 def outlines(
     table: Seating, name: np.ndarray, middle: tuple[float, float], width: float, head: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Arrows from each seat's rim to the rim of the seat it names, as polygons: (n, V) x and y.
+    """Arrows from each seat's rim to the named seat's rim, as polygons: (n, V) x and y.
 
     Args:
-        table: positions of the seats.
         name: (n,) named seats; rows of -1 are meaningless.
         middle: of the table.
         width: of the shaft.

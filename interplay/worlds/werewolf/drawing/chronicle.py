@@ -1,4 +1,4 @@
-"""A game's state as text: heading, events, and the board as a table with a row per seat (specification 10)."""
+"""A game's state as text: heading, events, and the board with a row per seat (specification 10)."""
 
 from __future__ import annotations
 

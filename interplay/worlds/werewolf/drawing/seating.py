@@ -12,25 +12,16 @@ _FINE = 2048  # points along an ellipse
 
 
 class Seating(NamedTuple):
-    """Positions of the seats.
+    """Positions of the seats."""
 
-    Attributes:
-        x, y: (n,) centres.
-        out_x, out_y: (n,) outward unit vectors.
-        apart: distance between neighbours, along the ring.
-        radius: of the disc of a seat.
-        table: half axes of the table.
-        crowded: whether there are several rings.
-    """
-
-    x: np.ndarray
+    x: np.ndarray  # (n,) centres
     y: np.ndarray
-    out_x: np.ndarray
+    out_x: np.ndarray  # (n,) outward unit vectors
     out_y: np.ndarray
-    apart: float
-    radius: float
-    table: tuple[float, float]
-    crowded: bool
+    apart: float  # distance between neighbours, along the ring
+    radius: float  # of the disc of a seat
+    table: tuple[float, float]  # half axes of the table
+    crowded: bool  # whether there are several rings
 
 
 def seats(
@@ -39,7 +30,6 @@ def seats(
     """Places `n` seats clockwise from the top; a crowd fills the outermost ring first.
 
     Args:
-        n: number of seats.
         centre: of the table.
         half: half axes of the outermost ring.
         largest: maximal radius of a disc.

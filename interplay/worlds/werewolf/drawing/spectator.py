@@ -28,57 +28,34 @@ _MOMENTS = {
 
 
 class Moment(NamedTuple):
-    """One game after its last step, as the spectator knows it.
+    """One game after its last step, as the spectator knows it."""
 
-    Attributes:
-        day: of the phase that was played, from 0 as in observations; after a reset of the next phase.
-        phase: name of the phase that was played; "" after a reset.
-        round, rounds: its round, from 1, and the number of rounds.
-        night: whether it was night; after a reset, of the next phase.
-        following: name of the next phase.
-        audience: viewers of the played phase's board: everybody, the pack, or its actor; "" after a reset.
-        shown: whether the spectator sees a board of this phase.
-        names: (n, b) int, names on each ballot, -1 = none.
-        words: (n, L') int, each seat's word, -1 = none.
-        votes: (n,) int, counted names for each seat.
-        counted: whether these are votes, not talk.
-        chosen: seat that the votes chose, or -1.
-        tied: whether several shared the top of the count.
-        alive: (n,) bool.
-        fate: (n,) int, index of `state.FATES`, or -1 for the living.
-        fallen: (n,) bool, died in this step.
-        suspect: (n,) bool, seats that a coming revote may name; all False unless there is one.
-        roles: (n,) int, role numbers, `HIDDEN` if unknown.
-        known: what guards did and seers and mediums learned, as text per seat; empty unless privileged.
-        secrets: the same after a night, each with its seat.
-        over, cut: the game has ended; the limit of days ended it.
-        winner: team, or -1.
-    """
-
-    day: int
-    phase: str
-    round: int
+    day: int  # of the phase that was played, from 0 as in observations; after a reset of the next phase
+    phase: str  # name of the phase that was played; "" after a reset
+    round: int  # of that phase, from 1
     rounds: int
-    night: bool
-    following: str
-    audience: str
-    shown: bool
-    names: np.ndarray
-    words: np.ndarray
-    votes: np.ndarray
-    counted: bool
-    chosen: int
-    tied: bool
-    alive: np.ndarray
-    fate: np.ndarray
-    fallen: np.ndarray
-    suspect: np.ndarray
-    roles: np.ndarray
-    known: tuple[str, ...]
-    secrets: tuple[str, ...]
-    over: bool
-    cut: bool
-    winner: int
+    night: bool  # whether it was night; after a reset, of the next phase
+    following: str  # name of the next phase
+    audience: str  # viewers of its board: everybody, the pack, or its actor; "" after a reset
+    shown: bool  # whether the spectator sees a board of this phase
+    names: np.ndarray  # (n, b) int, names on each ballot, -1 = none
+    words: np.ndarray  # (n, L') int, each seat's word, -1 = none
+    votes: np.ndarray  # (n,) int, counted names for each seat
+    counted: bool  # whether these are votes, not talk
+    chosen: int  # seat that the votes chose, or -1
+    tied: bool  # whether several shared the top of the count
+    alive: np.ndarray  # (n,) bool
+    fate: np.ndarray  # (n,) int, index of `state.FATES`, or -1 for the living
+    fallen: np.ndarray  # (n,) bool, died in this step
+    suspect: np.ndarray  # (n,) bool, seats that a coming revote may name; all False unless there is one
+    roles: np.ndarray  # (n,) int, role numbers, `HIDDEN` if unknown
+    known: tuple[
+        str, ...
+    ]  # actions of guards, knowledge of seers and mediums, per seat; () unless privileged
+    secrets: tuple[str, ...]  # the same after a night, each with its seat
+    over: bool  # the game has ended
+    cut: bool  # by the limit of days
+    winner: int  # team, or -1
 
 
 def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: bool = False) -> Moment:

@@ -27,22 +27,14 @@ LETTER = 0.48  # width of a letter, of its height
 
 
 class Layout(NamedTuple):
-    """Layout of a seat's word.
+    """Layout of a seat's word."""
 
-    Attributes:
-        length: symbols of a word.
-        shown: drawn chips; if there are fewer than `length`, the number of the others follows.
-        per_row, rows: of chips.
-        side: of a chip with its margin.
-        claim: height of the line with the structured claim; 0 = none.
-    """
-
-    length: int
-    shown: int
-    per_row: int
+    length: int  # symbols of a word
+    shown: int  # drawn chips; if there are fewer than `length`, the number of the others follows
+    per_row: int  # of chips
     rows: int
-    side: float
-    claim: float
+    side: float  # of a chip with its margin
+    claim: float  # height of the line with the structured claim; 0 = none
 
     @property
     def width(self) -> float:

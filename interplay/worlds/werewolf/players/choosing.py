@@ -12,11 +12,7 @@ from interplay.core.jit import kernel, phase
 from interplay.kernels.splitmix import episode_start, random_bits, wrapping
 
 TOGETHER = 512  # in place of the seat in joint draws; above every seat number
-AT_RANDOM, BY_RULE, WORDS = (
-    0,
-    600,
-    900,
-)  # first draw of a seat in a step: at random, names and words by rule
+AT_RANDOM, BY_RULE, WORDS = 0, 600, 900  # first draw of a seat in a step: random, names, words by rule
 
 _STEP, _SEAT = np.uint64(20), np.uint64(10)
 _FRACTION, _SPARE = np.uint64(48), np.uint64(16)
@@ -89,8 +85,6 @@ def play_at_random(mask, acting, heads, stream, action):
     Args:
         mask: (W, A, choices) bool; symbols are all legal or only 0 is.
         acting: (W, A) bool; other rows are unchanged.
-        heads: `Heads`.
-        stream: `Stream`.
         action: (W, A, b + L) int16, written.
     """
     names, length = heads.names, heads.symbols.shape[0]
@@ -140,8 +134,6 @@ def name_among(mask, led, wanted, whole, together, heads, stream, action):
         wanted: (W, A, A) bool.
         whole: one name fills the ballot, instead of a draw for each name on it.
         together: all led seats of a world share their draws.
-        heads: `Heads`.
-        stream: `Stream`.
         action: (W, A, b + L) int16, written.
     """
     for w in range(action.shape[0]):

@@ -12,7 +12,10 @@ from interplay.worlds.werewolf.players.choosing import WORDS, begin, split
 
 @kernel
 def want_accusers(mask, ours, members, boards, others_only, count, wanted):
-    """Wants the outsiders that named most of the pack in the last public talk; with `others_only`, of the seat's mates."""
+    """Wants the outsiders that named most of the pack in the last public talk.
+
+    With `others_only` only names of the seat's mates count, not its own.
+    """
     n = ours.shape[1]
     for w in range(ours.shape[0]):
         for a in range(n):
@@ -29,7 +32,10 @@ def want_accusers(mask, ours, members, boards, others_only, count, wanted):
 
 @phase
 def want_most(mask, w, a, members, spares, count, wanted):
-    """Wants the legal seats with the highest count, without the pack if `spares`; returns whether any is above 0."""
+    """Wants the legal seats with the highest count; returns whether any is above 0.
+
+    With `spares` the pack is excluded.
+    """
     n, most = count.shape[0], 0
     for i in range(n):
         if count[i] > most and mask[w, a, i] and not (spares and members[w, a, i]):
@@ -71,7 +77,7 @@ def want_most_named(mask, ours, members, spares, boards, at_night, night_targets
 
 @kernel
 def want_silent(ours, boards, word, wanted):
-    """Wants the seats whose word on the last public board does not begin with `word` (l,) int16."""
+    """Wants seats whose last public word does not begin with `word` (l,) int16."""
     n = ours.shape[1]
     for w in range(ours.shape[0]):
         for a in range(n):
@@ -90,9 +96,10 @@ def begins_with(words, w, i, word):
 
 @kernel
 def want_lot(ours, alive, boards, by_word, wanted):
-    """Wants the living player at the sum of the last public talk's numbers, modulo the living; none before a talk.
+    """Wants the living player at the sum of the last public talk's numbers, modulo the living.
 
-    A player's number is the place among the living of the seat it named, or with `by_word` its word's first symbol.
+    A player's number is the place among the living of the seat it named, or with `by_word` its word's first symbol. Before a talk no
+    seat is wanted.
     """
     n = ours.shape[1]
     for w in range(ours.shape[0]):
@@ -137,7 +144,7 @@ def place_among(alive, seat):
 
 @kernel
 def announce(ours, alive, names, stream, action):
-    """Sets each seat's first symbol to a random number below that of the living; the word starts after `names`."""
+    """Sets first symbols to random numbers below the living's; words start after `names`."""
     for w in range(ours.shape[0]):
         for a in range(ours.shape[1]):
             if not ours[w, a]:
@@ -152,7 +159,7 @@ def announce(ours, alive, names, stream, action):
 
 @kernel
 def repeat_words(ours, members, boards, names, stream, action):
-    """Copies the commonest word of players outside the pack on the last public board; ties at random."""
+    """Copies the outsiders' commonest word on the last public board; ties at random."""
     n = ours.shape[1]
     for w in range(ours.shape[0]):
         for a in range(n):

@@ -142,5 +142,5 @@ class Memory:
 
 
 def by_name(board: np.ndarray, axis: int) -> np.ndarray:
-    """A board of targets with an axis for the names of a ballot, which observations omit for one name."""
+    """Adds the axis for the names of a ballot, which observations omit for one name."""
     return board if board.ndim > axis else board[..., None]

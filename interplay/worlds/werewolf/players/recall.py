@@ -38,14 +38,13 @@ def learn_pack(mask, sees, alive, members):
 
 @kernel
 def keep_boards(targets, words, which, talks, boards):
-    """Copies the shown boards.
+    """Copies the shown boards into `Boards`.
 
     Args:
         targets: (W, A, b) int16.
         words: (W, A, L) int16.
         which: (W,) bool, worlds with a public board.
         talks: (W,) bool, whether it is a talk's.
-        boards: `Boards`, written.
     """
     for w in range(which.shape[0]):
         if not which[w]:

@@ -69,7 +69,10 @@ class Random(Policy):
         self._stream.step[which] = 0
 
     def act(self, timestep: TimeStep) -> np.ndarray:
-        """Names and words, (W, A, b + L) int16, valid until the next call; rows of idle seats are arbitrary legal ones."""
+        """Names and words, (W, A, b + L) int16, valid until the next call.
+
+        Rows of idle seats are arbitrary legal choices.
+        """
         mask: Any = timestep.action_mask
         choosing.play_at_random(mask["action"], timestep.acting, self._heads, self._stream, self._action)
         self.rule(timestep, mask["action"])

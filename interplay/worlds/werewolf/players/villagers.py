@@ -16,7 +16,7 @@ from interplay.worlds.werewolf.roles import WEREWOLF
 
 
 class CoordinatedLynch(Rule):
-    """Villagers announce random numbers in talk, and all execute the living player at their sum, modulo the living.
+    """Villagers announce random numbers and execute the living player at their sum, modulo the living.
 
     One honest number makes the sum uniform, whatever wolves announce.
 
@@ -57,7 +57,7 @@ class CoordinatedLynch(Rule):
 
 
 class Password(Rule):
-    """Villagers that say one secret word, and name a living player that did not on the last public board.
+    """Villagers that say a secret word and name living players that did not.
 
     Args:
         word: a symbol for all places or a symbol for each; None: a word drawn from the policy's seed.

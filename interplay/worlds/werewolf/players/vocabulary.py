@@ -18,7 +18,6 @@ def find_word(
     """A word as the settings define it: (L,) int16.
 
     Args:
-        settings: of the world.
         given: a symbol for all places, or a symbol for each; None draws a word.
         seed: of the draw, which depends only on it and the owner.
         owner: name of the policy, for the draw and errors.

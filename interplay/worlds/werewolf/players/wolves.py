@@ -84,7 +84,7 @@ class AvoidWolves(Unite):
 
 
 class Revenge(Rule):
-    """Wolves that vote, day and night, for the living outsider that named most of the pack in the last public talk.
+    """Wolves that vote for the living outsider that named most of the pack in the last public talk.
 
     Every name of a ballot counts, dead mates' too. Each seat breaks ties alone; without an accuser any legal name is drawn.
     """
@@ -114,7 +114,7 @@ class Defend(Revenge):
 
 
 class Bandwagon(Rule):
-    """All players name the legal player named most on the last board they saw; ties and no board: at random."""
+    """All players name the legal player named most on their last board; else at random."""
 
     name = "bandwagon"
     side: bool | None = None
@@ -145,7 +145,7 @@ class Bandwagon(Rule):
 
 
 class MimicWolf(Bandwagon):
-    """Wolves that repeat the commonest word of outsiders on the last public board, ties at random.
+    """Wolves that repeat the outsiders' commonest word on the last public board, ties at random.
 
     They name the outsider named most on it; ties and no board: a random outsider.
     """

@@ -83,9 +83,8 @@ def end_everybody(state, rules, w):
     cut = state.room[w].cut
     for i in range(rules.players):
         fresh = not state.ended[w, i]
-        dies = (not rules.spectate) & (
-            not state.alive[w, i]
-        )  # a death in this step terminates, even at the limit
+        # A death in this step terminates, even at the limit.
+        dies = (not rules.spectate) & (not state.alive[w, i])
         state.terminated[w, i] = fresh & (dies | (not cut))
         state.truncated[w, i] = fresh & cut & (not dies)
         state.ended[w, i] = True

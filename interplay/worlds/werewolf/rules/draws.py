@@ -1,4 +1,4 @@
-"""The random streams of a game: each depends only on the world's seed, the episode, the stream and the draw's number.
+"""The random streams of a game, functions of world's seed, episode, stream and draw number.
 
 So ties, deals and illegal choices never shift each other, and a world's game is the same in every batch. A draw's number is made of
 the step, or of the step and the seat.

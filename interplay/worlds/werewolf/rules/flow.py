@@ -28,7 +28,7 @@ def next_row(rules, row):
 
 @phase
 def find_row(state, rules, tables, w):
-    """Goes to the first row, from the current one, that is played today and has actors; else cuts the game."""
+    """Goes to the next row that is played today and has actors; else cuts the game."""
     room = state.room[w]
     for _ in range((rules.days + 1) * rules.rows):  # once around for every day left
         row = room.row

@@ -19,7 +19,7 @@ from interplay.worlds.werewolf.state import NOBODY
 
 @phase
 def read_ballots(state, sight, rules, scratch, action, s, w):
-    """Reads ballots into `scratch.ballots`; an illegal name becomes a uniform legal one and is counted (specification 1)."""
+    """Reads ballots into `scratch.ballots`; illegal names become uniform legal ones and are counted (specification 1)."""
     n, names = rules.players, rules.names
     ballots, mask, acting = scratch.ballots[s], sight.mask[w], state.acting[w]
     for i in range(n):

@@ -1,4 +1,4 @@
-"""One phase of every world: reads ballots and words, writes boards, counts, applies deaths, reaches the next phase."""
+"""One phase of every world: ballots, boards, counts, deaths, and the walk to the next phase."""
 
 import numpy as np
 

@@ -150,7 +150,7 @@ class Belief:
         self._look_ahead(timestep, mask, before)
 
     def posterior(self, viewers: np.ndarray | None = None) -> np.ndarray:
-        """The chance that seat j is a wolf as seat i sees it: (W, A, A) float64, a copy; a wolf knows its pack.
+        """The chance that seat j is a wolf as seat i sees it: (W, A, A) float64, a copy.
 
         Args:
             viewers: (W, A) bool, beliefs to compute; None: all. Other rows are unchanged.

@@ -105,7 +105,10 @@ def weigh_set(evidence, creed, sets, w, way, h):
 
 @phase
 def weigh_deaths(evidence, sets, w):
-    """Uses deaths: an eaten player is no wolf and uniform among prey; the game continues; revealed roles."""
+    """Uses deaths, revealed roles and the game's continuation.
+
+    An eaten player is no wolf, and uniform among the prey.
+    """
     n, eaten = evidence.alive.shape[1], evidence.eaten[w]
     living, died = 0, 0
     for j in range(n):
@@ -152,7 +155,6 @@ def believe(sets, viewers, told, belief):
     If a viewer's evidence is impossible, because a player follows none of the assumed policies, only deaths count.
 
     Args:
-        sets: `Sets`.
         viewers: (W, A) bool, queried non-wolves; other rows are unchanged.
         told: (W, A, A) int8, private information: 1 a wolf, 0 none, -1 unknown.
         belief: (W, A, A) float64, written.
@@ -215,7 +217,10 @@ def add_up(sets, told, w, i, by_actions, belief):
 
 @phase
 def is_possible(sets, told, w, i, h, by_actions):
-    """Whether a set excludes the viewer, agrees with its private information, and has all other proven wolves."""
+    """Whether a set is possible for a viewer.
+
+    It excludes the viewer, agrees with its private information, and has all other proven wolves.
+    """
     inside = sets.inside[h]
     if inside[i]:
         return False

@@ -6,9 +6,8 @@ import numpy as np
 
 from interplay.core.jit import phase
 
-ANY, NAMES, OUTSIDE, AS_ONE = range(
-    4
-)  # wolves: any legal choice, any legal name, names outside the pack, one common such name
+# Wolves: any legal choice, any legal name, names outside the pack, one common such name.
+ANY, NAMES, OUTSIDE, AS_ONE = range(4)
 RANDOM, PASSWORD = range(2)  # villagers: any legal choice, a seat that did not say the word
 
 
@@ -70,7 +69,7 @@ def legal_names(evidence, creed, w, j):
 
 @phase
 def any_name(evidence, creed, w, j, passes):
-    """Log-likelihood of a ballot of random legal names; with `passes`, a legal pass is as likely as a name."""
+    """Log-likelihood of a ballot of random legal names; with `passes`, a legal pass counts as a name."""
     passes = passes and evidence.legal[w, evidence.alive.shape[1]]
     choices, total = legal_names(evidence, creed, w, j) + passes, 0.0
     for k in range(evidence.targets.shape[2]):

@@ -30,7 +30,9 @@ def villagers_win(wolves: int, villagers: int, day: bool = False) -> Fraction:
 
 
 def closed_form(wolves: int, living: int) -> Fraction:
-    """`villagers_win` before a vote with N = `living`, as a sum (14.2; Migdal 2010 for odd N), for wolves < N - wolves.
+    """`villagers_win` before a vote among `living`, as a sum (14.2; Migdal 2010 for odd numbers).
+
+    It is valid for wolves < living - wolves.
 
     Example:
         >>> closed_form(3, 8) == villagers_win(3, 5, day=True)
