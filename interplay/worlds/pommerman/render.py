@@ -23,7 +23,7 @@ from interplay.worlds.pommerman.state import (
 
 FLOOR, STONE = "#f1efe8", "#5c6068"
 CRATE = "#c99b61"
-BOMB_BODY, BOMB_TEXT, SLIDE = "#23262d", "#ffffff", "#ffffff"
+BOMB_BODY, BOMB_TEXT = "#23262d", "#ffffff"
 FIRE = ((255, 205, 92), (246, 140, 46), (217, 72, 15))  # by the observations left, from one to three
 REACH = "#d9480f"
 UNSEEN = "#8d8a7c"

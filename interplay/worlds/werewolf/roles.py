@@ -41,4 +41,3 @@ ROLES = (
 NAMES = tuple(role.name for role in ROLES)
 VILLAGER, WEREWOLF, SEER, GUARDIAN, MEDIUM, POSSESSED, HUNTER, WITCH = range(len(ROLES))
 EXTRA = NAMES[SEER:]  # optional roles of a line-up
-PRIVATE = (SEER, MEDIUM, WITCH)  # roles with private information, in `private_info`

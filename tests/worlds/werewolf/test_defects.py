@@ -19,6 +19,7 @@ from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.roles import EXTRA, NAMES, VILLAGERS, WEREWOLF, WOLVES
 from interplay.worlds.werewolf.theory import odds
 from tests.worlds.werewolf.call_patterns import VIEWS, dense
+from tests.worlds.werewolf.closed_form import closed_form
 from tests.worlds.werewolf.games import game, play, rounds, same, shown, split
 from tests.worlds.werewolf.secrets import role_names, scramble, sight_of
 from tests.worlds.werewolf.settings_of_games import options
@@ -426,7 +427,7 @@ def test_16_wrong_theory_table():
     wrong = 1 - (Fraction(1) - 2 * Fraction(15, 48) + Fraction(8, 48))
     assert float(wrong) == pytest.approx(0.458, abs=5e-4)
     right = 1 - odds.villagers_win(2, 4)
-    assert right == Fraction(13, 15) == 1 - odds.closed_form(2, 5)
+    assert right == Fraction(13, 15) == 1 - closed_form(2, 5)
     world = game("6", num_worlds=4000, seed=16)
     play(world)
     share = world.metrics["win_wolf"].mean()
