@@ -84,7 +84,7 @@ class BroadcastingState(BoardState):
 class BroadcastingActor(BoardActor):
     """Agents broadcast (1) or are silent (0).
 
-    A broadcast reaches all agents in range whose encoding the mapping allows and which no blocker hides.
+    A broadcast reaches all agents in range with a mapped encoding that no blocker hides.
 
     Args:
         broadcast_mapping: encoding -> encodings (an int, a set or a list) that it can broadcast to.

@@ -47,7 +47,7 @@ class ForagerAgent(_Walker):
         **kwargs: of `MovingAgent`, `AttackingAgent` and `GridObservingAgent`; they replace the reference values.
 
     Attributes:
-        kind: separates foragers from hunters, whose spaces are the same, so that they do not share a network.
+        kind: separates foragers from hunters, which have the same spaces, so that they do not share a network.
     """
 
     kind = "forager"

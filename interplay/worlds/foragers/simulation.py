@@ -21,7 +21,7 @@ class _Rules(SmartGridWorldSimulation):
     """The shared components of both simulations; keyword arguments replace any of them.
 
     Attributes:
-        PREY: encoding -> encoding that it attacks, and whose removal is its success.
+        PREY: encoding -> encoding that it attacks; removing all of it is its success.
         OVERLAPPING: encoding -> encodings with which it may share a cell.
     """
 

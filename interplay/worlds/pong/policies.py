@@ -29,7 +29,7 @@ class Follow(Policy):
     """Imitates the published opponent with the six actions: follows an approaching ball, else returns to the middle.
 
     The published opponent (the world's option `follow`) moves 1.25 s at once, which no action does. This player takes the action
-    whose speed is nearest to the remaining distance, at most 1.25 s, and so lags a little behind the ball. It plays on either seat.
+    with the speed nearest to the remaining distance, at most 1.25 s, and so lags a little behind the ball. It plays on either seat.
     """
 
     name = "follow"

@@ -1,4 +1,4 @@
-"""Werewolf: hidden roles, votes, and words whose meaning is learned."""
+"""Werewolf: hidden roles, votes, and words with learned meanings."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -105,9 +105,7 @@ class WerewolfSettings(Settings):
     accord: Literal["flat", "rank"] = Field(
         "flat", description="Charge accord once, or by the place of the chosen player on the ballot."
     )
-    rank_absent: int | None = Field(
-        None, ge=0, description="Place of a player who is not on the ballot; off: b."
-    )
+    rank_absent: int | None = Field(None, ge=0, description="Place of a player not on the ballot; off: b.")
     reward_terms: bool = Field(False, description="Keep the parts of the reward apart, for logs.")
     dead: Literal["spectate", "end_with_bootstrap"] = Field(
         "spectate",

@@ -19,7 +19,7 @@ class Board:
     day: int
     public: bool
     talk: bool
-    targets: dict[int, list[int]]  # of who spoke
+    targets: dict[int, list[int]]  # of speakers
     words: dict[int, list[int]]
     chosen: int = NOBODY
 

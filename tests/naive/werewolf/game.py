@@ -83,7 +83,7 @@ class Game:
         self.chosen, self.tied = NOBODY, False
         self.terminated, self.truncated = [False] * self.n, [False] * self.n
 
-    # -- who and when -----------------------------------------------------------------------------
+    # -- actors and phases ----------------------------------------------------------------------
 
     def wolves(self) -> int:
         return sum(in_pack(self.role[seat]) for seat in self.living)

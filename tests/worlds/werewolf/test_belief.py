@@ -290,7 +290,7 @@ def test_bayes_names_the_likeliest_and_draws_ties() -> None:
     table = HandTable("vvvvvWW", 3000)
     policy = start(BayesVillager(wolves=("avoid_wolves",)), table)
     policy.act(table.show(DAY_TALK, dead=(0,), eaten=0))
-    names = [-1, 5, 3, 2, 1, 4, 4]  # 5 and 6, who avoid each other and everybody is named by somebody else
+    names = [-1, 5, 3, 2, 1, 4, 4]  # 5 and 6 avoid each other, and every seat is named by another
     step = table.show(DAY_EXECUTION, dead=(0,), names=names)
     action = policy.act(step)
     chance = policy.belief.posterior()[0]  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Directions on a board whose cells are numbered row by row."""
+"""Directions on a board with cells numbered row by row."""
 
 from interplay.core.jit import phase
 from interplay.worlds.pommerman.state import DOWN, LEFT, RIGHT, UP

@@ -1,6 +1,6 @@
 """A spectator's knowledge of a game, the only source of pictures and transcripts.
 
-The public view has what every villager knows: who lives, causes of death, public boards. Roles, the pack's boards and a night's
+The public view has what every villager knows: the living, causes of death, public boards. Roles, the pack's boards and a night's
 votes stay hidden until the game is over. The privileged view has everything (specification 9).
 """
 

@@ -53,7 +53,7 @@ def want_most_named(mask, ours, members, spares, boards, at_night, night_targets
     Args:
         mask, ours, members, boards: see above.
         spares: excludes the pack; if no outsider was named, all outsiders are wanted.
-        at_night: (W, A) bool, seats whose last board is the pack's.
+        at_night: (W, A) bool, seats that last saw the pack's board.
         night_targets: (W, A, A, b) int16, the pack's board as each seat sees it.
         count: (A,) int32, a working array.
         wanted: see above.
@@ -77,7 +77,7 @@ def want_most_named(mask, ours, members, spares, boards, at_night, night_targets
 
 @kernel
 def want_silent(ours, boards, word, wanted):
-    """Wants seats whose last public word does not begin with `word` (l,) int16."""
+    """Wants seats with a last public word that does not begin with `word` (l,) int16."""
     n = ours.shape[1]
     for w in range(ours.shape[0]):
         for a in range(n):

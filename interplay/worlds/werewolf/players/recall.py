@@ -24,7 +24,7 @@ def learn_pack(mask, sees, alive, members):
 
     Args:
         mask: (W, A, choices) bool.
-        sees: (W, A) bool, seats whose mask reveals the pack.
+        sees: (W, A) bool, seats with a mask that reveals the pack.
         alive: (W, A, A) 0 or 1.
         members: (W, A, A) bool, written.
     """

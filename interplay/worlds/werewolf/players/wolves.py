@@ -138,7 +138,7 @@ class Bandwagon(Rule):
         )
 
     def _night(self, timestep: TimeStep) -> tuple[np.ndarray, np.ndarray]:
-        """Seats whose last board is the pack's, and that board."""
+        """Seats that last saw the pack's board, and that board."""
         seen = timestep.observation
         board = by_name(seen["pack_targets" if "pack_targets" in seen else "targets"], 3)
         return self._pack.wolf & self._memory.pack_spoke[:, None] & (not self.spares), board

@@ -39,7 +39,7 @@ class Rules(NamedTuple):
     self_vote: bool
     days: int
     by_rank: bool
-    absent: int  # place of a player who is not on the ballot
+    absent: int  # place of a player not on the ballot
     spectate: bool
     board: int
     reveal: bool
