@@ -173,7 +173,7 @@ def corners(way: tuple[float, float, float, float]) -> list[tuple[Fraction, Frac
 
 
 def crosses_upright(way: tuple[float, float, float, float], x: int, top: float, end: float) -> bool:
-    """Whether a corner's way meets the upright edge at x."""
+    """Whether a corner's path meets the vertical edge at x."""
     for x0, y0, x1, y1 in corners(way):
         if min(x0, x1) <= x <= max(x0, x1):
             y = y0 + (x - x0) / (x1 - x0) * (y1 - y0)
@@ -183,7 +183,7 @@ def crosses_upright(way: tuple[float, float, float, float], x: int, top: float, 
 
 
 def crosses_level(way: tuple[float, float, float, float], y: float, left: int, right: int) -> bool:
-    """Whether a corner's way meets the level edge at y."""
+    """Whether a corner's path meets the horizontal edge at y."""
     for x0, y0, x1, y1 in corners(way):
         if min(y0, y1) <= Fraction(y) <= max(y0, y1):
             x = x0 + (Fraction(y) - y0) / (y1 - y0) * (x1 - x0)

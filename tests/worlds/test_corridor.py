@@ -33,7 +33,7 @@ def test_options_are_the_simulations():
     world = interplay.make_world(IDS[0], end=4, num_agents=2, time_limit=None)
     assert world.agents == ("agent0", "agent1")
     assert world.observation_space["position"].high.tolist() == [3]
-    with pytest.raises(UserError, match=r"num_agents = 5 do not fit .* use at most 3"):
+    with pytest.raises(UserError, match="num_agents = 5"):
         interplay.make_world(IDS[0], end=4)
 
 

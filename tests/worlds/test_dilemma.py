@@ -57,7 +57,7 @@ def test_payoffs(moves, paid):
     [{"temptation": 3}, {"reward": 5.5}, {"punishment": 3}, {"sucker": 1.0}, {"sucker": 7}],
 )
 def test_payoffs_that_make_no_dilemma_are_refused(broken):
-    with pytest.raises(UserError, match="make no dilemma; let each be larger than the next"):
+    with pytest.raises(UserError, match=next(iter(broken))):
         interplay.make_world("dilemma/fixed", **broken)
 
 
@@ -162,5 +162,5 @@ def test_a_snapshot_of_a_game_that_goes_on_behind_its_end_is_refused():
     world.reset()
     snapshot = world.save()
     snapshot["rounds"][0] = 50
-    with pytest.raises(UserError, match="over of world 0 = False though its last round was played"):
+    with pytest.raises(UserError, match="field over"):
         world.load(snapshot)

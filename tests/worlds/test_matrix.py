@@ -160,9 +160,6 @@ def test_each_round_of_credit_has_cues_of_its_own():
     assert 0.4 < (first == second).all(axis=-1).mean() < 0.6
 
 
-# -- all ----------------------------------------------------------------------------------------------
-
-
 # -- rock, paper, scissors ----------------------------------------------------------------------------
 
 
@@ -185,7 +182,10 @@ def test_against_chance_every_choice_wins_a_third_draws_a_third():
     step = world.step(np.array([[0, 1], [0, 2], [2, 2], [1, 0]]))
     assert step.reward.tolist() == [[-1, 1], [1, -1], [0, 0], [1, -1]]
     assert world.metrics["won"].tolist() == [[0, 1], [1, 0], [0, 0], [1, 0]]
-    assert all((leaf == 1).all() for leaf in step.observation.values()), "nobody sees what was played"
+    assert all((leaf == 1).all() for leaf in step.observation.values()), "choices are not observed"
+
+
+# -- all ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,5 @@ def test_a_snapshot_whose_game_goes_on_behind_its_end_is_refused():
     world.reset()
     snapshot = world.save()
     snapshot["steps"][0] = 10
-    with pytest.raises(
-        UserError, match="over of world 0 = False does not say whether its last step was played"
-    ):
+    with pytest.raises(UserError, match="field over"):
         world.load(snapshot)

@@ -85,7 +85,7 @@ def first_difference(see, steps, **options):
 @pytest.mark.parametrize("follow", ["none", "left", "right"])
 @pytest.mark.parametrize("see", ["numbers", "pictures"])
 def test_mirrored_games_stay_mirrored(see, follow):
-    """To the end of an episode, serves included: they are drawn alike and go to who lost."""
+    """To the end of an episode, serves included: they are drawn alike and go to the loser."""
     assert first_difference(see, 300 if see == "pictures" else 2_500, follow=follow) is None
 
 
@@ -121,7 +121,7 @@ def test_ball_and_bats_stay_in_the_field_and_points_are_zero_sum(options):
 
 
 def test_every_episode_has_its_own_outcome():
-    """Three in a row: each ends after 20 rounds with the sign of its own points, which begin anew."""
+    """Three in a row: each ends after 20 rounds with the sign of its points, which restart at 0."""
     world, rng = pong(40), seeding.generator(2)
     world.reset()
     for _ in range(3):
@@ -141,7 +141,7 @@ def test_every_episode_has_its_own_outcome():
 
 
 def test_a_round_that_takes_too_long_is_nobodys():
-    """After more than ten steps: the ball is still on its way, the eleventh step ends the round."""
+    """The eleventh step ends a round of ten, while the ball is still flying."""
     world = pong(3, round_steps=10, rounds=4)
     world.reset()
     for step in range(1, 45):
@@ -284,7 +284,7 @@ def test_where_the_ball_goes(thrown_at, comes_back):
 
 
 def test_quirks_by_hand():
-    """The published contact goes back along the ball's way; a hit on the right asks the left bat; -0.25 goes up."""
+    """The published contact extrapolates backwards; a hit on the right reads the left bat; -0.25 goes up."""
     assert thrown(22, 106, -4, -8, 100, classic_quirks=True) == (20.0, 110.0, 4.0, 4.0)
     assert thrown(136, 112, 4, 0, 100, 2.0, seat=1, classic_quirks=True)[2:] == (-4.0, 4.0)  # as if it stood
     assert thrown(22, 104, -4, 0, 100, classic_quirks=True)[3] == -4.0
@@ -376,7 +376,7 @@ def test_numbers_by_hand():
 
 
 def test_whole_pictures_by_hand():
-    """White around a black field, white bats and ball; the mirrored picture has the score the right way round."""
+    """White around a black field, white bats and ball; the mirrored picture's score is not mirrored."""
     world = pong()
     world.reset()
     ball, bat = world.state.ball, world.state.bat
@@ -434,30 +434,30 @@ def test_a_snapshot_brings_the_pictures_back():
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "says"),
+    ("field", "value", "named"),
     [
-        ("ball.x", 158.5, "ball.x of world 1 = 158.5 is outside"),
+        ("ball.x", 158.5, "ball.x of world 1 = 158.5"),
         ("ball.x", np.nan, "ball.x"),
         ("ball.y", 33.0, "ball.y"),
-        ("ball.vx", 0.0, "brings the ball nowhere"),
+        ("ball.vx", 0.0, "ball.vx"),
         ("ball.vx", 13.0, "ball.vx"),
         ("ball.rounds", 20, "over"),
         ("ball.rounds", 21, "ball.rounds"),
         ("bat.y", 178.5, "bat.y"),
-        ("bat.points", 9, "more than there were rounds"),
+        ("bat.points", 9, "bat.points"),
         ("bat.top_speed", 0.0, "bat.top_speed"),
         ("frames", -1, "frames"),
         ("frames", 200, "frames"),
         ("acting", False, "acting"),
     ],
 )
-def test_damaged_snapshots_are_refused(field, value, says):
+def test_damaged_snapshots_are_refused(field, value, named):
     world = pong(2, see="pictures")
     world.reset()
     before = world.hash()
     snapshot = world.save()
     snapshot[field][1] = value
-    with pytest.raises(UserError, match=says):
+    with pytest.raises(UserError, match=rf"field {named}\b"):
         world.load(snapshot)
     assert np.array_equal(world.hash(), before)
 

@@ -23,7 +23,7 @@ GAMES, STEPS = 8, 2_500  # of each setting: 100,000 steps in all
 
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_games_are_those_of_the_slow_twin(options):
-    """Half of the actions are those of a player who runs after the ball, so that bats and balls meet in every way."""
+    """Half of the actions follow the ball, so that bats and balls meet at many angles."""
     world = interplay.make_world("pong/2p", num_worlds=GAMES, **options)
     seeds = seeding.world_seeds(3, GAMES)
     timestep = world.reset(seeds=seeds)

@@ -1,4 +1,4 @@
-"""Communication blocking: broadcasters seek consensus while blockers stand in the way of their messages (manual 6.2.3)."""
+"""Communication blocking: broadcasters seek consensus, blockers interrupt their messages (manual 6.2.3)."""
 
 from interplay.core.spec import WorldSpec
 from interplay.worlds.broadcast.config import VARIANTS

@@ -33,12 +33,9 @@ class BroadcastingAgent(ActingAgent, GridObservingAgent):
     """Has a message and can broadcast it; does not move.
 
     Args:
-        broadcast_range: cells in each direction that its broadcasts reach, an int from 0.
+        broadcast_range: cells in each direction.
         initial_message: in -1..1, at the beginning of each episode; None = drawn.
         **kwargs: of `GridObservingAgent`; the encoding is 1 unless given.
-
-    Raises:
-        AssertionError: for another range or message.
     """
 
     def __init__(
@@ -57,7 +54,7 @@ class BroadcastingAgent(ActingAgent, GridObservingAgent):
 
     @property
     def message(self) -> float:
-        """What the agent thinks now, in -1..1; other values are clipped."""
+        """The agent's current message, clipped to -1..1."""
         return float(self._messages[0, self._column])
 
     @message.setter
@@ -70,7 +67,7 @@ class BroadcastingAgent(ActingAgent, GridObservingAgent):
 
 
 class BlockingAgent(MovingAgent, GridObservingAgent):
-    """Moves about and hides what is behind it: from sight, attacks and broadcasts, never from movement.
+    """Moves, and blocks sight, attacks and broadcasts behind it, but no movement.
 
     Args:
         **kwargs: of `MovingAgent` and `GridObservingAgent`; the encoding is 2 unless given.

@@ -1,6 +1,6 @@
 """The components of communication: state, actor, observer, done. Source: manual 6.2.3, specification 9.5.
 
-They find each other by `BroadcastingState`, whose tables hold everything.
+They share the tables of one `BroadcastingState`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.observers import BoardObserver
 from interplay.gridworld.states import BoardState
 from interplay.sim.agents import ObservingAgent
-from interplay.sim.checks import Checked, is_exactly, require
+from interplay.sim.checks import Checked, is_exactly, refuse, require
 from interplay.sim.spaces import Box
 from interplay.worlds.broadcast import rules
 from interplay.worlds.broadcast.agents import BroadcastingAgent
 
 
 class BroadcastingState(BoardState):
-    """Messages, and who heard whom in this step. Agents average once a step, when all broadcasts were made.
+    """Messages and receptions. Agents average once a step, after all broadcasts.
 
     Attributes:
-        message: (W, A) float64, what agents think; an agent's `message` is its column of the first world.
-        heard: (W, A, A) uint8, receiver and sender, of the step under way.
-        received: (W, A, A) float64, the messages that came in the last step; 0 = none.
+        message: (W, A) float64; an agent's `message` is its column of the first world.
+        heard: (W, A, A) uint8, receiver x sender, broadcasts of the current step.
+        received: (W, A, A) float64, receiver x sender, messages of the last step; 0 = none.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -51,9 +51,9 @@ class BroadcastingState(BoardState):
         self.received = np.zeros((worlds, agents, agents))
         self._talkers = self.supported_slots()
         for agent in self.supported():
-            known = agent.message  # type: ignore[attr-defined]
+            message = agent.message  # type: ignore[attr-defined]
             agent._messages, agent._column = self.message, self.grid.slot_of(agent)  # type: ignore[attr-defined]
-            agent.message = known  # type: ignore[attr-defined]
+            agent.message = message  # type: ignore[attr-defined]
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"message": self.message, "heard": self.heard, "received": self.received}
@@ -70,27 +70,26 @@ class BroadcastingState(BoardState):
         rules.begin_messages(board.stream, which, initial, self.message, self.heard, self.received)
 
     def update_receipients(self, from_agent: Any, to_agents: Any) -> None:
-        """Marks the agents that heard a broadcast; an agent without a message of its own hears nothing."""
+        """Marks receivers of a broadcast; agents without a message are skipped."""
         sender = self.grid.slot_of(from_agent)
         for agent in to_agents:
             if self.supports(agent):
                 self.heard[0, self.grid.slot_of(agent), sender] = 1
 
     def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
-        """Averages; a step that you write yourself ends with `end_step`."""
+        """Averages the messages; a custom `step` calls `end_step` for it."""
         rules.average(acted, self._talkers, self.message, self.heard, self.received, lo, hi)
 
 
 class BroadcastingActor(BoardActor):
-    """Agents broadcast (1) or are silent (0): to all within their range whom the mapping names and no blocker hides.
+    """Agents broadcast (1) or are silent (0).
+
+    A broadcast reaches all agents in range with a mapped encoding that no blocker hides.
 
     Args:
-        broadcast_mapping: encoding -> encodings, an int, a set or a list, that it can broadcast to.
-        broadcasting_state: who keeps the messages; without one `process_action` only says who would hear.
+        broadcast_mapping: encoding -> encodings (an int, a set or a list) that it can broadcast to.
+        broadcasting_state: stores the messages; without one `process_action` only returns the receivers.
         **kwargs: of the component.
-
-    Raises:
-        AssertionError, TypeError: for another mapping.
     """
 
     def __init__(
@@ -128,7 +127,7 @@ class BroadcastingActor(BoardActor):
         """Broadcasts, if that was chosen.
 
         Returns:
-            Everybody whom the broadcast reaches; None for a silent agent, or one that cannot broadcast.
+            All receivers; None for a silent agent, or one that cannot broadcast.
 
         Raises:
             AssertionError: for an action that is not 0 or 1.
@@ -186,11 +185,10 @@ class BroadcastingActor(BoardActor):
         lo: int,
         hi: int,
     ) -> None:
-        require(
-            self._state is not None,
-            "BroadcastingActor: no broadcasting_state keeps the messages; pass the simulation's BroadcastingState",
-        )
-        assert self._state is not None  # for the type checker
+        if self._state is None:
+            refuse(
+                "BroadcastingActor: broadcasting_state is missing; pass the simulation's BroadcastingState"
+            )
         rules.broadcast_all(
             board.agents,
             board.cells,
@@ -201,7 +199,7 @@ class BroadcastingActor(BoardActor):
             codes,
             self.users,
             self._reaches,
-            np.zeros(board.agents.shape[1], np.int32),  # one for each thread
+            np.zeros(board.agents.shape[1], np.int32),  # of this thread
             self._state.heard,
             outcome.attempted,
             outcome.num_hits,
@@ -212,23 +210,14 @@ class BroadcastingActor(BoardActor):
 
 
 class BroadcastObserver(BoardObserver):
-    """The messages that came in the last step, by sender, 0 = none, and the agent's own message as it is now.
-
-    Args:
-        broadcasting_state: who keeps the messages.
-        **kwargs: of the component.
-
-    Raises:
-        AssertionError: without one.
-    """
+    """The messages of the last step by sender (0 = none), and the agent's own current message."""
 
     def __init__(self, broadcasting_state: BroadcastingState | None = None, **kwargs: Any) -> None:
         state = _checked_state(broadcasting_state)
-        require(
-            state is not None,
-            "BroadcastObserver: broadcasting_state is missing; pass the simulation's BroadcastingState",
-        )
-        assert state is not None  # for the type checker
+        if state is None:
+            refuse(
+                "BroadcastObserver: broadcasting_state is missing; pass the simulation's BroadcastingState"
+            )
         self._state = state
         super().__init__(**kwargs)
         self._columns = {agent.id: self.grid.slot_of(agent) for agent in _talkers(self)}
@@ -247,27 +236,27 @@ class BroadcastObserver(BoardObserver):
         return spaces.Dict(parts), {name: np.zeros(1, np.float32) for name in names}
 
     def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
-        """Looking changes nothing."""
+        """Observing has no side effect."""
         if not self.supports(agent):
             return {}
         slot = self.grid.slot_of(agent)
-        told = self._state.received[0, slot].astype(np.float32)
-        told[slot] = self._state.message[0, slot]
-        return {self.key: {name: told[column : column + 1] for name, column in self._columns.items()}}
+        messages = self._state.received[0, slot].astype(np.float32)
+        messages[slot] = self._state.message[0, slot]
+        return {self.key: {name: messages[column : column + 1] for name, column in self._columns.items()}}
 
     def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
-        """None at all: messages are words."""
+        """No cells: messages are not on the board."""
         return np.zeros((self.rows, self.cols), bool)
 
     def look_all(
         self, board: Board, slots: np.ndarray, queried: np.ndarray, out: Any, lo: int, hi: int
     ) -> None:
-        ask = queried[lo:hi, slots]
+        observing = queried[lo:hi, slots]
         for name, column in self._columns.items():
-            told = self._state.received[lo:hi, slots, column].copy()
-            mine = slots == column
-            told[:, mine] = self._state.message[lo:hi, slots[mine]]
-            np.copyto(out[name][lo:hi, :, 0], told, where=ask, casting="same_kind")
+            messages = self._state.received[lo:hi, slots, column].copy()
+            own = slots == column
+            messages[:, own] = self._state.message[lo:hi, slots[own]]
+            np.copyto(out[name][lo:hi, :, 0], messages, where=observing, casting="same_kind")
 
 
 def _tolerance(value: Any, name: str) -> Any:
@@ -277,21 +266,18 @@ def _tolerance(value: Any, name: str) -> Any:
 
 
 class AverageMessageDone(BoardDone):
-    """A broadcaster is done while its message is near the mean of all; the simulation is over when all are.
+    """A broadcaster is done while its message is near the mean; the simulation ends when all are.
 
     Args:
-        done_tolerance: how near, a number above 0.
+        done_tolerance: largest distance from the mean, above 0.
         **kwargs: of the component.
-
-    Raises:
-        AssertionError: for another tolerance.
     """
 
     def __init__(self, done_tolerance: float | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.done_tolerance = done_tolerance
 
-    done_tolerance = Checked(_tolerance, "How near to the mean a message must be.")
+    done_tolerance = Checked(_tolerance, "Largest distance from the mean, above 0.")
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, BroadcastingAgent)
@@ -308,7 +294,7 @@ class AverageMessageDone(BoardDone):
 
 
 def _talkers(component: GridWorldBaseComponent) -> list[Any]:
-    """Everybody who has a message."""
+    """All agents with a message."""
     return [agent for agent in component.agents.values() if isinstance(agent, BroadcastingAgent)]
 
 

@@ -1,6 +1,6 @@
 """Every number of the world of broadcasters and blockers once.
 
-Source: manual 6.2.3, specification 9.5; numbers of agents, the world's tolerance and its time limit are our own choice.
+Source: manual 6.2.3, specification 9.5. The numbers of agents, the tolerance and the time limit are our own choice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from interplay.core.settings import Settings
 
 BROADCASTER, BLOCKER = 1, 2  # encodings
 FAILED_MOVE = -0.1  # for a step off the map or into a cell that is not free
-ENTROPY = 0.01  # the fine for every step, for all
+ENTROPY = 0.01  # penalty of every step, for all agents
 
 
 class BroadcastSettings(Settings):

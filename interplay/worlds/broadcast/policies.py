@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only the observation and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from interplay.worlds.broadcast.config import BROADCASTER
 
 
 class Talker(Policy):
-    """Broadcasters always broadcast; blockers go next to the nearest broadcaster that they see, else anywhere."""
+    """Broadcasters always broadcast; blockers approach the nearest broadcaster in view, else walk at random."""
 
     name = "talker"
 
@@ -38,9 +38,9 @@ class Talker(Policy):
         place = np.stack(np.divmod(ranked.argmin(axis=-1), view.shape[-1]), axis=-1)
         near = ranked.min(axis=-1)[..., None]
         most = int(space["move"].nvec[0]) // 2
-        way = np.sign(place - half) * min(most, 1)
-        stray = self.rng.integers(-min(most, 1), min(most, 1) + 1, way.shape)
-        return np.where(near > half, stray, np.where(near <= 1, 0, way))
+        towards = np.sign(place - half) * min(most, 1)
+        stray = self.rng.integers(-min(most, 1), min(most, 1) + 1, towards.shape)
+        return np.where(near > half, stray, np.where(near <= 1, 0, towards))
 
 
 POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Talker)}

@@ -1,6 +1,6 @@
-"""Messages: who hears whom, and what all make of it. Source: manual 6.2.3, specification 9.5.
+"""Messages: reception and averaging. Source: manual 6.2.3, specification 9.5.
 
-Axes: W worlds, A agents. A step's broadcasts are only marked; `average` reads all messages as they were sent.
+Axes: W worlds, A agents. A step's broadcasts are first marked, then `average` reads all messages as they were sent.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from interplay.kernels.philox import uniform
 
 @kernel
 def begin_messages(stream, which, initial, message, heard, received):
-    """Gives everybody in the worlds of ``which`` the initial message, or one drawn from -1..1; nothing was heard.
+    """Sets the messages of the worlds in ``which``, given or drawn from -1..1, and clears receptions.
 
     Args:
         which: (W,) bool.
@@ -36,7 +36,7 @@ def begin_messages(stream, which, initial, message, heard, received):
 
 @phase
 def reach_out(agents, cells, mapping, w, a, reach, found):
-    """Lists everybody whom a broadcast reaches, cell by cell: their number."""
+    """Lists the receivers of a broadcast in ``found``, cell by cell; returns their number."""
     row, col = agents[w, a].row, agents[w, a].col
     encoding = agents[w, a].encoding
     screens = False
@@ -64,13 +64,13 @@ def reach_out(agents, cells, mapping, w, a, reach, found):
 
 @kernel
 def broadcast(agents, cells, mapping, stream, w, a, reach, found):
-    """One agent's broadcast: how many it reaches, who stand in ``found`` (A,) int32.
+    """Performs one broadcast; returns the number of receivers, listed in ``found`` (A,) int32.
 
     Args:
-        mapping: (E + 1, E + 1) bool, who can broadcast to whom.
+        mapping: (E + 1, E + 1) bool, sender's x receiver's encoding.
         reach: cells in each direction.
     """
-    stream[w, 2] += np.uint64(1)  # a new moment
+    stream[w, 2] += np.uint64(1)  # each broadcast has its own draw
     return reach_out(agents, cells, mapping, w, a, reach, found)
 
 
@@ -93,13 +93,13 @@ def broadcast_all(
     lo,
     hi,
 ):
-    """The broadcasts of all who act in the worlds lo..hi-1, in their order.
+    """The broadcasts of all acting agents in the worlds lo..hi-1, in their order.
 
     Args:
-        order, count: (W, A), (W,) slots of those who act, and how many.
+        order, count: (W, A), (W,) acting slots, and how many.
         codes: (W, A, 1) int32, 1 = broadcast.
         senders: (A,) bool; reaches: (A,) int32.
-        found: (A,) int32, of this thread.
+        found: (A,) int32, scratch of this thread.
         heard: (W, A, A) uint8, marked: receiver, sender.
         attempted: (W, A) uint8, num_hits (W, A) int32 and hits (W, A, A) int32, written.
     """
@@ -124,12 +124,12 @@ def broadcast_all(
 
 @kernel
 def average(acted, listeners, message, heard, received, lo, hi):
-    """Everybody takes the mean of the own message and those heard in this step, in the worlds lo..hi-1.
+    """Sets each message to the mean of itself and those heard, in the worlds lo..hi-1.
 
     Args:
-        acted: (W,) int64; a world where it is 0 stands still.
-        listeners: (A,) bool, who have messages.
-        message, heard: as in `begin_messages`; what was heard is forgotten.
+        acted: (W,) int64; worlds with 0 are skipped.
+        listeners: (A,) bool, agents with messages.
+        message, heard: as in `begin_messages`; heard is cleared.
         received: (W, A, A) float64, written: receiver, sender; 0 = nothing. The diagonal is scratch and ends at 0.
     """
     for w in range(lo, hi):
@@ -146,7 +146,7 @@ def average(acted, listeners, message, heard, received, lo, hi):
                     total += message[w, other]
                     number += 1
                     heard[w, a, other] = 0
-            received[w, a, a] = total / number  # not yet into the table: others read it still
+            received[w, a, a] = total / number  # kept aside: other agents still read the old message
         for a in range(message.shape[1]):
             if listeners[a]:
                 message[w, a] = min(max(received[w, a, a], -1.0), 1.0)
@@ -155,7 +155,7 @@ def average(acted, listeners, message, heard, received, lo, hi):
 
 @kernel
 def evaluate_consensus(message, talkers, tolerance, done, over, lo, hi):
-    """Adds to ``done`` (W, A) who is near the mean message, and to ``over`` (W,) where all are; uint8."""
+    """Marks agents near the mean message in ``done`` (W, A), worlds where all are in ``over`` (W,); uint8."""
     for w in range(lo, hi):
         total, number = 0.0, 0
         for a in range(message.shape[1]):

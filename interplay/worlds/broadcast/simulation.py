@@ -20,17 +20,17 @@ from interplay.worlds.broadcast.components import (
 
 
 class BroadcastSim(SmartGridWorldSimulation):
-    """Broadcasts first, then moves, then everybody averages what it heard.
+    """Broadcasts first, then moves, then every broadcaster averages what it received.
 
-    A failed move costs 0.1, and every step 0.01, whoever takes it.
+    A failed move costs 0.1, every step 0.01.
 
     Args:
         broadcast_mapping: encoding -> encodings that it can broadcast to.
-        done_tolerance: how near to the mean message all must be.
-        **kwargs: from a builder; components take the place of the rules' own, and reach the state as `broadcasting_state`.
+        done_tolerance: largest distance from the mean message at the end.
+        **kwargs: from a builder; components replace the default ones, and receive the state as `broadcasting_state`.
 
     Attributes:
-        broadcasting_state: keeps the messages.
+        broadcasting_state: stores the messages.
 
     Example:
         >>> from interplay.worlds import BroadcastingAgent
@@ -64,7 +64,7 @@ class BroadcastSim(SmartGridWorldSimulation):
         self.finalize()
 
     def measure(self, board: Board) -> Mapping[str, np.ndarray]:
-        """``spread`` (W,): how far the message that is furthest from the mean is away from it."""
+        """``spread`` (W,): the largest distance of a message from the mean."""
         talkers = [
             self.grid.slot_of(agent) for agent in self.agents.values() if isinstance(agent, BroadcastingAgent)
         ]

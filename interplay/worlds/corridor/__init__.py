@@ -1,4 +1,4 @@
-"""MultiCorridor: agents in a corridor learn to walk to its right end without bumping into each other (manual 6.1)."""
+"""MultiCorridor: agents learn to walk to a corridor's right end without bumping into each other (manual 6.1)."""
 
 from interplay.core.spec import WorldSpec
 from interplay.worlds.corridor.config import VARIANTS
@@ -8,7 +8,7 @@ _SUMMARIES = {
     "multi-corridor-turns": "walk to the end of a corridor without bumping into each other, one after another",
 }
 
-# Arriving pays end**2, a step costs 1: scaled down, or the value loss would drown the policy's. An episode is short, so is the horizon.
+# Arriving pays end**2, a step costs 1: scaled down, or the value loss would dominate the policy's. Episodes are short, so is the horizon.
 _TRAINING = {
     "num_worlds": 64,
     "ppo": {"reward_scale": 0.02, "gamma": 0.95, "entropy_coefficient": 0.01},

@@ -1,4 +1,7 @@
-"""Every number of MultiCorridor's worlds once. Source: manual 6.1, specification 9.1; the time limits are our own choice."""
+"""Every number of MultiCorridor's worlds once. Source: manual 6.1, specification 9.1.
+
+The time limits are our own choice.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from interplay.core.settings import Settings
 class CorridorSettings(Settings):
     """Settings of one corridor."""
 
-    end: Annotated[int, Field(ge=2, le=10_000)] = 10  # cells; the last one is where all want to go
+    end: Annotated[int, Field(ge=2, le=10_000)] = 10  # cells; the last one is the goal
     num_agents: Annotated[int, Field(ge=1, le=1_000)] = 5  # fewer than cells, the last one is never a start
-    order: Literal["all", "turns"] = "all"  # who acts: everybody in every step, or one after another
+    order: Literal["all", "turns"] = "all"  # all agents act in every step, or one after another
     time_limit: Annotated[int, Field(ge=1)] | None = 60  # steps after which an episode is cut
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only the observation and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.worlds.corridor.simulation import MultiCorridor
 
 
 class Walker(Policy):
-    """Walks right, and waits where somebody stands in the way."""
+    """Walks right, and waits while the next cell is occupied."""
 
     name = "walker"
 

@@ -1,7 +1,7 @@
-"""MultiCorridor, the simulation with which the manual begins.
+"""MultiCorridor, the first simulation of the manual.
 
-Agents stand in a corridor of `end` cells and must reach the last one, which any number may enter: whoever arrives has
-finished and is no obstacle. Source: manual 6.1, specification 9.1.
+Agents stand in a corridor of `end` cells and must reach the last one, which any number may enter: an agent there is done and
+no obstacle. Source: manual 6.1, specification 9.1.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from interplay.sim import Agent, AgentBasedSimulation, Box
 from interplay.sim.checks import is_exactly, refuse, require
 
 STEP_PENALTY = -1
-BAD_MOVE_PENALTY = -5  # for walking into the left wall or into somebody
-BUMPED_PENALTY = -2  # for the one who was walked into
+BAD_MOVE_PENALTY = -5  # for walking into the left wall or into another agent
+BUMPED_PENALTY = -2  # for the agent that was walked into
 
 
 def _constant(number: int, dtype: Any) -> np.ndarray:
-    """An array with one number, which may be handed out again and again."""
+    """A read-only array with one number, shared by all observations."""
     array = np.array([number], dtype)
     array.flags.writeable = False
     return array
@@ -43,9 +43,6 @@ class MultiCorridor(AgentBasedSimulation):
     Attributes:
         corridor: (end,) of agents or None; the last cell stays empty. Every agent has a `position`.
 
-    Raises:
-        AssertionError: for other numbers.
-
     Example:
         >>> sim = MultiCorridor(end=5, num_agents=2)
         >>> sim.reset()
@@ -60,11 +57,7 @@ class MultiCorridor(AgentBasedSimulation):
         STAY = 1
         RIGHT = 2
 
-    _LEFT, _STAY, _RIGHT = (
-        int(Actions.LEFT),
-        int(Actions.STAY),
-        int(Actions.RIGHT),
-    )  # NumPy's numbers are slow to compare with an enum's
+    _LEFT, _STAY, _RIGHT = map(int, Actions)  # NumPy's numbers compare slowly with an enum's
 
     action_names: ClassVar = {"move": ("left", "stay", "right")}
     controls: ClassVar = Controls(
@@ -84,7 +77,7 @@ class MultiCorridor(AgentBasedSimulation):
                 action_space=Discrete(3),
                 observation_space={
                     "position": Box(0, end - 1, (1,), int),
-                    "left": MultiBinary(1),  # whether somebody stands there
+                    "left": MultiBinary(1),  # whether an agent stands there
                     "right": MultiBinary(1),
                 },
             )
@@ -96,7 +89,7 @@ class MultiCorridor(AgentBasedSimulation):
         self.finalize()
 
     def reset(self, **kwargs: Any) -> None:
-        """Agents stand on distinct cells, all choices equally likely, the last cell left out."""
+        """Places agents on distinct cells, uniformly, the last cell left out."""
         self.corridor = np.full(self.end, None, object)
         starts = self.rng.choice(self.end - 1, len(self.agents), replace=False)
         for start, agent in zip(starts.tolist(), self.agents.values(), strict=True):
@@ -119,8 +112,8 @@ class MultiCorridor(AgentBasedSimulation):
                     )
                 self.reward[agent_id] += STEP_PENALTY
 
-    def _move(self, agent: Any, way: int) -> None:
-        agent_id, target = agent.id, agent.position + way
+    def _move(self, agent: Any, step: int) -> None:
+        agent_id, target = agent.id, agent.position + step
         if target < 0 or target >= self.end:
             self.reward[agent_id] += BAD_MOVE_PENALTY
             return
@@ -147,7 +140,7 @@ class MultiCorridor(AgentBasedSimulation):
         }
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> int:
-        """What the agent earned since it was last asked for."""
+        """The agent's reward since the last call."""
         earned, self.reward[agent_id] = self.reward[agent_id], 0
         return earned
 
@@ -168,7 +161,7 @@ class MultiCorridor(AgentBasedSimulation):
         return {}
 
     def visible(self, agent_id: str) -> dict[str, Any]:
-        """The corridor, the agent itself and its neighbours; nobody sees who has arrived."""
+        """The corridor, the agent itself and its neighbours; agents that have arrived are hidden."""
         at = np.array([agent.position for agent in self.agents.values()])
         own = list(self.agents).index(agent_id)
         seen = (abs(at - at[own]) == 1) & (at < self.end - 1)
@@ -176,12 +169,12 @@ class MultiCorridor(AgentBasedSimulation):
         return {"corridor": True, "agents": seen}
 
     def click(self, agent_id: str, x: float, y: float) -> dict[str, str]:
-        """Towards the place, or stay."""
-        way = np.sign(np.floor(x) - self.agents[agent_id].position)
-        return {"move": self.action_names["move"][1 + int(way)]}
+        """A step towards the clicked cell, or stay."""
+        step = np.sign(np.floor(x) - self.agents[agent_id].position)
+        return {"move": self.action_names["move"][1 + int(step)]}
 
     def draw(self, canvas: Canvas) -> None:
-        """The corridor with its agents; those who have arrived stand in the last cell, each at a height of its own."""
+        """The corridor with its agents; those in the last cell are drawn at different heights."""
         canvas.show(0, 0, self.end, 1)
         ground = np.zeros((1, self.end), np.uint8)
         ground[0, -1] = 1

@@ -1,4 +1,4 @@
-"""The iterated prisoner's dilemma: the world to copy when you write your own (CONTRIBUTING.md, nine steps)."""
+"""The iterated prisoner's dilemma: the example to copy for a new world (CONTRIBUTING.md, nine steps)."""
 
 from interplay.core.spec import WorldSpec
 from interplay.worlds.dilemma.config import VARIANTS
@@ -8,7 +8,7 @@ _SUMMARIES = {
     "open-ended": "the iterated prisoner's dilemma, ending by chance after 50 rounds on average",
 }
 
-# Payoffs of up to 5 a round over dozens of rounds: scaled down, or the value loss would drown the policy's.
+# Payoffs of up to 5 a round over dozens of rounds: scaled down, or the value loss would dominate the policy's.
 _TRAINING = {"num_worlds": 64, "ppo": {"reward_scale": 0.2}, "network": {"kind": "mlp"}}
 
 SPECS = tuple(

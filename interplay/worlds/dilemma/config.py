@@ -1,4 +1,7 @@
-"""Every number of the iterated prisoner's dilemma once. Source: Axelrod (1984), "The evolution of cooperation", chapter 2."""
+"""Every number of the iterated prisoner's dilemma once.
+
+Source: Axelrod (1984), "The evolution of cooperation", chapter 2.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,13 @@ Payoff = Annotated[float, Field(ge=-1_000, le=1_000)]
 
 
 class DilemmaSettings(Settings):
-    """Settings of one game. Payoffs are rewards of one round, to who chooses first against what is named second."""
+    """Settings of one game. Payoffs are rewards of one round."""
 
-    temptation: Payoff = 5.0  # T: defects, the other cooperates
+    temptation: Payoff = 5.0  # T: for defecting while the other cooperates
     reward: Payoff = 3.0  # R: both cooperate
     punishment: Payoff = 1.0  # P: both defect
-    sucker: Payoff = 0.0  # S: cooperates, the other defects
-    rounds: Annotated[int, Field(ge=1, le=1_000_000)] = (
-        50  # the game's length; its longest where it ends by chance
-    )
+    sucker: Payoff = 0.0  # S: for cooperating while the other defects
+    rounds: Annotated[int, Field(ge=1, le=1_000_000)] = 50  # length of the game; with `ending` its longest
     ending: Annotated[float, Field(ge=0, lt=1)] = 0.0  # chance, after each round, that the game ends
 
     @model_validator(mode="after")

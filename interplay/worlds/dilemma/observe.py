@@ -1,4 +1,4 @@
-"""What the agents see, and what a critic may see; all arrays are new, float32 and between 0 and 1."""
+"""Observations of the agents and the critic; new float32 arrays with numbers from 0 to 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOVES = 3  # none yet, cooperated, defected
 def observation_space() -> spaces.Dict:
     """Of one agent."""
     return spaces.Dict(
-        own=spaces.Box(0.0, 1.0, (_MOVES,), np.float32),  # the own last move, one-hot
+        own=spaces.Box(0.0, 1.0, (_MOVES,), np.float32),  # its own last move, one-hot
         other=spaces.Box(0.0, 1.0, (_MOVES,), np.float32),  # the other's
         round=spaces.Box(0.0, 1.0, (1,), np.float32),  # share of the rounds played
     )

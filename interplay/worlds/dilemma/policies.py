@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only the observation and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Defect(Policy):
 
 
 class TitForTat(Policy):
-    """Cooperates first, then does what the other did last."""
+    """Cooperates first, then repeats the other's last move."""
 
     name = "tit_for_tat"
 
@@ -39,13 +39,15 @@ class TitForTat(Policy):
 
 
 class Grim(Policy):
-    """Cooperates until the other defects once, then never again. What it remembers is an attribute, saved with it."""
+    """Cooperates until the other defects once, then always defects."""
 
     name = "grim"
 
     def start(self, world: World, seed: int = 0) -> None:
         super().start(world, seed)
-        self._betrayed = np.zeros((world.num_worlds, len(world.agents)), bool)
+        self._betrayed = np.zeros(
+            (world.num_worlds, len(world.agents)), bool
+        )  # memory, saved with the policy
 
     def forget(self, which: np.ndarray) -> None:
         self._betrayed[which] = False
@@ -56,7 +58,7 @@ class Grim(Policy):
 
 
 def _other_defected(timestep: TimeStep) -> np.ndarray:
-    """(W, A) bool: in the last round; column 0 of what is seen means that there was none."""
+    """(W, A) bool: the other defected in the last round; False before the first."""
     seen: np.ndarray = timestep.observation["other"][..., 1 + DEFECT] > 0
     return seen
 

@@ -12,7 +12,7 @@ _WORDS = {-1: "has not moved", 0: "cooperated", 1: "defected"}
 def draw_game(
     canvas: Canvas, state: DilemmaState, outputs: Outputs, agents: tuple[str, ...], world: int
 ) -> None:
-    """One row for each agent. Pictures show the titles, transcripts the cells alone: let each cell say what it is."""
+    """One row for each agent. Transcripts omit the titles, so each cell names its value."""
     rows = [
         [name, _WORDS[int(state.last[world, a])], f"{float(outputs.reward[world, a]):g} earned"]
         for a, name in enumerate(agents)

@@ -1,7 +1,7 @@
-"""The rules: both move at the same time, are paid, and the game ends after so many rounds or by chance.
+"""The rules: both move at once and are paid; the game ends after a number of rounds, or by chance.
 
-Phases act on the worlds in a mask and write; helpers answer. Plain NumPy over the whole batch: where speed matters, phases are
-kernels over one world instead (`interplay.core.jit`, read `interplay/worlds/survival/rules/`).
+Phases act on the worlds in a mask. This is plain NumPy over the batch; fast worlds write phases as kernels over one world
+(`interplay.core.jit`; see `interplay/worlds/survival/rules/`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from interplay.worlds.dilemma.state import COOPERATE, NONE, DilemmaState
 
 
 def begin_episodes(state: DilemmaState, which: np.ndarray, seeds: np.ndarray | None) -> None:
-    """Sets everything of the worlds in `which` (W,), and nothing of the others."""
+    """Resets the worlds in `which` (W,) only."""
     seeding.begin_episode(state.stream, which, seeds)
     state.rounds[which] = 0
     state.cooperations[which] = 0
@@ -24,7 +24,7 @@ def begin_episodes(state: DilemmaState, which: np.ndarray, seeds: np.ndarray | N
 
 
 def step(state: DilemmaState, outputs: Outputs, settings: DilemmaSettings, action: np.ndarray) -> None:
-    """One round in every world that is not over; those stand still. The outputs come cleared."""
+    """Plays one round in every world that is not over. The outputs come cleared."""
     going = ~outputs.over
     pay(outputs, settings, action, going)
     remember_moves(state, action, going)
@@ -32,20 +32,20 @@ def step(state: DilemmaState, outputs: Outputs, settings: DilemmaSettings, actio
 
 
 def pay(outputs: Outputs, settings: DilemmaSettings, action: np.ndarray, going: np.ndarray) -> None:
-    """Each is paid for its own move against the other's."""
+    """Pays each agent for its own move against the other's."""
     paid = payoffs(settings)[action, action[:, ::-1]]
     outputs.reward[going] = paid[going]
 
 
 def remember_moves(state: DilemmaState, action: np.ndarray, going: np.ndarray) -> None:
-    """What both will see, and what the metrics count."""
+    """Stores the moves for observations and metrics."""
     state.last[going] = action[going]
     state.cooperations[going] += action[going] == COOPERATE
     state.rounds[going] += 1
 
 
 def end_games(state: DilemmaState, outputs: Outputs, settings: DilemmaSettings, going: np.ndarray) -> None:
-    """A game of fixed length terminates with it; one that ends by chance terminates so, or is cut at its longest."""
+    """Terminates games at their fixed length, or by chance; the latter are truncated at their longest."""
     last = going & (state.rounds == settings.rounds)
     ended, cut = last, np.zeros_like(last)
     if settings.ending > 0:

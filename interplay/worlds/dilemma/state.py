@@ -10,11 +10,11 @@ from interplay.core import seeding
 
 AGENTS = 2
 COOPERATE, DEFECT = range(2)  # actions
-NONE = -1  # the last move of who has not moved yet
+NONE = -1  # no move yet
 
 
 class DilemmaState(NamedTuple):
-    """Whatever a snapshot of W games has to hold besides the outputs, which `ArrayWorld` keeps."""
+    """The saved state of W games besides the outputs, which `ArrayWorld` keeps."""
 
     stream: np.ndarray  # (W, 3) uint64, the world's random stream, see core.seeding
     rounds: np.ndarray  # (W,) int64, played in this episode

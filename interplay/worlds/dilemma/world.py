@@ -21,13 +21,7 @@ from interplay.worlds.dilemma.state import AGENTS, DilemmaState, allocate_state
 
 
 class DilemmaWorld(ArrayWorld):
-    """W games of two who may cooperate or defect, round after round.
-
-    Args:
-        settings: of one game.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-    """
+    """W games of two agents that cooperate or defect, round after round."""
 
     version = 1
     action_names = MappingProxyType({"move": ("cooperate", "defect")})
@@ -44,7 +38,7 @@ class DilemmaWorld(ArrayWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """``rounds`` played (W,), and ``cooperation`` (W, A): the share of them in which the agent cooperated, NaN before the first."""
+        """``rounds`` played (W,), and ``cooperation`` (W, A), the share of cooperative moves; NaN before the first round."""
         rounds = self.state.rounds[:, None]
         none = np.full((self.num_worlds, AGENTS), np.nan)
         share = np.divide(self.state.cooperations, rounds, out=none, where=rounds > 0)

@@ -1,12 +1,12 @@
-"""Foragers and hunters: foragers collect resources that they cannot see from afar, hunters chase foragers (manual 4.1)."""
+"""Foragers and hunters: foragers collect resources that they see only from near, hunters chase foragers (manual 4.1)."""
 
 from interplay.core.spec import WorldSpec
 from interplay.worlds.foragers.config import VARIANTS
 
 _SUMMARIES = {
-    "foraging": "one forager finds and collects the resources of a map that it sees a window of",
-    "foragers": "five foragers who share a policy cover the map and collect its resources",
-    "hunters-foragers": "two hunters chase five foragers, who collect resources meanwhile",
+    "foraging": "one forager finds and collects resources on a map of which it sees a window",
+    "foragers": "five foragers with one policy cover the map and collect its resources",
+    "hunters-foragers": "two hunters chase five foragers, which collect resources meanwhile",
 }
 
 _TRAINING = {

@@ -9,7 +9,7 @@ from interplay.worlds.foragers import config
 
 
 class ResourceAgent(GridWorldAgent):
-    """Stands somewhere and is collected.
+    """Stands on a cell until it is collected.
 
     Args:
         **kwargs: of `GridWorldAgent`; the encoding is 1 unless given.
@@ -25,7 +25,7 @@ class ResourceAgent(GridWorldAgent):
 
 
 class _Walker(MovingAgent, AttackingAgent, GridObservingAgent):
-    """What foragers and hunters share; every value may be given."""
+    """The shared defaults of foragers and hunters."""
 
     GIVEN: ClassVar[dict[str, Any]] = {}
 
@@ -44,10 +44,10 @@ class ForagerAgent(_Walker):
     """Collects resources.
 
     Args:
-        **kwargs: of `MovingAgent`, `AttackingAgent` and `GridObservingAgent`, in place of the reference values.
+        **kwargs: of `MovingAgent`, `AttackingAgent` and `GridObservingAgent`; they replace the reference values.
 
     Attributes:
-        kind: foragers never share a network with hunters, whose spaces are the same.
+        kind: separates foragers from hunters, which have the same spaces, so that they do not share a network.
     """
 
     kind = "forager"
@@ -59,11 +59,7 @@ class ForagerAgent(_Walker):
 
 
 class HunterAgent(_Walker):
-    """Chases foragers.
-
-    Args:
-        **kwargs: as of `ForagerAgent`.
-    """
+    """Chases foragers; arguments as of `ForagerAgent`."""
 
     kind = "hunter"
     GIVEN: ClassVar[dict[str, Any]] = {

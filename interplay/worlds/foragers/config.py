@@ -1,4 +1,7 @@
-"""Every number of the worlds of foragers and hunters once. Source: manual 4.1, specification 9.6; the time limit is our own choice."""
+"""Every number of the worlds of foragers and hunters once. Source: manual 4.1, specification 9.6.
+
+The time limit is our own choice.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ FORAGE_RANGE = 1  # cells at which a forager reaches a resource
 HUNT_RANGE = 2  # cells at which a hunter reaches a forager
 
 KILL = 1.0  # for a resource collected, or a forager caught
-KILLED = -1.0  # for the forager who was caught
-FAILED_ATTACK = -0.1  # for reaching out to nobody
+KILLED = -1.0  # for the forager that was caught
+FAILED_ATTACK = -0.1  # for an attack without a target in reach
 FAILED_MOVE = -0.1  # for a step off the map or into a cell that is not free
-ENTROPY = 0.01  # the fine for every step
+ENTROPY = 0.01  # penalty of every step
 
 
 class ForagersSettings(Settings):
@@ -29,14 +32,14 @@ class ForagersSettings(Settings):
     cols: Annotated[int, Field(ge=1, le=1_000)] = 20  # cells
     resources: Annotated[int, Field(ge=1, le=10_000)] = 11
     foragers: Annotated[int, Field(ge=1, le=1_000)] = 5
-    hunters: Annotated[int, Field(ge=0, le=1_000)] = 0  # 0: nobody hunts
+    hunters: Annotated[int, Field(ge=0, le=1_000)] = 0
     sight: Literal["encoding", "stacked"] = "encoding"  # one matrix of encodings, or a layer for each of them
     time_limit: Annotated[int, Field(ge=1)] | None = 300  # steps after which an episode is cut
 
     @model_validator(mode="after")
     def _fits(self) -> ForagersSettings:
         cells = self.rows * self.cols
-        # Resources share no cell with their like, nor do hunters; the two may share one with each other.
+        # No two resources share a cell, nor two hunters; a resource and a hunter may.
         for name, number in (("resources", self.resources), ("hunters", self.hunters)):
             if number > cells:
                 raise ValueError(

@@ -6,13 +6,13 @@ import numpy as np
 
 
 def count_active(agents: np.ndarray, encoding: int) -> np.ndarray:
-    """How many of an encoding are left, (W,)."""
+    """Number of active agents of an encoding, (W,)."""
     counts: np.ndarray = (agents["active"] & (agents["encoding"] == encoding)).sum(axis=1)
     return counts
 
 
 def mean_distance(agents: np.ndarray, encoding: int) -> np.ndarray:
-    """Mean Chebyshev distance, in cells, of all pairs of active agents of an encoding, (W,); 0 without a pair."""
+    """Mean Chebyshev distance, in cells, over pairs of active agents of an encoding, (W,); 0 without pairs."""
     members = np.flatnonzero(agents["encoding"][0] == encoding)
     row, col = agents["row"][:, members], agents["col"][:, members]
     here = agents["active"][:, members]

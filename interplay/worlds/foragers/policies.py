@@ -1,4 +1,4 @@
-"""Scripted players. They read the window alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only the observed window and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep, World
 from interplay.worlds.foragers.config import FORAGE_RANGE, FORAGER, HUNT_RANGE, HUNTER, RESOURCE
 
-_TURN = 0.1  # chance, in a step, that somebody who wanders turns
+_TURN = 0.1  # chance per step that a wandering agent turns
 
 
 class Greedy(Policy):
-    """Takes what is in reach, goes to the nearest that is in sight, foragers flee from hunters; else wanders straight on."""
+    """Attacks in reach, else approaches the nearest target in view, else wanders; foragers flee hunters."""
 
     name = "greedy"
 
@@ -32,7 +32,7 @@ class Greedy(Policy):
         return actions if len(actions) > 1 else next(iter(actions.values()))
 
     def _choose(self, name: str, seen: np.ndarray) -> dict[str, np.ndarray]:
-        """What a kind does that sees windows (W, K, side, side)."""
+        """The actions of a kind with windows (W, K, side, side)."""
         hunts = name == "hunter"
         prey = seen == (FORAGER if hunts else RESOURCE)
         danger = (seen == HUNTER) & (not hunts)
@@ -44,7 +44,7 @@ class Greedy(Policy):
         return {"attack": takes.astype(np.int64), "move": _on_map(seen, move)}
 
     def _wander(self, name: str, seen: np.ndarray) -> np.ndarray:
-        """Headings (W, K, 2), new ones now and then and where the map ends."""
+        """Headings (W, K, 2), drawn anew at random steps and at the map's edge."""
         known = self._headings[name]
         stuck = (_on_map(seen, known) != known).any(axis=-1) | ~known.any(axis=-1)
         turns = stuck | (self.rng.random(stuck.shape) < _TURN)
@@ -53,7 +53,7 @@ class Greedy(Policy):
 
 
 def _as_encodings(views: Any) -> np.ndarray:
-    """Windows (W, K, side, side) of encodings, whichever of the two observers filled them; the highest one where several stand."""
+    """Windows (W, K, side, side) of encodings, the highest per cell, from either observer."""
     if "position_centered_encoding" in views:
         return np.asarray(views["position_centered_encoding"])
     stack = np.asarray(views["stacked_position_centered_encoding"])
@@ -80,7 +80,7 @@ def _way_to(cells: np.ndarray) -> np.ndarray:
 
 
 def _on_map(seen: np.ndarray, move: np.ndarray) -> np.ndarray:
-    """Steps without the part that would lead off the map."""
+    """Steps without the component that would leave the map."""
     middle = seen.shape[-1] // 2
     worlds, agents = np.indices(seen.shape[:2])
     row_ends = seen[worlds, agents, middle + move[..., 0], middle] == -1

@@ -1,4 +1,4 @@
-"""The simulations: declared components, nothing else. Source: manual 4.1, specification 9.6.
+"""The simulations: declared components only. Source: manual 4.1, specification 9.6.
 
 Attacks come before moves. Foragers win when the resources are gone, hunters when the foragers are.
 """
@@ -18,10 +18,10 @@ from interplay.worlds.foragers.measures import count_active, mean_distance
 
 
 class _Rules(SmartGridWorldSimulation):
-    """What both simulations share; keyword arguments replace any of it.
+    """The shared components of both simulations; keyword arguments replace any of them.
 
     Attributes:
-        PREY: encoding -> encoding that it attacks, and whose end is its own success.
+        PREY: encoding -> encoding that it attacks; removing all of it is its success.
         OVERLAPPING: encoding -> encodings with which it may share a cell.
     """
 
@@ -51,7 +51,7 @@ class _Rules(SmartGridWorldSimulation):
         self.finalize()
 
     def measure(self, board: Board) -> Mapping[str, np.ndarray]:
-        """``resources`` and ``foragers`` left (W,), and the foragers' mean ``distance`` (W,), see `mean_distance`."""
+        """``resources`` and ``foragers`` left (W,), and the foragers' mean ``distance`` (W,)."""
         return {
             "resources": count_active(board.agents, RESOURCE),
             "foragers": count_active(board.agents, FORAGER),
@@ -60,10 +60,10 @@ class _Rules(SmartGridWorldSimulation):
 
 
 class ForagingSim(_Rules):
-    """One forager or many, and resources.
+    """One or more foragers, and resources.
 
     Args:
-        **kwargs: from a builder; components and `attack_mapping` take the place of the rules' own.
+        **kwargs: from a builder; components and `attack_mapping` replace the default ones.
 
     Example:
         >>> from interplay.worlds import ForagerAgent, ForagingSim, ResourceAgent
@@ -79,11 +79,7 @@ class ForagingSim(_Rules):
 
 
 class HunterForagerSim(_Rules):
-    """Foragers, hunters and resources.
-
-    Args:
-        **kwargs: as of `ForagingSim`.
-    """
+    """Foragers, hunters and resources; arguments as of `ForagingSim`."""
 
     PREY: ClassVar[dict[int, int]] = {FORAGER: RESOURCE, HUNTER: FORAGER}
     OVERLAPPING: ClassVar[dict[int, set[int]]] = {RESOURCE: {HUNTER}, FORAGER: {RESOURCE, FORAGER, HUNTER}}

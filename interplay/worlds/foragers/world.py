@@ -15,7 +15,7 @@ _SIGHT = {
 
 
 def manager(settings: ForagersSettings) -> AllStepManager:
-    """A new map under a new manager, who shuffles the order of actions."""
+    """A new map under a new manager, which shuffles the order of actions."""
     members: list[GridWorldAgent] = [ResourceAgent(id=f"resource{i}") for i in range(settings.resources)]
     members += [ForagerAgent(id=f"forager{i}") for i in range(settings.foragers)]
     members += [HunterAgent(id=f"hunter{i}") for i in range(settings.hunters)]

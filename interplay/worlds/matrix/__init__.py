@@ -1,9 +1,9 @@
-"""Matrix games: small worlds that show what a learner can do (remember, coordinate, tell its own merit from the team's)."""
+"""Matrix games: small tests of what a learner can do (memory, coordination, credit assignment)."""
 
 from interplay.core.spec import WorldSpec
 
 _TRAINING = {"num_worlds": 64, "network": {"kind": "mlp"}}
-# One step is an episode, and its reward has a deviation of 10: short rollouts, and scaled down so that a critic can follow.
+# One step is an episode, and its reward has a standard deviation of 10: short rollouts, rewards scaled down for the critic.
 _CREDIT_TRAINING = {**_TRAINING, "ppo": {"rollout": 16, "reward_scale": 0.1}}
 _HERE = "interplay.worlds.matrix"
 
@@ -26,7 +26,7 @@ SPECS = (
     ),
     WorldSpec(
         id="matrix/rock-paper-scissors",
-        summary="rock, paper, scissors: who answers the latest opponent runs in circles, a league finds one third each",
+        summary="rock, paper, scissors: self-play against the latest opponent cycles, a league finds one third each",
         make=f"{_HERE}.world:RockPaperScissorsWorld",
         settings=f"{_HERE}.config:RockPaperScissorsSettings",
         policies=f"{_HERE}.policies:ROCK_PAPER_SCISSORS",
@@ -34,7 +34,7 @@ SPECS = (
     ),
     WorldSpec(
         id="matrix/credit",
-        summary="each names its own cue, paid as a team; an offset of all cues hides what one's own choice was worth",
+        summary="each names its own cue for a team reward, in which an offset of all cues hides each agent's share",
         make=f"{_HERE}.world:CreditWorld",
         settings=f"{_HERE}.config:CreditSettings",
         policies=f"{_HERE}.policies:CREDIT",

@@ -1,4 +1,7 @@
-"""Every number of the matrix games once. Sources: climbing, Claus & Boutilier (1998), section 4; recall and credit are our own."""
+"""Every number of the matrix games once.
+
+Sources: climbing is Claus & Boutilier (1998), section 4; recall and credit are our own.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from pydantic import Field
 
 from interplay.core.settings import Settings
 
-# Both agents' reward for the row player's choice (row) and the column player's (column). Its best entry lies beside its worst:
-# who leaves it for any other choice costs the team 41.
+# Both agents' reward for the row player's choice (row) and the column player's (column). The best entry lies beside the worst: one
+# agent's deviation from it costs the team up to 41.
 CLIMBING = (
     (11.0, -30.0, 0.0),
     (-30.0, 7.0, 6.0),
@@ -28,11 +31,9 @@ ROCK_PAPER_SCISSORS = (
 class RecallSettings(Settings):
     """Settings of one game of recall."""
 
-    agents: Annotated[int, Field(ge=1, le=1_000)] = 1  # each plays for itself, with a cue of its own
+    agents: Annotated[int, Field(ge=1, le=1_000)] = 1  # each has its own cue and reward
     cues: Annotated[int, Field(ge=2, le=100)] = 4  # as many choices
-    delay: Annotated[int, Field(ge=0, le=100_000)] = (
-        10  # steps between cue and choice in which nothing is shown
-    )
+    delay: Annotated[int, Field(ge=0, le=100_000)] = 10  # empty steps between cue and choice
 
     @property
     def length(self) -> int:
@@ -49,7 +50,7 @@ class ClimbingSettings(Settings):
 class RockPaperScissorsSettings(Settings):
     """Settings of one game of rock, paper, scissors."""
 
-    rounds: Annotated[int, Field(ge=1, le=100_000)] = 1  # of an episode; nobody sees what was played
+    rounds: Annotated[int, Field(ge=1, le=100_000)] = 1  # of an episode; choices are not observed
 
 
 class CreditSettings(Settings):
@@ -57,5 +58,7 @@ class CreditSettings(Settings):
 
     agents: Annotated[int, Field(ge=2, le=1_000)] = 8  # one team
     cues: Annotated[int, Field(ge=2, le=100)] = 4  # as many choices
-    rounds: Annotated[int, Field(ge=1, le=100_000)] = 1  # of an episode; each has cues of its own
-    offset: Annotated[float, Field(ge=0, le=1_000)] = 10.0  # its deviation; what can be learned is worth 0..1
+    rounds: Annotated[int, Field(ge=1, le=100_000)] = 1  # of an episode; cues are drawn in each
+    offset: Annotated[float, Field(ge=0, le=1_000)] = (
+        10.0  # its standard deviation; the learnable part is 0..1
+    )

@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only the observation and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -34,49 +34,43 @@ class Recall(Policy):
         return self._cue
 
 
-class Climb(Policy):
-    """Both choose the row and the column of the highest payoff."""
+class Constant(Policy):
+    """Always takes one choice."""
 
-    name = "optimal"
-    choice = int(np.argmax(np.max(config.CLIMBING, axis=1)))
+    choice: int
 
     def act(self, timestep: TimeStep) -> np.ndarray:
         return np.full(timestep.acting.shape, self.choice, np.int64)
 
 
-class Cautious(Climb):
-    """Chooses what is best if the other does its worst."""
+class Climb(Constant):
+    """Both choose the pair with the highest payoff."""
+
+    name = "optimal"
+    choice = int(np.argmax(np.max(config.CLIMBING, axis=1)))
+
+
+class Cautious(Constant):
+    """Maximises the worst-case payoff."""
 
     name = "cautious"
     choice = int(np.argmax(np.min(config.CLIMBING, axis=1)))
 
 
-class Rock(Policy):
-    """Rock, always."""
-
-    name = "rock"
-    choice = 0
-
-    def act(self, timestep: TimeStep) -> np.ndarray:
-        return np.full(timestep.acting.shape, self.choice, np.int64)
+class Rock(Constant):
+    name, choice = "rock", 0
 
 
-class Paper(Rock):
-    """Paper, always."""
-
-    name = "paper"
-    choice = 1
+class Paper(Constant):
+    name, choice = "paper", 1
 
 
-class Scissors(Rock):
-    """Scissors, always."""
-
-    name = "scissors"
-    choice = 2
+class Scissors(Constant):
+    name, choice = "scissors", 2
 
 
 class Name(Policy):
-    """Names the own cue."""
+    """Names its own cue."""
 
     name = "optimal"
 

@@ -1,4 +1,4 @@
-"""What the numbers of a matrix game's state may be (`interplay.core.ranges`); the arrays are in `state.py`."""
+"""Valid ranges of a matrix game's state (`interplay.core.ranges`); the arrays are in `state.py`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from interplay.core.ranges import ANYTHING, REAL, Invariant, Range, count, index
 
 
 def ranges_of(choices: int, length: int) -> dict[str, Range]:
-    """Name -> range of every field of numbers.
-
-    Args:
-        choices: of each agent.
-        length: steps of an episode.
-    """
+    """Name -> range of every numeric field; `length` is the steps of an episode."""
     return {
         "stream": ANYTHING,
         "steps": count(length),
@@ -25,16 +20,16 @@ def ranges_of(choices: int, length: int) -> dict[str, Range]:
 
 
 def laws_of(length: int) -> tuple[Invariant, ...]:
-    """A game is over after its last step, and everybody acts until then."""
+    """A game is over after its last step, and all agents act until then."""
     return (
         Invariant(
             "over",
-            "does not say whether its last step was played",
+            "does not match whether the last step was played",
             lambda given: given["over"] != (given["steps"] == length),
         ),
         Invariant(
             "acting",
-            "is not everybody while the game goes on, and nobody then",
+            "does not hold all agents before the end and none after it",
             lambda given: given["acting"] == given["over"][:, None],
         ),
     )

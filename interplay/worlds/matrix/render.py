@@ -18,7 +18,7 @@ def draw_game(
     world: int,
     with_cues: bool,
 ) -> None:
-    """One row for each agent, choices by their names. A transcript shows the cells without their titles, so each says what it is."""
+    """One row for each agent. Transcripts omit the titles, so each cell names its value."""
     rows = []
     for a, name in enumerate(agents):
         last = state.last[world, a]

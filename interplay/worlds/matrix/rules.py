@@ -1,6 +1,6 @@
-"""The rules of the matrix games: an episode begins, cues are drawn, choices are made at the same time and paid.
+"""The rules of the matrix games: an episode begins, cues are drawn, choices are made at once and paid.
 
-Payments are pure functions of the cues and the choices, each with its formula; phases write.
+Payments are pure functions of cues and choices.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from interplay.worlds.matrix.state import NONE, MatrixState
 
 
 def begin_episodes(state: MatrixState, which: np.ndarray, seeds: np.ndarray | None) -> None:
-    """Everything of the worlds in `which` (W,) as it is before the first choice; cues are drawn by `draw_cues`."""
+    """Resets the worlds in `which` (W,); `draw_cues` draws the cues."""
     seeding.begin_episode(state.stream, which, seeds)
     for array in (state.steps, state.cue, state.hits, state.joint, state.returns):
         array[which] = 0
@@ -25,7 +25,7 @@ def begin_episodes(state: MatrixState, which: np.ndarray, seeds: np.ndarray | No
 
 
 def draw_cues(state: MatrixState, which: np.ndarray, cues: int) -> None:
-    """Every agent of the worlds in `which` gets a cue, uniform and independent of all others."""
+    """Draws a cue for each agent of the worlds in `which`, uniform and independent."""
     state.cue[which] = draw_integers(state.stream, which, state.cue.shape[1], cues)
 
 
@@ -37,17 +37,12 @@ def pay(
     right: np.ndarray,
     length: int,
 ) -> np.ndarray:
-    """Books one joint choice in every world that is not over, and ends those that have played `length` steps.
+    """Records one joint choice in every world that is not over; returns the worlds that continue, (W,) bool.
 
     Args:
-        state, outputs: changed.
-        action: (W, A) choices.
-        reward: (W, A) what they are worth.
-        right: (W, A) bool, which of them were right.
+        action, reward: (W, A).
+        right: (W, A) bool, correct choices.
         length: steps of an episode.
-
-    Returns:
-        (W,) bool, the worlds that go on.
     """
     played = ~outputs.over
     outputs.reward[played] = reward[played]
@@ -67,13 +62,7 @@ def pay(
 
 
 def recall_reward(cue: np.ndarray, action: np.ndarray, choosing: np.ndarray) -> np.ndarray:
-    """1 for naming the cue when asked, else 0: (W, A).
-
-    Args:
-        cue: (W, A) what was shown.
-        action: (W, A) what is named now.
-        choosing: (W,) bool, whether this is the last step.
-    """
+    """1 for naming the cue in the last step (`choosing`, (W,) bool), else 0: (W, A)."""
     return ((action == cue) & choosing[:, None]).astype(np.float64)
 
 
@@ -100,25 +89,25 @@ def rock_paper_scissors_reward(action: np.ndarray) -> np.ndarray:
 
 
 def credit_reward(cue: np.ndarray, action: np.ndarray, cues: int, offset: float) -> np.ndarray:
-    """The share of agents that name their own cue, plus the offset of all cues: (W, A), the same for all."""
+    """The share of correct cues plus the offset of all cues: (W, A), the same for all agents."""
     right = (action == cue).mean(axis=1)
     paid: np.ndarray = right + credit_offset(cue, cues, offset)
     return np.repeat(paid[:, None], cue.shape[1], axis=1)
 
 
 def credit_offset(cue: np.ndarray, cues: int, deviation: float) -> np.ndarray:
-    """What all cues together add to the team's reward, whatever anybody does: (W,).
+    """The part of the team's reward that depends on the cues alone, not on actions: (W,).
 
         offset = deviation / sqrt(P) * sum over pairs i < j of z_i z_j,   P = N (N - 1) / 2
 
     z is the cue c in 0 .. K-1, centred and scaled: z = (2 c - K + 1) / sqrt((K^2 - 1) / 3), mean 0 and deviation 1. So the
-    offset has mean 0 and the given deviation over all cues, and mean 0 for any one agent's own cue: an agent's own view explains
-    nothing of it, the team's explains all. It is a smooth function of one sum: 2 sum_{i<j} z_i z_j = (sum z)^2 - sum z^2.
+    offset has mean 0 and the given deviation over all cues, and mean 0 given any one agent's cue. One agent's observation
+    explains none of it, the team's observations all of it. It is computed by 2 sum_{i<j} z_i z_j = (sum z)^2 - sum z^2.
 
     Args:
         cue: (W, N) cues.
         cues: K, how many there are.
-        deviation: of the offset over all cues.
+        deviation: standard deviation of the offset over all cues.
 
     Example:
         >>> credit_offset(np.array([[0, 0], [0, 1]]), cues=2, deviation=3.0).tolist()

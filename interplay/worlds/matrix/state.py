@@ -1,4 +1,4 @@
-"""The matrix games' arrays, one line each. Axes: W worlds, A agents. Every game keeps the same ones."""
+"""The matrix games' arrays, one line each. Axes: W worlds, A agents. All games have the same arrays."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from interplay.core import seeding
 
-NONE = -1  # the last choice of who has not chosen yet
+NONE = -1  # no choice yet
 
 
 class MatrixState(NamedTuple):
     """The whole state of W games besides the outputs."""
 
-    stream: np.ndarray  # (W, 3) uint64, where the cues come from
+    stream: np.ndarray  # (W, 3) uint64, random stream of the cues
     steps: np.ndarray  # (W,) int64, joint choices made in this episode
-    cue: np.ndarray  # (W, A) int64, what each agent is to name; 0 in games without cues
+    cue: np.ndarray  # (W, A) int64, the choice to name; 0 in games without cues
     last: np.ndarray  # (W, A) int64, the last choice, or NONE
     hits: np.ndarray  # (W, A) int64, choices of this episode that were right
     joint: np.ndarray  # (W,) int64, steps of this episode in which all chose right

@@ -28,16 +28,13 @@ from interplay.worlds.matrix.state import MatrixState, allocate_state
 
 
 class MatrixWorld(ArrayWorld):
-    """W games in which all choose at the same time, a fixed number of times.
+    """W games in which all agents choose at once, a fixed number of times.
 
     Args:
-        agents: how many.
-        choices: of each of them.
+        choices: number of choices of each agent.
         length: steps of an episode.
-        fields: name -> space of what an agent sees.
-        size: numbers of a global state.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
+        fields: name -> observation space.
+        size: length of the global state.
 
     Attributes:
         with_cues: whether agents have a cue.
@@ -65,7 +62,7 @@ class MatrixWorld(ArrayWorld):
         self.state: MatrixState = allocate_state(num_worlds, agents)
 
     def visible(self, world: int, slot: int) -> Visible:
-        """Cues and choices are in the table; what an agent sees of them, its observation tells."""
+        """Nothing of the table: it shows cues and choices that the observation hides."""
         return {}
 
     def draw(self, canvas: Canvas, world: int) -> None:
@@ -88,7 +85,7 @@ class MatrixWorld(ArrayWorld):
         self._go_on(rules.pay(self.state, self.outputs, action, reward, right, self.length))
 
     def _go_on(self, which: np.ndarray) -> None:
-        """Prepares the next step of the worlds in `which`; most games need nothing."""
+        """Prepares the next step of the worlds in `which`, where a game needs it."""
 
     def _read(self) -> TimeStep:
         return TimeStep(self._look(), *self.outputs)
@@ -99,25 +96,25 @@ class MatrixWorld(ArrayWorld):
         return arrays
 
     def _share_of_steps(self, counted: np.ndarray) -> np.ndarray:
-        """Counts (W,) or (W, A) over the steps played; NaN before the first."""
+        """Counts (W,) or (W, A) divided by the steps played; NaN before the first."""
         steps = self.state.steps.reshape(-1, *[1] * (counted.ndim - 1))
         return np.divide(counted, steps, out=np.full(counted.shape, np.nan), where=steps > 0)
 
     def _names_of(self, choices: int) -> Sequence[str]:
-        """What the choices are called; those of most games are numbers."""
+        """Names of the choices."""
         return [f"cue {number}" if self.with_cues else f"number {number}" for number in range(choices)]
 
     @abstractmethod
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What choices (W, A) are worth, and which of them are right: both (W, A)."""
+        """Rewards of the choices (W, A), and which of them are right: both (W, A)."""
 
     @abstractmethod
     def _look(self) -> Mapping[str, np.ndarray]:
-        """What the agents see, in new arrays."""
+        """The observation, in new arrays."""
 
 
 class RecallWorld(MatrixWorld):
-    """A cue in the first step, nothing for a while, then a choice: 1 for naming the cue. Each agent plays for itself."""
+    """A cue in the first step, a delay, then a choice: 1 for naming the cue. Rewards are individual."""
 
     def __init__(
         self, settings: RecallSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
@@ -146,7 +143,7 @@ class RecallWorld(MatrixWorld):
 
 
 class ClimbingWorld(MatrixWorld):
-    """The climbing game, round after round: a team of two finds the best of nine pairs, which lies beside the worst."""
+    """The climbing game, repeated: two agents find the best of nine pairs, beside the worst."""
 
     with_cues = False
     teams = ((0, 1),)
@@ -163,7 +160,7 @@ class ClimbingWorld(MatrixWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Per world (W,): ``optimal``, the share of rounds with the best pair, and the mean ``payoff``; NaN before the first round."""
+        """Per world (W,): ``optimal``, share of rounds with the best pair, and mean ``payoff``; NaN before."""
         s = self.state
         return {
             "optimal": self._share_of_steps(s.joint),
@@ -175,7 +172,7 @@ class ClimbingWorld(MatrixWorld):
         return observe.whole_climbing(self.state, self.choices, self.length)
 
     def visible(self, world: int, slot: int) -> Visible:
-        """Both choices are seen."""
+        """Both choices are public."""
         return EVERYTHING
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -187,7 +184,7 @@ class ClimbingWorld(MatrixWorld):
 
 
 class RockPaperScissorsWorld(MatrixWorld):
-    """Two choose at the same time: paper beats rock, scissors beat paper, rock beats scissors. Nobody sees what was played."""
+    """Two agents choose at once; choices are never observed."""
 
     with_cues = False
 
@@ -202,12 +199,12 @@ class RockPaperScissorsWorld(MatrixWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """``won`` (W, A): the share of rounds that the agent won; NaN before the first."""
+        """``won`` (W, A): the share of rounds won; NaN before the first."""
         return {"won": self._share_of_steps(self.state.hits)}
 
     def global_state(self) -> np.ndarray:
         """The share of rounds played, (W, 1)."""
-        return observe.whole_rock_paper_scissors(self.state, self.length)
+        return observe.share(self.state, self.length)
 
     def _names_of(self, choices: int) -> Sequence[str]:
         return "rock", "paper", "scissors"
@@ -217,11 +214,14 @@ class RockPaperScissorsWorld(MatrixWorld):
         return reward, reward > 0
 
     def _look(self) -> Mapping[str, np.ndarray]:
-        return observe.see_nothing(self.state)
+        return {"ready": np.ones((*self.state.last.shape, 1), np.float32)}
 
 
 class CreditWorld(MatrixWorld):
-    """A team whose common reward is mostly an offset that nobody can change and only the team's cues together explain."""
+    """A team reward dominated by an offset that actions do not change.
+
+    Only the team's cues together explain it.
+    """
 
     def __init__(
         self, settings: CreditSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
@@ -234,13 +234,13 @@ class CreditWorld(MatrixWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Shares of rounds, NaN before the first: ``right`` (W, A) own cue named, ``optimal`` (W,) by all at the same time."""
+        """Shares of rounds, NaN before the first: ``right`` (W, A) cue named, ``optimal`` (W,) by all at once."""
         s = self.state
         return {"right": self._share_of_steps(s.hits), "optimal": self._share_of_steps(s.joint)}
 
     def global_state(self) -> np.ndarray:
         """All cues, (W, A * cues)."""
-        return observe.whole_credit(self.state, self.choices)
+        return observe.flat(self._look()["cue"])
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cue, given = self.state.cue, self.settings
@@ -250,4 +250,4 @@ class CreditWorld(MatrixWorld):
         rules.draw_cues(self.state, which, self.choices)
 
     def _look(self) -> Mapping[str, np.ndarray]:
-        return observe.see_credit(self.state, self.choices)
+        return {"cue": observe.one_hot(self.state.cue, self.choices)}

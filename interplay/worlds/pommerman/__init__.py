@@ -6,14 +6,14 @@ from interplay.worlds.pommerman.config import VARIANTS
 _SUMMARIES = {
     "ffa": "four with bombs on a board of 11 x 11, each for itself",
     "ffa-collapse": "as pommerman/ffa, and from step 500 on the board's rings close",
-    "team": "two against two with bombs; everybody sees everything",
-    "team-fog": "two against two with bombs; everybody sees 4 cells far",
+    "team": "two against two with bombs; all see the whole board",
+    "team-fog": "two against two with bombs; all see 4 cells far",
     "team-fog-collapse": "as pommerman/team-fog, and from step 500 on the board's rings close",
-    "radio": "as pommerman/team-fog, and team-mates say two words of eight in every step",
+    "radio": "as pommerman/team-fog, and team-mates exchange two words of eight in every step",
     "1v1": "two with bombs on a board of 8 x 8",
 }
 
-# Games of hundreds of steps that pay at their end: long rollouts and a far horizon.
+# Games of hundreds of steps with a reward at the end: long rollouts and a far horizon.
 _TRAINING = {
     "num_worlds": 128,
     "ppo": {"rollout": 64, "gamma": 0.995},

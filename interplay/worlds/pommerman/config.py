@@ -1,7 +1,7 @@
-"""Every number of Pommerman once, with unit and source, and the variants.
+"""Every number of Pommerman once, with unit and source, and the variants (specification 3).
 
 Sources: the playground 0.2.0 (Resnick et al., "Pommerman: A Multi-Agent Playground", 2018), "the playground", and the Arena
-paper (arXiv 1907.09467). Specification 3.
+paper (arXiv 1907.09467).
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from pydantic import Field, model_validator
 from interplay.core.settings import Settings
 
 BOMB_LIFE = 10  # steps; a bomb ticks in the step in which it is laid
-FLAME_LIFE = 3  # observations in which flames are deadly
+FLAME_LIFE = 3  # observations with deadly flames
 MOST_AMMO = 10  # bombs in hand
-MOST_BLAST = 10  # reach in cells, the bomb's own included; where there is fog, the view's
+MOST_BLAST = 10  # reach in cells, the bomb's own included; with fog, the view's
 START_AMMO, START_BLAST = 1, 2
-UNREACHABLE = 4  # passages that may be cut off by rigid cells
-RINGS = 4  # that close, at equal distances in time
-STEPS_MOST = 30_000  # of an episode; its number is seen as an int16
+UNREACHABLE = 4  # passages that rigid cells may cut off
+RINGS = 4  # that close, at equal intervals
+STEPS_MOST = 30_000  # of an episode; observed as an int16
 
 Count = Annotated[int, Field(ge=0, le=900)]
 Weight = Annotated[float, Field(ge=-100, le=100)]
 
 
 class Quirks(NamedTuple):
-    """What the playground does otherwise than its rules say; all off unless `classic_quirks` is on."""
+    """Where the playground deviates from its published rules; all off unless `classic_quirks` is on."""
 
     item_lost: bool  # an item under flames of two explosions is lost when the first of them ends
     late_collapse: bool  # a ring closes after the observation and the reward of its step
@@ -41,17 +41,17 @@ class PommermanSettings(Settings):
     players: Literal[2, 4] = 4
     teams: bool = False  # {0, 2} against {1, 3}
     rigid: Count = 36  # cells, laid in pairs
-    wood: Count = 36  # cells; those between the players are among them
+    wood: Count = 36  # cells, including those between the players
     items: Count = 20  # under wood
-    fog: Annotated[int, Field(ge=1, le=31)] | None = None  # sight, a Chebyshev distance; the playground has 4
-    radio: bool = False  # team-mates speak
+    fog: Annotated[int, Field(ge=1, le=31)] | None = None  # view, a Chebyshev distance; 4 in the playground
+    radio: bool = False  # team-mates send words
     words: Annotated[int, Field(ge=1, le=8)] = 2  # per step, with `radio`
     vocabulary: Annotated[int, Field(ge=2, le=256)] = 8  # word 0 is silence
     collapse: Annotated[int, Field(ge=1)] | None = None  # step in which the outermost ring closes
     limit: Annotated[int, Field(ge=1, le=STEPS_MOST)] = 800  # truncation
     reward: Literal["classic", "zero_sum"] = "classic"
-    # Of the result, a lost member of the own side (-1), a lost enemy, range, kick and bomb gained by the own side; Arena's
-    # example has 1, 0.2, 0.2, 0.1, 0.1, 0.1.
+    # Of the result, a lost member of its side (-1), a lost enemy, and range, kick and bomb gained by its side. Arena's example:
+    # 1, 0.2, 0.2, 0.1, 0.1, 0.1.
     reward_weights: tuple[Weight, Weight, Weight, Weight, Weight, Weight] = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     classic_quirks: bool = False  # all of `Quirks`
 
@@ -60,7 +60,7 @@ class PommermanSettings(Settings):
         if self.teams and self.players != 4:
             raise ValueError(f"teams need 4 players, players = {self.players}; raise it or switch teams off")
         if self.radio and not self.teams:
-            raise ValueError("radio = true, but nobody has a team-mate; use teams = true")
+            raise ValueError("radio = true needs teams = true")
         for name in ("rigid", "wood"):
             if getattr(self, name) % 2:
                 raise ValueError(
@@ -87,30 +87,30 @@ class PommermanSettings(Settings):
 
     @property
     def bridges(self) -> int:
-        """Cells of wood in the middle of the sides of the ring on which four players stand."""
+        """Cells of wood between the players, in the middle of the sides of their ring."""
         return 4 * (self.size - 8) if self.players == 4 else 0
 
     @property
     def free_cells(self) -> int:
-        """Cells on which walls may be drawn: off the diagonal, and neither a player's, nor beside one, nor a bridge."""
+        """Cells for walls: off the diagonal, not a player's, not beside one, not a bridge."""
         taken = {2: 8, 4: 18 + self.bridges}[self.players]
         return self.size * (self.size - 1) - taken
 
     @property
     def most_blast(self) -> int:
-        """Reach that no item goes beyond (3.3)."""
+        """Largest reach with items (3.3)."""
         return MOST_BLAST if self.fog is None else max(self.fog, START_BLAST)
 
     @property
     def ring_steps(self) -> tuple[int, ...]:
-        """The steps after which rings close, the outermost first; empty without `collapse`."""
+        """The steps after which rings close, outermost first; empty without `collapse`."""
         if self.collapse is None:
             return ()
         return tuple(self.collapse + k * ((self.limit - self.collapse) // RINGS) for k in range(RINGS))
 
     @property
     def bombs(self) -> int:
-        """K, the most bombs that can live: nobody lays two in one step."""
+        """K, the most bombs alive at once: a player lays at most one a step."""
         return BOMB_LIFE * self.players
 
     @property

@@ -1,4 +1,4 @@
-"""What agents see (specification 3.5), and what a critic may see."""
+"""Observations of the agents and the critic (specification 3.5)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from interplay.worlds.pommerman.state import (
 
 PLANES = ("board", "bomb_blast_strength", "bomb_life", "bomb_moving_direction", "flame_life")
 _BOARD, _STRENGTH, _LIFE, _DIRECTION, _FLAME = range(5)
-_OTHERS = 3  # codes of enemies that are seen, dummies among them
+_OTHERS = 3  # codes of enemies, padded with dummies
 FFA, TEAM, RADIO, ONE_VS_ONE = 1, 2, 3, 4  # the playground's game types
 
 
 @phase
 def look_around(state, sight, rules, scratch, thread, w):
-    """Writes what everybody in a world sees: the whole board, or a window around its own cell."""
+    """Writes all observations of a world: the whole board, or a window around the own cell."""
     fill_planes(state, rules, scratch, thread, w)
     for a in range(rules.players):
         show_self(state, sight, rules, w, a)
@@ -39,7 +39,7 @@ def look_around(state, sight, rules, scratch, thread, w):
 
 @phase
 def fill_planes(state, rules, scratch, thread, w):
-    """What there is to see, without the rim: ground, bombs over it, flames over those, the living on top."""
+    """Writes the board without the rim: ground, then bombs, flames and living agents on top."""
     plane, side, size = scratch.plane[thread], rules.side, rules.rows
     for row in range(size):
         first = (row + 1) * side + 1
@@ -64,7 +64,7 @@ def fill_planes(state, rules, scratch, thread, w):
 
 @phase
 def show_self(state, sight, rules, w, a):
-    """The agent's own numbers, who lives, the time, and what its team-mate said."""
+    """Writes the agent's own numbers, living players, the step and the team-mate's words."""
     person = state.agent[w, a]
     sight.position[w, a, 0] = person.cell // rules.side - 1
     sight.position[w, a, 1] = person.cell % rules.side - 1
@@ -92,7 +92,7 @@ def show_all(sight, scratch, thread, w, a):
 
 @phase
 def show_window(state, sight, rules, scratch, thread, w, a):
-    """The cells within the view; fog elsewhere. The dead see from where they died."""
+    """Writes the cells in view, and fog elsewhere. Dead agents see from where they died."""
     plane, size = scratch.plane[thread], rules.rows
     row, col = sight.position[w, a, 0], sight.position[w, a, 1]
     for cell in range(plane.shape[1]):
@@ -112,22 +112,14 @@ def show_window(state, sight, rules, scratch, thread, w, a):
 
 
 def allocate_sight(settings: PommermanSettings, num_worlds: int) -> Sight:
-    """Views of nothing yet; what never changes, team-mates and enemies, is there."""
+    """Empty observations; constant fields (team-mates, enemies) are filled in."""
     lead = (num_worlds, settings.players)
-    plane = (*lead, settings.size**2)
-    sight = Sight(
-        **{name: np.zeros(plane, np.uint8) for name in PLANES},
-        position=np.zeros((*lead, 2), np.uint8),
-        ammo=np.zeros(lead, np.uint8),
-        blast_strength=np.zeros(lead, np.uint8),
-        can_kick=np.zeros(lead, np.uint8),
-        teammate=np.full(lead, DUMMY, np.uint8),
-        enemies=np.full((*lead, _OTHERS), DUMMY, np.uint8),
-        alive=np.zeros((*lead, settings.players), np.uint8),
-        step_count=np.zeros(lead, np.int16),
-        game_type=np.full(lead, game_type(settings), np.uint8),
-        message=np.zeros((*lead, settings.words if settings.radio else 0), np.uint8),
-    )
+    arrays = {
+        name: np.zeros((*lead, *box.shape), box.dtype) for name, box in observation_space(settings).items()
+    }
+    arrays |= {name: arrays[name].reshape(*lead, -1) for name in PLANES}
+    sight = Sight(**{"message": np.zeros((*lead, 0), np.uint8), **arrays})
+    sight.teammate[:], sight.enemies[:], sight.game_type[:] = DUMMY, DUMMY, game_type(settings)
     for a in range(settings.players):
         mate = (a + 2) % 4 if settings.teams else a
         enemies = [AGENT_0 + b for b in range(settings.players) if b not in (a, mate)]
@@ -138,14 +130,14 @@ def allocate_sight(settings: PommermanSettings, num_worlds: int) -> Sight:
 
 
 def game_type(settings: PommermanSettings) -> int:
-    """The playground's number of the game."""
+    """The playground's number of the game type."""
     if settings.teams:
         return RADIO if settings.radio else TEAM
     return FFA if settings.players == 4 else ONE_VS_ONE
 
 
 def observation_space(settings: PommermanSettings) -> spaces.Dict:
-    """Of one agent, with the playground's keys."""
+    """Space of one agent, with the playground's keys."""
     n = settings.size
     most = {
         "board": CODES - 1,
@@ -175,7 +167,7 @@ def observation_space(settings: PommermanSettings) -> spaces.Dict:
 
 
 def fields_of(sight: Sight, settings: PommermanSettings) -> dict[str, np.ndarray]:
-    """Field -> array of what is seen, in the order of the space; planes as (W, A, N, N). What never changes is read-only."""
+    """Field -> array in the order of the space; planes as (W, A, N, N). Constant fields are read-only."""
     fields = sight._asdict()
     for name in ("teammate", "enemies", "game_type"):
         fields[name] = fields[name].view()
@@ -187,20 +179,20 @@ def fields_of(sight: Sight, settings: PommermanSettings) -> dict[str, np.ndarray
     return fields
 
 
-# -- what a critic may see and no agent does: hidden items, and everything behind the fog ------------------------
+# -- the global state: also hidden items, and everything behind the fog ------------------------------------------
 
 _MAPS = 6  # ground, hidden item, flames, and of bombs life, blast, direction
 _OWN = 6  # alive, row, column, ammo, blast, kick
 
 
 def state_space(settings: PommermanSettings) -> spaces.Box:
-    """Unbounded, as numbers are in cells, steps and codes."""
+    """Unbounded float32, in cells, steps and codes."""
     size = _MAPS * settings.size**2 + _OWN * settings.players + 1
     return spaces.Box(-np.inf, np.inf, (size,), np.float32)
 
 
 def global_state(state: PommermanState, settings: PommermanSettings) -> np.ndarray:
-    """(W, n) float32: the maps of the board, everybody's own numbers, the step."""
+    """(W, n) float32: the board's maps, every agent's own numbers, the step."""
     worlds, side = len(state.room), settings.size + 2
     maps = np.zeros((_MAPS, worlds, side * side), np.float32)
     maps[0], maps[1], maps[2] = state.ground, state.item, state.flame

@@ -1,4 +1,4 @@
-"""Scripted players (specification 3.8). They read the observation alone, as a learner does, and act for all agents."""
+"""Scripted players (specification 3.8). They read only the observation and act for all agents."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from interplay.worlds.pommerman.state import LAY, NOWHERE, RIGHT, STOP
 
 
 class PommermanPolicy(Policy):
-    """What the players of this world have in common: the form of the actions. They are silent."""
+    """Base of this world's players: the shape of the actions. They send no words."""
 
     def start(self, world: World, seed: int = 0) -> None:
         super().start(world, seed)
         self._heads = int(np.prod(world.action_space.shape or (1,)))
 
     def act(self, timestep: TimeStep) -> np.ndarray:
-        """(W, A) choices, with radio (W, A, heads); 0 where nobody acts."""
+        """(W, A) choices, with radio (W, A, heads); 0 for idle agents."""
         action = np.zeros((*timestep.acting.shape, self._heads), np.int64)
         self.choose(timestep, action)
         return action if self._heads > 1 else action[:, :, 0]
 
     def choose(self, timestep: TimeStep, action: np.ndarray) -> None:
-        """Writes the actions of all who act into zeros."""
+        """Writes the actions of acting agents into an array of zeros."""
 
 
 class Still(PommermanPolicy):
-    """Stays where it is."""
+    """Never moves."""
 
     name = "still"
 
@@ -49,7 +49,7 @@ class RandomNoBomb(PommermanPolicy):
 
 
 class Simple(PommermanPolicy):
-    """The playground's SimpleAgent: leaves bombs, bombs enemies and wood next to it, goes for items (`simple`)."""
+    """The playground's SimpleAgent: flees from bombs, bombs adjacent enemies and wood, collects items (`simple`)."""
 
     name = "simple"
     no_memory = (*PommermanPolicy.no_memory, "_scratch", "_short", "_heads", "_cells")

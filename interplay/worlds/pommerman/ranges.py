@@ -1,7 +1,7 @@
-"""What the numbers of a game's state may be (`interplay.core.ranges`); the arrays are in `state.py`.
+"""Valid ranges of a game's state (`interplay.core.ranges`); the arrays are in `state.py`.
 
-What is asked is what the rules rely on: the rim is rigid, so nobody and no fire leaves the board, and there is room for every bomb,
-because no player has two that were laid in one step.
+They cover what the rules rely on. The rim is rigid, so agents and fire stay on the board. There is a slot for every bomb,
+because no player lays two in one step.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def ranges_of(s: PommermanSettings) -> dict[str, Range]:
 
 
 def laws_of(s: PommermanSettings) -> list[Invariant]:
-    """What fields owe each other."""
+    """Invariants between fields."""
     side = s.size + 2
     inner = np.zeros((side, side), bool)
     inner[1:-1, 1:-1] = True
@@ -57,7 +57,7 @@ def laws_of(s: PommermanSettings) -> list[Invariant]:
     def under(given: Arrays, name: str) -> Any:
         return np.take_along_axis(given["ground"], given[name].astype(np.int64), axis=1)
 
-    def unsound_bombs(given: Arrays) -> Any:
+    def invalid_bombs(given: Arrays) -> Any:
         life = given["bomb.life"]
         wrong = (under(given, "bomb.cell") != PASSAGE) | (life == 0) | (life == BOMB_LIFE)
         return live(given) & (wrong | (given["bomb.blast"] == 0))
@@ -80,40 +80,40 @@ def laws_of(s: PommermanSettings) -> list[Invariant]:
         return _repeated(np.where(given["agent.alive"], given["agent.cell"], -1 - np.arange(s.players)))
 
     return [
-        Invariant(
-            "ground", "is not rigid, and belongs to the rim", lambda given: rim & (given["ground"] != RIGID)
-        ),
+        Invariant("ground", "is not rigid on the rim", lambda given: rim & (given["ground"] != RIGID)),
         Invariant(
             "bomb.life",
-            "is of a bomb that cannot be: in a wall, on an item, spent, or without reach",
-            unsound_bombs,
+            "is of an impossible bomb: in a wall, on an item, spent, or without reach",
+            invalid_bombs,
         ),
-        Invariant("bomb.life", "is that of two bombs of one owner, which nobody lays in one step", twins),
+        Invariant("bomb.life", "is that of two bombs of one owner", twins),
         Invariant("bomb.cell", "has two bombs", stacked),
         Invariant("flame", "burns in a wall or on an open item", burns),
-        Invariant("agent.cell", "is no place to live", buried),
+        Invariant("agent.cell", "is on the rim, or a living agent's in a wall or on an item", buried),
         Invariant("agent.cell", "has two agents", crowded),
-        Invariant("acting", "though it is not alive, or its game over", _acts_otherwise),
-        Invariant("agent.ended", "though it is alive in a game that goes on", _ends_otherwise),
-        Invariant("room.steps", "is the limit, and its game not over", lambda given: _goes_on(s, given)),
+        Invariant("acting", "does not hold the living agents of running games", _wrong_acting),
+        Invariant("agent.ended", "is True for a living agent of a running game", _wrong_ended),
+        Invariant(
+            "room.steps", "is the limit, but its game is not over", lambda given: _is_too_long(s, given)
+        ),
     ]
 
 
 def _repeated(keys: Any) -> Any:
-    """(W, n) bool: the number stands in its row a second time."""
+    """(W, n) bool: the number is a repetition within its row."""
     order = np.sort(keys, axis=1)
     wrong = np.zeros(keys.shape, bool)
     wrong[:, 1:] = order[:, 1:] == order[:, :-1]
     return wrong
 
 
-def _acts_otherwise(given: Arrays) -> Any:
+def _wrong_acting(given: Arrays) -> Any:
     return given["acting"] != (given["agent.alive"] & ~given["room.over"][:, None])
 
 
-def _ends_otherwise(given: Arrays) -> Any:
+def _wrong_ended(given: Arrays) -> Any:
     return given["agent.ended"] & given["agent.alive"] & ~given["room.over"][:, None]
 
 
-def _goes_on(s: PommermanSettings, given: Arrays) -> Any:
+def _is_too_long(s: PommermanSettings, given: Arrays) -> Any:
     return (given["room.steps"] >= s.limit) & ~given["room.over"]

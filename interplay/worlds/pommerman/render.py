@@ -1,4 +1,4 @@
-"""State -> drawing primitives: the board, what lies and burns on it, the bombs with their lives, the players."""
+"""State -> drawing primitives: board, items, flames, bombs with their lives, players."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from interplay.worlds.pommerman.state import (
 
 FLOOR, STONE = "#f1efe8", "#5c6068"
 CRATE = "#c99b61"
-BOMB_BODY, BOMB_TEXT, SLIDE = "#23262d", "#ffffff", "#ffffff"
+BOMB_BODY, BOMB_TEXT = "#23262d", "#ffffff"
 FIRE = ((255, 205, 92), (246, 140, 46), (217, 72, 15))  # by the observations left, from one to three
 REACH = "#d9480f"
 UNSEEN = "#8d8a7c"
@@ -44,45 +44,21 @@ def draw(
 ) -> None:
     """Draws world `w`; row i of the layer ``agents`` is slot i.
 
-    Args:
-        canvas: where.
-        state: of the batch.
-        settings: of one game.
-        w: number of the world.
-        eyes: the player whose fog is drawn; None draws the windows of all who live.
+    With `eyes`, a player, its fog is drawn; None draws the windows of all living players.
     """
     size = settings.size
     canvas.show(0, 0, size, size, up="south")
     ground, flame = _inner(state.ground[w], size), _inner(state.flame[w], size)
     row, col = (axis.reshape(-1) for axis in np.indices((size, size)))
     canvas.tiles("ground", np.zeros((size, size), np.uint8), palette=(FLOOR,))
-    canvas.boxes(
-        "stone",
-        col + 0.5,
-        row + 0.5,
-        0.5,
-        0.5,
-        colour=STONE,
-        absent=(ground != RIGID).reshape(-1),
-        legend="rigid wall",
-    )
-    canvas.boxes(
-        "wood",
-        col + 0.5,
-        row + 0.5,
-        0.44,
-        0.44,
-        colour=CRATE,
-        absent=(ground != WOOD).reshape(-1),
-        glyph="crate",
-        legend="wood",
-    )
+    x, y = col + 0.5, row + 0.5
+    stone, wood = ((ground != kind).reshape(-1) for kind in (RIGID, WOOD))
+    canvas.boxes("stone", x, y, 0.5, 0.5, colour=STONE, absent=stone, legend="rigid wall")
+    canvas.boxes("wood", x, y, 0.44, 0.44, colour=CRATE, absent=wood, glyph="crate", legend="wood")
     draw_fire(canvas, row, col, flame.reshape(-1))
     for item, (name, colour, sign) in ITEMS.items():
         absent = (ground != item).reshape(-1)
-        canvas.circles(
-            name, col + 0.5, row + 0.5, 0.3, colour=colour, absent=absent, glyph=sign, legend=f"item: {name}"
-        )
+        canvas.circles(name, x, y, 0.3, colour=colour, absent=absent, glyph=sign, legend=f"item: {name}")
     draw_bombs(canvas, state, settings, w)
     draw_agents(canvas, state, settings, w)
     if settings.fog is not None:
@@ -91,20 +67,23 @@ def draw(
 
 
 def visible(state: PommermanState, settings: PommermanSettings, w: int, slot: int) -> Visible:
-    """What of the scene a player sees: its window, without the reach of bombs, which walls outside of it may end."""
+    """The layers and rows that a player sees: those in its window.
+
+    The reach of bombs is hidden, because it may depend on walls outside the window.
+    """
     if settings.fog is None:
         return EVERYTHING
     size = settings.size
     row, col = (axis.reshape(-1) for axis in np.indices((size, size)))
     x, y = _places(state, settings, w)
     window = np.maximum(abs(col + 0.5 - x[slot]), abs(row + 0.5 - y[slot])) <= settings.fog
-    plain = window & (_inner(state.flame[w], size).reshape(-1) == 0)  # flames are seen, not what they burn on
+    plain = window & (_inner(state.flame[w], size).reshape(-1) == 0)  # flames hide the ground below them
     own = np.arange(settings.players) == slot
     agent, bomb = state.agent[w], state.bomb[w]
     near = np.maximum(abs(x - x[slot]), abs(y - y[slot])) <= settings.fog
     down, across = np.divmod(bomb["cell"].astype(np.int64), size + 2)
     seen = np.maximum(abs(across - 0.5 - x[slot]), abs(down - 0.5 - y[slot])) <= settings.fog
-    # Older bombs stand first, so that places would tell of those that are not seen.
+    # Bombs are sorted by age: their row numbers would reveal bombs out of view.
     bombs = np.flatnonzero(seen & (np.arange(settings.bombs) < int(state.room["bombs"][w])))
     return {
         "ground": window.reshape(size, size),
@@ -121,7 +100,7 @@ def visible(state: PommermanState, settings: PommermanSettings, w: int, slot: in
 
 
 def draw_fire(canvas: Canvas, row: np.ndarray, col: np.ndarray, flame: np.ndarray) -> None:
-    """Flames, the darker and larger the longer they burn."""
+    """Flames, darker and larger the longer they last."""
     colour = np.array(FIRE, np.uint8)[np.clip(flame, 1, FLAME_LIFE) - 1]
     half = 0.26 + 0.08 * flame
     words = {"flames": "#{:02x}{:02x}{:02x}".format(*FIRE[0])}
@@ -129,7 +108,7 @@ def draw_fire(canvas: Canvas, row: np.ndarray, col: np.ndarray, flame: np.ndarra
 
 
 def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
-    """Bombs with the steps that they have left, faintly how far they reach, and where they slide."""
+    """Bombs with the steps left, their reach, and their direction."""
     bomb, side = state.bomb[w], settings.size + 2
     absent = np.arange(settings.bombs) >= int(state.room["bombs"][w])
     row, col = np.divmod(bomb["cell"].astype(np.int64), side)
@@ -179,15 +158,15 @@ def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSetting
 
 
 def draw_agents(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
-    """The players in the colours of their sides; the dead stay as a faint mark where they fell."""
+    """Players in the colours of their sides; dead ones leave a faint mark."""
     agent, x, y = state.agent[w], *_places(state, settings, w)
-    sides = np.arange(settings.players) % (2 if settings.teams else settings.players)
+    sides = _sides(settings)
     canvas.circles(
         "agents",
         x,
         y,
         0.34,
-        colour=sides.astype(np.uint8),
+        colour=sides,
         dimmed=~agent["alive"],
         jump=np.full(settings.players, state.room["steps"][w] == 0),
         glyph="team",
@@ -206,14 +185,12 @@ def draw_fog(
     col: np.ndarray,
     eyes: int | None,
 ) -> None:
-    """The window that each living player sees; for the player `eyes`, fog over all that it does not see."""
+    """The window of each living player; with `eyes`, fog over the cells outside that player's."""
     x, y = _places(state, settings, w)
     reach = (settings.fog or 0) + 0.5
     left, right = np.clip(x - reach, 0, settings.size), np.clip(x + reach, 0, settings.size)
     top, bottom = np.clip(y - reach, 0, settings.size), np.clip(y + reach, 0, settings.size)
-    sides = (np.arange(settings.players) % 2 if settings.teams else np.arange(settings.players)).astype(
-        np.uint8
-    )
+    sides = _sides(settings)
     hidden = np.zeros(len(row), bool)
     if eyes is not None:
         hidden = np.maximum(np.abs(col + 0.5 - x[eyes]), np.abs(row + 0.5 - y[eyes])) > reach
@@ -235,7 +212,7 @@ def draw_fog(
 
 
 def draw_counts(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
-    """The caption, and what everybody has."""
+    """The caption, and a table of the players."""
     agent, over = state.agent[w], bool(state.room["over"][w])
     row = [int(state.room["steps"][w]), int(agent["alive"].sum()), int(state.room["bombs"][w])]
     canvas.table("status", ["step", "alive", "bombs"], [row], caption=True)
@@ -253,7 +230,7 @@ def draw_counts(canvas: Canvas, state: PommermanState, settings: PommermanSettin
 
 
 def _reach(state: PommermanState, settings: PommermanSettings, w: int) -> np.ndarray:
-    """(K, 5) how far from its middle each live bomb's fire goes, in cells, by direction."""
+    """(K, 5) reach of each live bomb's fire from its centre, in cells, by direction."""
     ground, side = state.ground[w], settings.size + 2
     ends = np.zeros((settings.bombs, 5))
     for k, bomb in enumerate(state.bomb[w, : int(state.room["bombs"][w])]):
@@ -268,12 +245,17 @@ def _reach(state: PommermanState, settings: PommermanSettings, w: int) -> np.nda
     return ends
 
 
+def _sides(settings: PommermanSettings) -> np.ndarray:
+    """(A,) uint8, the team of each player, or its own number."""
+    return (np.arange(settings.players) % (2 if settings.teams else settings.players)).astype(np.uint8)
+
+
 def _inner(cells: np.ndarray, size: int) -> np.ndarray:
     """(N, N) without the rim."""
     return np.asarray(cells).reshape(size + 2, size + 2)[1:-1, 1:-1]
 
 
 def _places(state: PommermanState, settings: PommermanSettings, w: int) -> tuple[np.ndarray, np.ndarray]:
-    """x and y of the players' cells' middles, (A,) each."""
+    """x and y of the players' cell centres, (A,) each."""
     row, col = np.divmod(state.agent["cell"][w].astype(np.int64), settings.size + 2)
     return col - 0.5, row - 0.5

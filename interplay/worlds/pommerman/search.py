@@ -1,6 +1,6 @@
-"""What a SimpleAgent finds out about the board that it sees (specification 3.8): distances, places to flee to, what is near.
+"""SimpleAgent's search on the board it sees (specification 3.8): distances, escape cells, nearest objects.
 
-It works on a copy of what one agent sees, with a rim; cells are numbered as in `state.py`.
+It works on a copy of one agent's observation, with a rim; cells are numbered as in `state.py`.
 """
 
 from typing import NamedTuple
@@ -24,13 +24,13 @@ from interplay.worlds.pommerman.state import (
 )
 
 DEPTH = 10  # of the search, in cells
-EDGE = CODES  # what the rim shows here
-FAR = 30_000  # in the window of the search, and not reached
+EDGE = CODES  # code of the rim
+FAR = 30_000  # in the window of the search, but not reached
 _ONE = np.uint64(1)
 
 
 class Senses(NamedTuple):
-    """What a time step says; M = N * N cells, row by row."""
+    """The parts of a time step that SimpleAgent reads."""
 
     board: np.ndarray  # (W, A, N, N) uint8
     strength: np.ndarray  # (W, A, N, N) uint8 of bombs
@@ -42,18 +42,18 @@ class Senses(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one agent's thoughts; C cells with the rim."""
+    """Working arrays for one agent; C cells with the rim."""
 
-    code: np.ndarray  # (C,) uint8 what is seen
+    code: np.ndarray  # (C,) uint8 observed codes
     open: np.ndarray  # (CODES + 1,) bool codes that can be walked on
     distance: np.ndarray  # (C,) int16 steps, FAR, or NOWHERE outside of the window
-    before: np.ndarray  # (C,) int16 the cell from which it is reached
+    before: np.ndarray  # (C,) int16 predecessor on the path
     queue: np.ndarray  # (C,) int16
     seen: np.ndarray  # (C,) bool
     bomb: np.ndarray  # (C,) int16 cells with bombs, row by row
-    strength: np.ndarray  # (C,) uint8 theirs
+    strength: np.ndarray  # (C,) uint8 of those bombs
     reach: np.ndarray  # (5,) uint8 of the bombs in each direction, 0 = none
-    order: np.ndarray  # (5,) uint8 directions of bombs, in the order in which they were noticed
+    order: np.ndarray  # (5,) uint8 directions of bombs, in the order of discovery
 
 
 def allocate_scratch(size: int) -> Scratch:
@@ -75,7 +75,7 @@ def allocate_scratch(size: int) -> Scratch:
 
 @phase
 def perceive(senses, scratch, w, a):
-    """Takes in the board, what of it can be walked on, and the bombs; how many of those there are."""
+    """Reads the board, the passable codes and the bombs; returns the number of bombs."""
     size = senses.board.shape[2]
     for code in range(CODES + 1):
         scratch.open[code] = code == PASSAGE or EXTRA_BOMB <= code <= KICK or AGENT_0 <= code < CODES
@@ -95,16 +95,9 @@ def perceive(senses, scratch, w, a):
 
 @phase
 def search(scratch, side, me, short, start, number):
-    """Breadth first from the agent's cell; of two ways as long the later one is taken with probability 1/2.
+    """Breadth-first search from the agent's cell; of equally long paths the later wins with probability 1/2.
 
-    Args:
-        side: P, of the board with its rim.
-        me: the agent's cell.
-        short: whether the window ends a cell earlier towards the bottom and the right (a quirk).
-        start, number: where draws come from.
-
-    Returns:
-        The number of the last draw.
+    Returns the number of the last draw. `side` is P; with `short` the window ends a cell earlier at the bottom and the right (a quirk).
     """
     distance, before, queue = scratch.distance, scratch.before, scratch.queue
     my_row, my_col = me // side, me % side
@@ -139,7 +132,7 @@ def search(scratch, side, me, short, start, number):
 
 @phase
 def is_stuck(scratch, side, me, first, reach):
-    """Whether who steps from `me`, where a bomb lies, to `first` cannot leave that bomb's line or its reach."""
+    """Whether a step to `first` from a bomb at `me` leads to a dead end in its line and reach."""
     seen, queue = scratch.seen, scratch.queue
     seen[:] = False
     seen[me] = True
@@ -164,7 +157,7 @@ def is_stuck(scratch, side, me, first, reach):
 
 @phase
 def nearer(scratch, side, me, code, radius, found):
-    """The nearest cell that shows `code` within `radius` steps, the last one row by row; `found` if that is nearer."""
+    """The nearest cell with `code` within `radius` steps, the last row by row; `found` if that is nearer."""
     row, col = me // side, me % side
     for r in range(max(row - radius, 0), min(row + radius + 1, side)):
         for cell in range(r * side + max(col - radius, 0), r * side + min(col + radius + 1, side)):
@@ -178,7 +171,7 @@ def nearer(scratch, side, me, code, radius, found):
 
 @phase
 def direction_to(scratch, side, me, goal):
-    """The first step of the way to a cell that was reached."""
+    """The first step of the path to a reached cell."""
     while scratch.before[goal] != me:
         goal = scratch.before[goal]
     for direction in range(UP, UP + 4):
@@ -189,7 +182,7 @@ def direction_to(scratch, side, me, goal):
 
 @phase
 def in_line(scratch, side, bombs, cell):
-    """Whether a cell is in a bomb's row or column within its strength, walls or not."""
+    """Whether a cell is in a bomb's row or column within its strength, ignoring walls."""
     row, col = cell // side, cell % side
     for k in range(bombs):
         down = abs(scratch.bomb[k] // side - row)
@@ -201,7 +194,7 @@ def in_line(scratch, side, bombs, cell):
 
 @phase
 def can_flee(scratch, side, me, blast):
-    """Whether a passage can be reached that a bomb laid here would not: out of its lines, or further than its blast."""
+    """Whether a passage out of the lines or reach of a bomb laid here can be reached."""
     row, col = me // side, me % side
     for cell in range(scratch.code.shape[0]):
         length = scratch.distance[cell]

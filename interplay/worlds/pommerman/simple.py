@@ -1,4 +1,4 @@
-"""The playground's SimpleAgent as a kernel over the batch: the first rule that fires (specification 3.8)."""
+"""The playground's SimpleAgent as a kernel over the batch: the first matching rule acts (specification 3.8)."""
 
 from typing import NamedTuple
 
@@ -32,23 +32,23 @@ from interplay.worlds.pommerman.state import (
 )
 
 ENEMY_NEAR, ITEM_NEAR, WOOD_NEAR = 3, 2, 2  # steps
-REMEMBERED = 6  # cells on which it had nothing to do
+REMEMBERED = 6  # recent cells without a target
 _ONE = np.uint64(1)
 
 
 class Memory(NamedTuple):
-    """What the agents remember, and where their draws come from: a function of seed, episode, tick and slot."""
+    """The agents' memory and random streams: draws depend on seed, episode, tick and slot."""
 
     seed: np.ndarray  # (W,) uint64
     episode: np.ndarray  # (W,) uint64
     tick: np.ndarray  # (W,) uint64
-    idle: np.ndarray  # (W, A, 6) int16 the last cells on which it had nothing to do, NOWHERE
-    chased: np.ndarray  # (W, A) uint8 direction in which it last went for an enemy, or STOP
+    idle: np.ndarray  # (W, A, 6) int16 the last cells without a target, or NOWHERE
+    chased: np.ndarray  # (W, A) uint8 direction of the last step towards an enemy, or STOP
 
 
 @kernel
 def play(senses, memory, scratch, short, action):
-    """Writes the first head of the action of all who act, (W, A, heads) int64."""
+    """Writes the first action head of all acting agents, (W, A, heads) int64."""
     for w in range(action.shape[0]):
         start = episode_start(memory.seed[w], memory.episode[w])
         for a in range(action.shape[1]):
@@ -60,7 +60,7 @@ def play(senses, memory, scratch, short, action):
 
 @phase
 def decide(senses, memory, scratch, short, w, a, start, number):
-    """What one agent does."""
+    """The action of one agent."""
     side = senses.board.shape[2] + 2
     me = (np.int64(senses.position[w, a, 0]) + 1) * side + senses.position[w, a, 1] + 1
     bombs = perceive(senses, scratch, w, a)
@@ -95,7 +95,7 @@ def decide(senses, memory, scratch, short, w, a, start, number):
 
 @phase
 def nearest_enemy(senses, scratch, side, w, a, me):
-    """The cell of the nearest enemy that can be reached, or NOWHERE."""
+    """The cell of the nearest reachable enemy, or NOWHERE."""
     found = NOWHERE
     for k in range(senses.enemies.shape[2]):
         found = nearer(scratch, side, me, senses.enemies[w, a, k], ENEMY_NEAR, found)
@@ -104,7 +104,7 @@ def nearest_enemy(senses, scratch, side, w, a, me):
 
 @phase
 def notice(scratch, direction, strength, known):
-    """Notes a bomb in a direction; how many directions have one."""
+    """Records a bomb in a direction; returns the number of directions with bombs."""
     if scratch.reach[direction] == 0:
         scratch.order[known] = direction
         known += 1
@@ -114,7 +114,7 @@ def notice(scratch, direction, strength, known):
 
 @phase
 def notice_threats(scratch, side, me, bombs):
-    """Directions of the bombs that could be walked to within their strength; how many there are."""
+    """Records the directions of reachable bombs within their strength; returns how many."""
     scratch.reach[:] = 0
     row, col, known = me // side, me % side, 0
     for k in range(bombs):
@@ -136,7 +136,7 @@ def notice_threats(scratch, side, me, bombs):
 
 @phase
 def flee(scratch, side, me, threats, start, number):
-    """Off a bomb in the first direction that is no dead end; else any way that no bomb lies in; else any that is there."""
+    """Leaves a bomb in the first direction without a dead end, else in one without a bomb, else in any."""
     if threats == 4:
         for k in range(4):
             direction = scratch.order[k]
@@ -168,7 +168,7 @@ def flee(scratch, side, me, threats, start, number):
 
 @phase
 def stroll(memory, scratch, side, w, a, me, bombs, start, number):
-    """A random way out of the bombs' lines, if possible not back to where it had nothing to do; it stays if there is none."""
+    """A random step out of the bombs' lines, preferably not to recent cells; stays if there is none."""
     fresh, known, stays = 0, 0, False
     for direction in range(STOP, UP + 4):
         if can_stroll(scratch, side, bombs, me, direction):
@@ -198,14 +198,14 @@ def stroll(memory, scratch, side, w, a, me, bombs, start, number):
 
 @phase
 def can_stroll(scratch, side, bombs, me, direction):
-    """Whether the cell in a direction, or the own one, can be walked on and is in no bomb's line."""
+    """Whether the cell in a direction is passable and in no bomb's line."""
     other = me + step_along(direction, side)
     return scratch.open[scratch.code[other]] and not in_line(scratch, side, bombs, other)
 
 
 @phase
 def was_idle(memory, w, a, cell):
-    """Whether it remembers that it had nothing to do there."""
+    """Whether a cell is one of the recent cells without a target."""
     found = False
     for k in range(REMEMBERED):
         found = found or memory.idle[w, a, k] == cell

@@ -1,6 +1,6 @@
 """Pommerman's arrays, one line each. Axes: W worlds, A agents, K bombs, C = P * P cells of the board with its rim.
 
-The board has a rim of rigid cells, one wide, so that no rule asks for the edge: P = N + 2, and the cell in row r and column c is
+The board has a rim of rigid cells, so that rules need no bounds checks: P = N + 2, and the cell in row r and column c is
 number (r + 1) * P + c + 1.
 """
 
@@ -14,7 +14,7 @@ from interplay.core import seeding
 from interplay.core.jit import records
 from interplay.worlds.pommerman.config import PommermanSettings
 
-# What a cell shows (specification 3.2).
+# Codes of a cell (specification 3.2).
 PASSAGE, RIGID, WOOD, BOMB, FLAMES, FOG, EXTRA_BOMB, MORE_RANGE, KICK, DUMMY, AGENT_0 = range(11)
 CODES = 14
 
@@ -28,7 +28,7 @@ AGENT = np.dtype(
         ("blast", np.uint8),  # reach of its bombs, the bomb's cell included
         ("kick", np.bool_),
         ("alive", np.bool_),
-        ("ended", np.bool_),  # its life was told to have ended
+        ("ended", np.bool_),  # its end was already reported
         ("died", np.bool_),  # in this step, as the next three
         ("won_range", np.bool_),
         ("won_kick", np.bool_),
@@ -47,7 +47,7 @@ BOMB_RECORD = np.dtype(
         ("cell", np.int16),
         ("life", np.uint8),  # steps
         ("blast", np.uint8),
-        ("direction", np.uint8),  # in which it slides; STOP
+        ("direction", np.uint8),  # in which it slides, or STOP
         ("owner", np.uint8),
     ],
     align=True,
@@ -64,8 +64,8 @@ class PommermanState(NamedTuple):
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
     ground: np.ndarray  # (W, C) uint8 passage, rigid, wood or an open item
     item: np.ndarray  # (W, C) uint8 hidden item, or 0
-    flame: np.ndarray  # (W, C) uint8 observations for which flames go on, or 0
-    words: np.ndarray  # (W, A, words) uint8 spoken in the last step, 0 = silence; (W, A, 0) without radio
+    flame: np.ndarray  # (W, C) uint8 observations that flames still last, or 0
+    words: np.ndarray  # (W, A, words) uint8 sent in the last step, 0 = silence; (W, A, 0) without radio
     reward: np.ndarray  # (W, A) float32
     acting: np.ndarray  # (W, A) bool
     terminated: np.ndarray  # (W, A) bool
@@ -73,7 +73,7 @@ class PommermanState(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What agents see (specification 3.5): a function of the state. M = N * N cells, row by row."""
+    """The observations (specification 3.5), computed from the state. M = N * N cells, row by row."""
 
     board: np.ndarray  # (W, A, M) uint8
     bomb_blast_strength: np.ndarray  # (W, A, M) uint8
@@ -93,20 +93,20 @@ class Sight(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working arrays of the threads; nothing in them outlasts a step. First axis: thread."""
+    """Working arrays within a step. First axis: thread."""
 
-    agent_want: np.ndarray  # (S, A) int16 cell, or NOWHERE for the dead
-    agent_edge: np.ndarray  # (S, A) int32 side of a cell that it would cross, or NOWHERE
-    agent_back: np.ndarray  # (S, A) bool, goes back once all bombs were looked at
+    agent_want: np.ndarray  # (S, A) int16 wanted cell, or NOWHERE for the dead
+    agent_edge: np.ndarray  # (S, A) int32 edge that it would cross, or NOWHERE
+    agent_back: np.ndarray  # (S, A) bool, turns back after all bombs are processed
     kicks: np.ndarray  # (S, A) int16 bomb that it kicks, or NOWHERE
     bomb_want: np.ndarray  # (S, K) int16
     bomb_edge: np.ndarray  # (S, K) int32
-    bomb_next: np.ndarray  # (S, K) int16 its cell once all bombs were looked at, or NOWHERE
+    bomb_next: np.ndarray  # (S, K) int16 its cell after all bombs are processed, or NOWHERE
     kicked: np.ndarray  # (S, K) int16 agent that kicks it, or NOWHERE
-    agents_there: np.ndarray  # (S, C) uint8 how many agents have wanted a cell
+    agents_there: np.ndarray  # (S, C) uint8 number of agents that have wanted a cell
     bombs_there: np.ndarray  # (S, C) uint8
     burning: np.ndarray  # (S, C) bool, in reach of this step's explosions
-    plane: np.ndarray  # (S, 5, M) uint8 what there is to see
+    plane: np.ndarray  # (S, 5, M) uint8 the board without fog
     free: np.ndarray  # (S, C) int32 pairs of cells without a wall; cells with wood; a queue
 
 
@@ -133,7 +133,7 @@ def allocate_state(settings: PommermanSettings, num_worlds: int) -> PommermanSta
 
 
 def allocate_scratch(settings: PommermanSettings, threads: int) -> Scratch:
-    """Room for so many threads."""
+    """Working arrays for a number of threads."""
     s, a, k, cells = threads, settings.players, settings.bombs, (settings.size + 2) ** 2
     return Scratch(
         agent_want=np.zeros((s, a), np.int16),

@@ -8,14 +8,13 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls, arrows, direction_to
 from interplay.core.errors import UserError
 from interplay.core.fog import Visible
-from interplay.core.jit import arrays_of
+from interplay.core.kernel_world import KernelWorld
 from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
-from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
+from interplay.core.world import Kind, Outputs, TimeStep
 from interplay.worlds.pommerman import observe
 from interplay.worlds.pommerman.config import PommermanSettings
 from interplay.worlds.pommerman.ranges import laws_of, ranges_of
@@ -25,22 +24,16 @@ from interplay.worlds.pommerman.rules.numbers import plan_of, rules_of
 from interplay.worlds.pommerman.state import ACTIONS, PommermanState, allocate_scratch, allocate_state
 
 
-class PommermanWorld(ArrayWorld):
+class PommermanWorld(KernelWorld):
     """W games of bombs on a small board: two or four players, each for itself or two against two.
 
-    A player that dies acts no more. Where nothing can still be earned its life has ended (``terminated``); else (teams,
-    ``reward="zero_sum"``, rewards for what others do) it stays present and is paid when the game ends.
+    A dead player does not act. If it can earn nothing more its life ends (``terminated``). Otherwise (teams,
+    ``reward="zero_sum"``, rewards for others' actions) it stays present and is paid when the game ends. `threads` does not change
+    the results.
 
     Attributes:
-        settings: of one game.
         state: the arrays (`state.PommermanState`); after writing to them call `refresh`.
-        eyes: the player whose fog `draw` shows; None shows everything, and who sees how far.
-
-    Args:
-        settings: of one game.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
+        eyes: the player whose fog `draw` shows; None draws everything with all windows.
     """
 
     version = 1
@@ -60,31 +53,29 @@ class PommermanWorld(ArrayWorld):
         space = observe.observation_space(settings)
         kind = Kind("agent", tuple(range(settings.players)), space, action_space(settings))
         names = [f"agent_{a}" for a in range(settings.players)]
-        super().__init__(num_worlds, names, [kind], seed, first_world)
+        super().__init__(num_worlds, names, [kind], seed, first_world, threads)
         words = ["silence", *(f"word {number}" for number in range(1, settings.vocabulary))]
-        said = {f"say {number + 1}": words for number in range(settings.words)} if settings.radio else {}
-        self.action_names = {"move": ("stay", "up", "down", "left", "right", "bomb"), **said}
+        heads = {f"say {number + 1}": words for number in range(settings.words)} if settings.radio else {}
+        self.action_names = {"move": ("stay", "up", "down", "left", "right", "bomb"), **heads}
         if settings.teams:
             self.teams = ((0, 2), (1, 3))
         self.state: PommermanState = allocate_state(settings, num_worlds)
         self.state_space = observe.state_space(settings)
         self._sight = observe.allocate_sight(settings, num_worlds)
-        self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._table, self._plan = rules_of(settings), plan_of(settings)
         self.dead_stay = bool(self._table[0]["stays"])
-        heads = 1 + self.state.words.shape[2]
-        self._action = np.zeros((num_worlds, settings.players, heads), np.int64)
+        self._action = np.zeros((num_worlds, settings.players, 1 + self.state.words.shape[2]), np.int64)
         s = self.state
         self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
         self._views = TimeStep(observe.fields_of(self._sight, settings), *self.outputs)
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Of the episode so far, per agent (W, A) but for the length in steps, (W,).
+        """Of the current episode, per agent (W, A); the length in steps is (W,).
 
-        ``outcome`` is +1, -1, or 0 for a tie, of the agent's side, once the game is over, cut or not; NaN before. ``fallen`` members of
-        its side, ``felled`` enemies, and what it picked up itself: ``ranges``, ``kicks``, ``extra_bombs``.
+        ``outcome`` is +1, 0 for a tie, or -1 for the agent's side; NaN until the game is over. ``fallen`` counts dead members of its side,
+        ``felled`` dead enemies; ``ranges``, ``kicks`` and ``extra_bombs`` count its own items.
         """
         agent, over = self.state.agent, np.asarray(self.state.room["over"])
         dead, s = ~agent["alive"], self.settings
@@ -104,33 +95,30 @@ class PommermanWorld(ArrayWorld):
         }
 
     def global_state(self) -> np.ndarray:
-        """The whole board with what is hidden, and everybody's own numbers (`observe.global_state`)."""
+        """The whole board with hidden items, and every agent's numbers (`observe.global_state`)."""
         return observe.global_state(self.state, self.settings)
 
     def controls(self, slot: int) -> Controls:
-        """Arrows move, Space lays a bomb; without a key one stays."""
+        """Arrows move, Space lays a bomb; without a key the player stays."""
         return Controls({**arrows("move"), " ": {"move": "bomb"}}, {"move": "stay"})
 
     def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
-        """A neighbouring cell is walked to, one's own gets a bomb."""
+        """A step to a neighbouring cell, or a bomb on the own cell."""
         row, col = divmod(int(self.state.agent["cell"][world, slot]), self.settings.size + 2)
         dx, dy = np.floor(x) - (col - 1), np.floor(y) - (row - 1)
-        way = "bomb" if dx == dy == 0 else direction_to(dx, dy)
-        return None if way is None else {"move": way}
+        move = "bomb" if dx == dy == 0 else direction_to(dx, dy)
+        return None if move is None else {"move": move}
 
     def visible(self, world: int, slot: int) -> Visible:
-        """Everything, or the window that the fog leaves."""
+        """Everything, or the window within the fog."""
         return visible(self.state, self.settings, world, slot)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self.state, self.settings, world, self.eyes)
 
-    def close(self) -> None:
-        self._chunks.close()
-
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
-        self.state.bomb[which] = np.zeros((), self.state.bomb.dtype)  # rows of none, which hashes count too
+        self.state.bomb[which] = np.zeros((), self.state.bomb.dtype)  # unused rows count in hashes too
         failed: list[int] = []
         self._chunks.run(
             lambda thread, lo, hi: failed.append(
@@ -142,7 +130,7 @@ class PommermanWorld(ArrayWorld):
         if max(failed) >= 0:
             s = self.settings
             raise UserError(
-                f"{self.id}: rigid = {s.rigid} and wood = {s.wood} leave no board of {s.size} x {s.size} whose passages hang together; lower rigid"
+                f"{self.id}: rigid = {s.rigid} and wood = {s.wood}: no {s.size} x {s.size} board with connected passages was found; lower rigid"
             )
 
     def _advance(self, action: np.ndarray) -> None:
@@ -160,12 +148,6 @@ class PommermanWorld(ArrayWorld):
             )
         )
 
-    def _read(self) -> TimeStep:
-        return self._views
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return arrays_of(self.state)
-
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings)
 
@@ -174,7 +156,7 @@ class PommermanWorld(ArrayWorld):
 
 
 def action_space(settings: PommermanSettings) -> spaces.Space:
-    """Stop, up, down, left, right, bomb; with radio a word for each head besides (specification 3.3 and 3.5)."""
+    """Stop, up, down, left, right, bomb; with radio a head for each word (specification 3.3 and 3.5)."""
     if settings.radio:
         return spaces.MultiDiscrete([ACTIONS] + [settings.vocabulary] * settings.words)
     return spaces.Discrete(ACTIONS)

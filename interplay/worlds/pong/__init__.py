@@ -1,14 +1,14 @@
-"""Pong for two: the simplest of the zero-sum games, as eleven numbers or as pictures (specification 2)."""
+"""Pong for two players, a zero-sum game observed as eleven numbers or as pictures (specification 2)."""
 
 from interplay.core.spec import WorldSpec
 from interplay.worlds.pong.config import VARIANTS
 
 _SUMMARIES = {
-    "2p": "Pong for two, 20 rounds of +1 and -1; each sees 11 numbers, itself on the left",
-    "2p-pictures": "Pong for two, 20 rounds of +1 and -1; each sees the last four pictures, 84 x 84 and grey, itself on the left",
+    "2p": "Pong for two, 20 rounds of +1 and -1; 11 numbers are observed, mirrored for the right player",
+    "2p-pictures": "Pong for two, 20 rounds of +1 and -1; four grey pictures of 84 x 84 are observed, mirrored for the right player",
 }
 
-# With these the published opponent is beaten after two minutes of self-play (docs/results/pong.md).
+# These beat the published opponent after two minutes of self-play (docs/results/pong.md).
 _PPO = {
     "minibatch": 2048,
     "epochs": 4,

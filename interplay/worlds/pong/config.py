@@ -1,4 +1,7 @@
-"""Every number of Pong once. Source: specification 2; lengths in pixels of the picture, y grows downward, time in steps."""
+"""Every number of Pong once. Source: specification 2.
+
+Lengths are pixels of the picture, y grows downward, times are steps.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ SEATS = 2  # 0 plays on the left
 GLIDE, BRAKE, DOWN, UP, DOWN_GENTLY, UP_GENTLY = range(6)
 GLIDING, BRAKING, PUSH, GENTLE_PUSH = 0.1, 0.5, 0.25, 0.1
 
-FOLLOWING = 1.25  # times the ball's speed: how fast a bat that follows is (specification 2.6)
-FLAT = 0.25  # of half a bat: who meets the ball nearer to the middle sends it off level (specification 2.3)
-SIDEWAYS, SMASH = 2, 3  # times the ball's speed: vertical off a moving bat, horizontal off the end of one
+FOLLOWING = 1.25  # times the ball's speed: speed of a following bat (specification 2.6)
+FLAT = 0.25  # of half a bat: a hit nearer to the middle returns the ball level (specification 2.3)
+SIDEWAYS, SMASH = 2, 3  # times the ball's speed: vertical off a moving bat, horizontal off a bat's end
 VARIETY = (1.0, 5.0)  # times the ball's speed: a bat's top speed with `randomize` (specification 2.4)
 FAST_SERVES = 0.1  # share of the serves that are three times as fast, with `randomize`
 
@@ -35,14 +38,12 @@ class PongSettings(Settings):
 
     ball_speed: Annotated[float, Field(gt=0, le=16)] = 4.0  # s, pixels per step
     bat_speeds: tuple[BatSpeed, BatSpeed] = (16.0, 16.0)  # v: top speeds of the left and the right bat
-    rounds: Annotated[int, Field(ge=1, le=99)] = (
-        20  # of an episode, whoever wins them; scores have two digits
-    )
+    rounds: Annotated[int, Field(ge=1, le=99)] = 20  # of an episode; scores have two digits
     round_steps: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000  # a longer round ends without a point
-    randomize: bool = False  # serves and top speeds are drawn, and where bats begin
-    follow: Literal["none", "left", "right"] = "none"  # whose bat the game itself moves
-    classic_quirks: bool = False  # the faults of the published code, see the specification
-    see: Literal["numbers", "pictures"] = "numbers"  # what both observe
+    randomize: bool = False  # draws serves, top speeds and the bats' first positions
+    follow: Literal["none", "left", "right"] = "none"  # the bat that the game moves
+    classic_quirks: bool = False  # errors of the published code, see the specification
+    see: Literal["numbers", "pictures"] = "numbers"  # observation of both players
     frames: Annotated[int, Field(ge=1, le=16)] = 4  # pictures in an observation, the newest last
 
 

@@ -1,4 +1,4 @@
-"""Scores above the field: digits of blocks, a player's own on the left for both (specification 2.5)."""
+"""Scores above the field as digits of blocks, the viewer's own on the left (specification 2.5)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from interplay.worlds.pong.config import WIDTH
 
 BLOCK = 4  # pixels
-BAND = (8, 28)  # rows of the picture that have digits
-CENTRES = (42, 118)  # x in the middle of the own and the other's score
+BAND = (8, 28)  # rows of the picture with digits
+CENTRES = (42, 118)  # x of the centres of the own and the other's score
 COLON = (12, 20), (78, 82)  # first rows of its dots; their columns
 
-# Five rows of three blocks, the leftmost is worth 4.
+# Five rows of three blocks, as bits.
 SHAPES = (
     (7, 5, 5, 5, 7),
     (2, 6, 2, 2, 7),
@@ -29,11 +29,7 @@ _STEP = 4 * BLOCK  # from one digit to the next
 
 
 def ink(own: int, other: int) -> np.ndarray:
-    """Where the band is black: (20, 160) bool.
-
-    Args:
-        own: the viewer's points, 0..99.
-        other: the opponent's.
+    """The black pixels of the band for points 0..99: (20, 160) bool.
 
     Example:
         >>> int(ink(0, 1).sum())  # 12, 8 and 2 blocks

@@ -1,4 +1,4 @@
-"""What the players see as numbers, and what a critic may see: float32 in [-1, 1], from the left by both (specification 2.5)."""
+"""Numeric observations and the global state, float32 in [-1, 1], mirrored for the right player (specification 2.5)."""
 
 import numpy as np
 from gymnasium import spaces
@@ -15,7 +15,7 @@ from interplay.worlds.pong.config import (
 )
 from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT, MOST_BALL, MOST_BAT
 
-# Columns of what is seen.
+# Columns of the observation.
 OWN_Y, OWN_SPEED, OTHER_Y, OTHER_SPEED, X, Y, VX, VY, OWN_POINTS, OTHER_POINTS, ROUND_STEP = range(11)
 NUMBERS = 11
 NAMES = (
@@ -26,12 +26,12 @@ BAT_ROOM, BALL_ROOM, BALL_ACROSS = MOST_BAT - LEAST_BAT, MOST_BALL - LEAST_BALL,
 
 
 def numbers_space() -> spaces.Box:
-    """Of one player's numbers, and of the global state."""
+    """Space of one player's numbers and of the global state."""
     return spaces.Box(-1.0, 1.0, (NUMBERS,), np.float32)
 
 
 def observation_space(settings: PongSettings) -> spaces.Dict:
-    """Of one player."""
+    """Space of one player's observation."""
     if settings.see == "numbers":
         return spaces.Dict(numbers=numbers_space())
     return spaces.Dict(pictures=spaces.Box(0, 255, (SIDE, SIDE, settings.frames), np.uint8))
@@ -39,13 +39,13 @@ def observation_space(settings: PongSettings) -> spaces.Dict:
 
 @kernel
 def scaled(number, least, room):
-    """`number` from least .. least + room to -1 .. 1, and no further."""
+    """Maps least .. least + room to -1 .. 1, clipped."""
     return min(max(2.0 * (number - least) / room - 1.0, -1.0), 1.0)
 
 
 @kernel
 def ball_from(x, seat):
-    """The ball's left edge as the player in this seat sees it, on the left himself."""
+    """The ball's left edge, mirrored for the right player."""
     return x if seat == 0 else WIDTH - BALL_WIDTH - x
 
 
@@ -74,6 +74,6 @@ def show_numbers(state, rules, sight, w):
 
 @kernel
 def write_global_state(state, table, numbers):
-    """What the left player would see of each world, (W, 11)."""
+    """Writes the left player's numbers of each world, (W, 11)."""
     for w in range(len(numbers)):
         see_numbers(state, table[0], w, 0, numbers[w])

@@ -1,8 +1,8 @@
-"""Small grey pictures, painted at once: 84 x 84 from 160 x 210 by area, both players on the left of their own (specification 2.5).
+"""Grey pictures of 84 x 84 pixels, reduced by area from 160 x 210, mirrored for the right player (specification 2.5).
 
-Seven small pixels cover five large rows twice over, 21 columns share 40: in units of a half row and of a 21st of a column every edge is a
-whole number, so a pixel's grey is exact, a count of its `UNITS` white ones. Of a picture only what moved is painted; the older pictures
-of the stack take over from the next ones what those had there. `render.picture` is the same in full size and colour.
+Seven small pixels cover five large rows twice over, and 21 columns cover 40. In units of half a row and of a 21st of a column
+every edge is a whole number, so a pixel's grey is exact: a count of its `UNITS` white ones. Only what moved is painted. Older
+pictures of the stack copy the changed pixels from the next one. `render.picture` is the same in full size and colour.
 """
 
 import numpy as np
@@ -29,8 +29,8 @@ DOWN_ONE, DOWN_PIXEL = 2, 5  # units of a large row and of a small one
 ALONG_ONE, ALONG_PIXEL = 21, 40
 UNITS = DOWN_PIXEL * ALONG_PIXEL
 HALF = SIDE // 2  # columns of each score
-HIDDEN_ABOVE, HIDDEN_BELOW = float(TOP - BALL_HEIGHT), float(BOTTOM)  # y of a ball of which nothing shows
-# Rows of the small picture that show the scores.
+HIDDEN_ABOVE, HIDDEN_BELOW = float(TOP - BALL_HEIGHT), float(BOTTOM)  # y of an invisible ball
+# Rows of the small picture with scores.
 FIRST_SCORE, END_SCORE = BAND[0] * DOWN_ONE // DOWN_PIXEL, -(-BAND[1] * DOWN_ONE // DOWN_PIXEL)
 
 
@@ -39,62 +39,62 @@ FIRST_SCORE, END_SCORE = BAND[0] * DOWN_ONE // DOWN_PIXEL, -(-BAND[1] * DOWN_ONE
 
 @kernel
 def grey(white):
-    """0..255 of so many white units, halves up."""
+    """0..255 from a number of white units, halves rounded up."""
     return np.uint8((2 * 255 * white + UNITS) // (2 * UNITS))
 
 
 @kernel
 def shared(first, end, other_first, other_end):
-    """How much of one stretch lies in another."""
+    """Length of the overlap of two intervals."""
     return max(min(end, other_end) - max(first, other_first), 0)
 
 
 @kernel
 def rows_of(r, y, height):
-    """Units of the small row r that lie in y .. y + height."""
+    """Units of small row r within y .. y + height."""
     return shared(r * DOWN_PIXEL, (r + 1) * DOWN_PIXEL, y * DOWN_ONE, (y + height) * DOWN_ONE)
 
 
 @kernel
 def columns_of(c, x, width):
-    """Units of the small column c that lie in x .. x + width."""
+    """Units of small column c within x .. x + width."""
     return shared(c * ALONG_PIXEL, (c + 1) * ALONG_PIXEL, x * ALONG_ONE, (x + width) * ALONG_ONE)
 
 
 @kernel
 def ground(r):
-    """White units of a pixel in row r where there is neither ball nor bat nor score: the field is black, the rest white."""
+    """White units of an empty pixel in row r: the field is black, the rest white."""
     return (DOWN_PIXEL - rows_of(r, TOP, BOTTOM - TOP)) * ALONG_PIXEL
 
 
 @kernel
 def first_row(y):
-    """The first small row that shows y."""
+    """The first small row that y touches."""
     return y * DOWN_ONE // DOWN_PIXEL
 
 
 @kernel
 def end_row(y):
-    """The row after the last one that shows what ends at y."""
+    """The row after the last one that something ending at y touches."""
     return (y * DOWN_ONE + DOWN_PIXEL - 1) // DOWN_PIXEL
 
 
 @kernel
 def first_column(x):
-    """The first small column that shows x."""
+    """The first small column that x touches."""
     return x * ALONG_ONE // ALONG_PIXEL
 
 
 @kernel
 def end_column(x):
-    """The column after the last one that shows what ends at x."""
+    """The column after the last one that something ending at x touches."""
     return (x * ALONG_ONE + ALONG_PIXEL - 1) // ALONG_PIXEL
 
 
 @kernel
 def white_of_ball(r, c, x, y, bat_y, other_y):
-    """White units that a ball at (x, y) adds to a pixel: those that no bat has."""
-    # The published code's ball may leave the field (`classic_quirks`): white before white.
+    """White units that a ball at (x, y) adds to a pixel, beyond those of bats."""
+    # With `classic_quirks` the ball may leave the field, where everything is white.
     top, end = max(y, TOP), min(y + BALL_HEIGHT, BOTTOM)
     white = rows_of(r, top, end - top) * columns_of(c, x, BALL_WIDTH)
     for side in range(SEATS):
@@ -111,7 +111,7 @@ def white_of_ball(r, c, x, y, bat_y, other_y):
 
 @phase
 def take_over(picture, layer, y, height, x, width):
-    """What the next picture of the stack has in this rectangle, this one has too."""
+    """Copies a rectangle from the next picture of the stack."""
     for r in range(first_row(y), end_row(y + height)):
         for c in range(first_column(x), end_column(x + width)):
             picture[r, c, layer] = picture[r, c, layer + 1]
@@ -119,7 +119,7 @@ def take_over(picture, layer, y, height, x, width):
 
 @phase
 def wipe(picture, layer, y, height, x, width):
-    """Nothing is in this rectangle of the field."""
+    """Clears a rectangle of the field."""
     for r in range(first_row(y), end_row(y + height)):
         empty = grey(ground(r))
         for c in range(first_column(x), end_column(x + width)):
@@ -128,7 +128,7 @@ def wipe(picture, layer, y, height, x, width):
 
 @phase
 def paint_bat(picture, layer, side, y):
-    """A bat on the left (0) or right side of the picture."""
+    """Paints the bat on the left (0) or right side of the picture."""
     x = BATS[side]
     for r in range(first_row(y), end_row(y + BAT_HEIGHT)):
         empty, rows = ground(r), rows_of(r, y, BAT_HEIGHT)
@@ -138,7 +138,7 @@ def paint_bat(picture, layer, side, y):
 
 @phase
 def paint_ball(picture, layer, frame, seat):
-    """The ball, after both bats: its pixels show bats too."""
+    """Paints the ball; called after both bats, which its pixels include."""
     x, y, bat_y, other_y = frame[BALL_X + seat], frame[BALL_Y], frame[BAT_Y + seat], frame[BAT_Y + 1 - seat]
     for r in range(first_row(y), end_row(y + BALL_HEIGHT)):
         empty = ground(r)
@@ -151,7 +151,7 @@ def paint_ball(picture, layer, frame, seat):
 
 @phase
 def paint_score(picture, layer, scores, side, points):
-    """A score on the left (0, one's own) or right half of the band above the field."""
+    """Paints a score on the left (0, the viewer's) or right half of the band."""
     for r in range(FIRST_SCORE, END_SCORE):
         for c in range(HALF):
             picture[r, side * HALF + c, layer] = scores[side, points, r - FIRST_SCORE, c]
@@ -159,7 +159,7 @@ def paint_score(picture, layer, scores, side, points):
 
 @phase
 def paint_all(picture, layer, scores, frame, seat):
-    """A whole picture of a frame."""
+    """Paints the whole picture of a frame."""
     for r in range(SIDE):
         empty = grey(ground(r))
         for c in range(SIDE):
@@ -173,7 +173,7 @@ def paint_all(picture, layer, scores, frame, seat):
 
 @phase
 def move_picture_on(picture, layer, scores, frame, following, seat):
-    """A picture that shows `frame` comes to show `following`, as the next one of the stack does."""
+    """Changes an older picture from `frame` to `following`, copying from the next of the stack."""
     for side in range(SEATS):
         column, owner = BATS[side], seat if side == 0 else 1 - seat
         y, later = frame[BAT_Y + owner], following[BAT_Y + owner]
@@ -188,7 +188,7 @@ def move_picture_on(picture, layer, scores, frame, following, seat):
 
 @phase
 def renew_picture(picture, layer, scores, frame, following, seat):
-    """The newest picture, which shows `frame`, comes to show `following`."""
+    """Changes the newest picture from `frame` to `following`."""
     wipe(picture, layer, frame[BALL_Y], BALL_HEIGHT, frame[BALL_X + seat], BALL_WIDTH)
     for side in range(SEATS):
         owner = seat if side == 0 else 1 - seat
@@ -200,11 +200,11 @@ def renew_picture(picture, layer, scores, frame, following, seat):
     paint_ball(picture, layer, following, seat)
 
 
-# -- what a score looks like --------------------------------------------------------------------------
+# -- pictures of scores -------------------------------------------------------------------------------
 
 
 def score_table(most: int) -> np.ndarray:
-    """Grey pixels of each score 0..most in either half of the band: (2, most + 1, rows, 42) uint8, the own one first."""
+    """Grey pixels of scores 0..most in either half: (2, most + 1, rows, 42) uint8, the viewer's first."""
     table = np.zeros((SEATS, most + 1, END_SCORE - FIRST_SCORE, HALF), np.uint8)
     band = np.ones((HEIGHT, WIDTH), bool)
     for points in range(most + 1):
@@ -216,7 +216,7 @@ def score_table(most: int) -> np.ndarray:
     return table
 
 
-# The function behind the kernel works on arrays, too.
+# The kernel's Python function also works on arrays.
 _grey_of_arrays = getattr(grey, "py_func", grey)
 
 
@@ -225,7 +225,7 @@ _grey_of_arrays = getattr(grey, "py_func", grey)
 
 @phase
 def write_frame(state, w, frame):
-    """Where things stand, in whole pixels: (FRAME,)."""
+    """Writes the positions in whole pixels: (FRAME,)."""
     ball = state.ball[w]
     frame[BALL_Y] = int(min(max(ball.y, HIDDEN_ABOVE), HIDDEN_BELOW))
     for seat in range(SEATS):
@@ -236,7 +236,7 @@ def write_frame(state, w, frame):
 
 @phase
 def show_beginning(state, sight, w):
-    """The first frame of an episode stands in the place of those before it."""
+    """Fills the stack with the first frame of an episode."""
     for k in range(state.frames.shape[1]):
         write_frame(state, w, state.frames[w, k])
     paint_stack(state, sight, w)
@@ -244,7 +244,7 @@ def show_beginning(state, sight, w):
 
 @phase
 def paint_stack(state, sight, w):
-    """All pictures of a world, from its frames alone."""
+    """Paints all pictures of a world from its frames."""
     for k in range(state.frames.shape[1]):
         for seat in range(SEATS):
             paint_all(sight.pictures[w, seat], k, sight.scores, state.frames[w, k], seat)
@@ -252,7 +252,7 @@ def paint_stack(state, sight, w):
 
 @phase
 def show_step(state, sight, thread, w):
-    """The pictures and frames after a step."""
+    """Updates pictures and frames after a step."""
     frames, following = state.frames[w], sight.scratch[thread]
     last = state.frames.shape[1] - 1
     write_frame(state, w, following)

@@ -1,4 +1,4 @@
-"""Scripted players (specification 2.6). They read the observation alone, as a learner does, and act for both seats of the batch."""
+"""Scripted players (specification 2.6). They read only the observation and act for both seats of the batch."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from interplay.worlds.pong.state import rules_of
 
 
 class Follow(Policy):
-    """Goes where the published opponent goes, by the six actions: after the ball while it comes, to the middle while it leaves.
+    """Imitates the published opponent with the six actions: follows an approaching ball, else returns to the middle.
 
-    The published opponent moves by whole steps of 1.25 s at once, which no action does: that is the world's option `follow`. This
-    player takes the action whose speed is nearest to the way that is left, at most 1.25 s; so it plays on either seat, in tournaments
-    and as an opponent in training, a little behind the ball where the other is at once with it.
+    The published opponent (the world's option `follow`) moves 1.25 s at once, which no action does. This player takes the action
+    with the speed nearest to the remaining distance, at most 1.25 s, and so lags a little behind the ball. It plays on either seat.
     """
 
     name = "follow"
@@ -40,7 +39,7 @@ class Follow(Policy):
         settings: PongSettings = world.settings  # type: ignore[attr-defined]
         self._stride = FOLLOWING * settings.ball_speed
         self._speed_scale = rules_of(settings).speed_scale
-        drawn = settings.ball_speed * sum(VARIETY) / 2  # nobody sees top speeds: their mean
+        drawn = settings.ball_speed * sum(VARIETY) / 2  # the mean, as top speeds are not observed
         self._tops = (drawn, drawn) if settings.randomize else settings.bat_speeds
 
     def act(self, timestep: TimeStep) -> np.ndarray:
@@ -63,7 +62,7 @@ class Follow(Policy):
 
 
 class Still(Policy):
-    """Brakes, and so never moves."""
+    """Always brakes, so it never moves."""
 
     name = "still"
 

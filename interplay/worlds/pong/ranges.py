@@ -1,4 +1,4 @@
-"""What the numbers of a game's state may be (`interplay.core.ranges`); the arrays are in `state.py`."""
+"""Valid ranges of a game's state (`interplay.core.ranges`); the arrays are in `state.py`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LEAST = 1e-9  # of a speed that is not 0
 
 
 def ranges_of(rules: Rules) -> dict[str, Range]:
-    """Name -> range of every field of numbers; bools need none."""
+    """Name -> range of every numeric field; bools need none."""
     speed = rules.ball_speed
-    # The published code may put the ball where its way led backwards, a step's height and a ball's way past a bat's end.
+    # The published code may extrapolate the ball's path backwards, past a bat's end by a step's height.
     beyond = BAT_HEIGHT + SIDEWAYS * (speed * SIDEWAYS + 2 * BALL_WIDTH) if rules.classic_quirks else 0.0
     return {
         "bat.y": Range(LEAST_BAT, MOST_BAT),
@@ -38,7 +38,7 @@ def ranges_of(rules: Rules) -> dict[str, Range]:
 
 
 def _frame_range(rounds: int) -> Range:
-    """Of each column; what is in them is painted, so it has to lie in the picture."""
+    """Range of each column; frames are painted, so positions must lie in the picture."""
     ball, bats = (int(HIDDEN_ABOVE), int(HIDDEN_BELOW)), (int(LEAST_BAT), int(MOST_BAT))
     columns = [(0, WIDTH - BALL_WIDTH)] * 2 + [ball] + [bats] * 2 + [(0, rounds)] * 2
     low, high = np.array(columns, np.int16).T
@@ -46,28 +46,26 @@ def _frame_range(rounds: int) -> Range:
 
 
 def laws_of(rules: Rules) -> tuple[Invariant, ...]:
-    """What fields owe each other."""
+    """Invariants between fields."""
     acts = np.array([not rules.follow_left, not rules.follow_right])
 
-    def goes_on_for_too_long(given: Arrays) -> Any:
+    def wrong_end(given: Arrays) -> Any:
         return (given["ball.rounds"] == rules.rounds) != given["over"]
 
-    def more_than_were_played(given: Arrays) -> Any:
+    def too_many_points(given: Arrays) -> Any:
         return given["bat.points"].sum(axis=1) > given["ball.rounds"]
 
     def stands_still(given: Arrays) -> Any:
         return abs(given["ball.vx"]) < _LEAST
 
-    def acts_otherwise(given: Arrays) -> Any:
+    def wrong_acting(given: Arrays) -> Any:
         return given["acting"] != (acts & ~given["over"][:, None])
 
     return (
-        Invariant("over", "though it is not so after its last round alone", goes_on_for_too_long),
-        Invariant("bat.points", "are more than there were rounds", more_than_were_played),
-        Invariant("ball.vx", "brings the ball nowhere", stands_still),
+        Invariant("over", "does not match whether the last round was played", wrong_end),
+        Invariant("bat.points", "are more than the rounds played", too_many_points),
+        Invariant("ball.vx", "is 0", stands_still),
         Invariant(
-            "acting",
-            "is not every player of a game that goes on, a bat that follows left out",
-            acts_otherwise,
+            "acting", "does not hold the players of a running game, without following bats", wrong_acting
         ),
     )

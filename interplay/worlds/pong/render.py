@@ -1,4 +1,4 @@
-"""A game drawn: as primitives, and as the whole picture of a player, 160 x 210 (specification 2.1)."""
+"""Draws a game as primitives, and as a player's full picture of 160 x 210 (specification 2.1)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SCORE_SIZE = 20.0  # pixels, height of a line
 
 
 def picture(state: PongState, w: int, seat: int) -> np.ndarray:
-    """What the player in a seat sees of world `w`, in full: (210, 160, 3) uint8, black and white.
+    """The full picture of world `w` as the player in a seat sees it: (210, 160, 3) uint8, black and white.
 
-    The right player's picture is mirrored, its score is not: both see themselves, and their own points, on the left. Things stand
-    at whole pixels, rounded down in the viewer's own picture.
+    The field is mirrored for the right player, the score is not: each sees itself and its own points on the left. Positions are
+    rounded down in the viewer's picture.
     """
     image = np.full((HEIGHT, WIDTH), WHITE, np.uint8)
     image[slice(*BAND)][ink(*(int(state.bat[w, side]["points"]) for side in (seat, 1 - seat)))] = 0
@@ -44,7 +44,7 @@ def picture(state: PongState, w: int, seat: int) -> np.ndarray:
 
 
 def draw_game(canvas: Canvas, state: PongState, agents: tuple[str, ...], rounds: int, w: int) -> None:
-    """The field with bats and ball, seen by nobody in particular: the left player is on the left."""
+    """Draws the field with bats and ball; the left player is on the left."""
     canvas.show(0, 0, WIDTH, HEIGHT, up="south")
     canvas.boxes("paper", [WIDTH / 2], [HEIGHT / 2], WIDTH / 2, HEIGHT / 2, colour=_PAPER)
     middle, half = (TOP + BOTTOM) / 2, (BOTTOM - TOP) / 2

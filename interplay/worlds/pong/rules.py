@@ -1,6 +1,6 @@
-"""The rules: left bat, right bat, ball, score (specification 2.1 to 2.4 and 2.6). Kernels over one world; phases write, helpers answer.
+"""The rules: bats, ball, score (specification 2.1 to 2.4 and 2.6), as kernels over one world.
 
-`classic_quirks` brings back what the published code does otherwise; each place names what that is.
+`classic_quirks` restores errors of the published code; each place describes its own.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ from interplay.worlds.pong.config import (
 )
 
 BRAKE_OR_GLIDE = 2  # actions below it slow the bat down
-FACES = (float(BATS[0] + BAT_WIDTH), float(BATS[1]))  # x of the edges that look at the field
+FACES = (float(BATS[0] + BAT_WIDTH), float(BATS[1]))  # x of the edges towards the field
 BACKS = (float(BATS[0]), float(BATS[1] + BAT_WIDTH))
 MIDDLE = (TOP + BOTTOM) / 2
 LEAST_BAT, MOST_BAT = float(TOP), float(BOTTOM - BAT_HEIGHT)  # a bat's top edge
@@ -50,7 +50,7 @@ NOBODY = -1
 
 @kernel
 def is_followed(rules, seat):
-    """Whether the game itself moves this bat."""
+    """Whether the game moves this bat."""
     return rules.follow_left if seat == 0 else rules.follow_right
 
 
@@ -70,7 +70,7 @@ def pushed(speed, top_speed, action):
 
 @kernel
 def side_of_line(px, py, qx, qy, x, y):
-    """Positive on one side of the line from p to q, negative on the other, 0 on it."""
+    """Positive on one side of the line pq, negative on the other, 0 on it."""
     return (qx - px) * (y - py) - (qy - py) * (x - px)
 
 
@@ -85,7 +85,7 @@ def crosses(px, py, qx, qy, ax, ay, bx, by):
 
 @kernel
 def sweeps(px, py, qx, qy, ax, ay, bx, by):
-    """Whether a corner of the ball, whose top left one goes from p to q, crosses the edge ab."""
+    """Whether a corner of the ball, moving from top left p to q, crosses the edge ab."""
     return (
         crosses(px, py, qx, qy, ax, ay, bx, by)
         or crosses(px + BALL_WIDTH, py, qx + BALL_WIDTH, qy, ax, ay, bx, by)
@@ -96,7 +96,7 @@ def sweeps(px, py, qx, qy, ax, ay, bx, by):
 
 @kernel
 def is_near(px, py, qx, qy, seat, bat_y):
-    """Whether the ball's way can touch the bat at all: their bounds overlap."""
+    """Whether the bounds of the ball's path and the bat overlap."""
     return (
         min(px, qx) <= BATS[seat] + BAT_WIDTH
         and max(px, qx) + BALL_WIDTH >= BATS[seat]
@@ -107,15 +107,15 @@ def is_near(px, py, qx, qy, seat, bat_y):
 
 @kernel
 def front_offset(px, py, vx, vy, seat, bat_y, quirk):
-    """Centre of the ball less centre of the bat when the ball touches the bat's face.
+    """Centre of the ball minus centre of the bat when the ball touches the bat's face.
 
-    The quirk goes back along the ball's way instead of forward, and on the right measures from the ball's far edge.
+    The quirk extrapolates backwards along the path, and on the right measures from the ball's far edge.
     """
     front = px if seat == 0 or quirk else px + BALL_WIDTH
     duration = (FACES[seat] - front) / vx
     if quirk:
         return py - duration * vy + BALL_HEIGHT / 2 - (bat_y + BAT_HEIGHT / 2)
-    # Where only the ball's rear comes past the face its front did so earlier: not before this step, nor beyond the bat's end.
+    # If only the ball's rear passes the face in this step, its front passed it earlier: clip to this step and to the bat's ends.
     offset = py + max(duration, 0.0) * vy + BALL_HEIGHT / 2 - (bat_y + BAT_HEIGHT / 2)
     return min(max(offset, -REACH), REACH)
 
@@ -154,7 +154,7 @@ def draw_below(state, w, bound):
 
 @phase
 def move_bat(state, w, seat, action):
-    """Changes the speed by the action and moves; who comes past the border stands there."""
+    """Applies the action to a bat's speed and position; a bat stops at the border."""
     bat = state.bat[w, seat]
     speed = pushed(bat.speed, bat.top_speed, action)
     y = bat.y + speed
@@ -166,7 +166,10 @@ def move_bat(state, w, seat, action):
 
 @phase
 def follow_ball(state, rules, w, seat):
-    """A whole step towards the ball's centre while it comes, towards the field's middle while it leaves; level with the ball means up."""
+    """Moves a followed bat a whole step towards an approaching ball's centre, else towards the field's middle.
+
+    A bat level with the ball moves up.
+    """
     bat, ball = state.bat[w, seat], state.ball[w]
     centre, stride = bat.y + BAT_HEIGHT / 2, FOLLOWING * rules.ball_speed
     if (ball.vx < 0.0) == (seat == 0):
@@ -179,11 +182,11 @@ def follow_ball(state, rules, w, seat):
 
 @phase
 def move_ball(state, rules, w):
-    """One step of the ball: mirrored at top and bottom, then sent back by the bat that it flies to if that is in its way."""
+    """Moves the ball one step: reflected at top and bottom, returned by a bat in its path."""
     ball, quirk = state.ball[w], rules.classic_quirks
     px, py = ball.x, ball.y
     x, y, vx, vy = px + ball.vx, py + ball.vy, ball.vx, ball.vy
-    # The way of a mirrored ball begins where the mirror shows it, so that it is straight.
+    # Mirror the start of the path too, so that the path is straight.
     if vy < 0.0 and y <= LEAST_BALL:
         y, py, vy = 2 * LEAST_BALL - y, 2 * LEAST_BALL - py, -vy
     elif vy > 0.0 and y >= MOST_BALL:
@@ -202,7 +205,7 @@ def move_ball(state, rules, w):
         else:
             hit = False
         if hit:
-            # The quirk asks the left bat, whichever was hit, and may put the ball beyond the border.
+            # The quirk reads the left bat's speed, whichever was hit, and may put the ball beyond the border.
             still = state.bat[w, 0 if quirk else seat].speed == 0.0
             across, vy = bounced(rules.ball_speed, offset, still, quirk)
             vx = across if seat == 0 else -across
@@ -215,7 +218,7 @@ def move_ball(state, rules, w):
 
 @phase
 def serve(state, rules, w, loser):
-    """Puts the ball into the middle, on its way to who lost the point; after a round without one to either side.
+    """Serves from the middle towards the loser of the point; after a round without one in a random direction.
 
     With `randomize` the height, the slope and at times the speed are drawn. The quirk serves to the scorer then.
     """
@@ -238,7 +241,7 @@ def serve(state, rules, w, loser):
 
 @phase
 def begin_game(state, outputs, rules, w):
-    """Points, bats and the first serve; who is moved by the game does not act."""
+    """Resets points and bats, and serves; a seat moved by the game does not act."""
     state.ball[w].rounds = 0
     for seat in range(SEATS):
         bat = state.bat[w, seat]
@@ -255,7 +258,7 @@ def begin_game(state, outputs, rules, w):
 
 @phase
 def score(state, outputs, rules, w):
-    """A point for who sent the ball out behind the other, a new serve, and the end after the last round."""
+    """Gives the point, serves anew, and ends the game after the last round."""
     ball = state.ball[w]
     ball.round_step += 1
     loser = NOBODY

@@ -30,32 +30,30 @@ BALL = np.dtype(
     ],
     align=True,
 )
-# What a picture shows, in whole pixels: columns of `PongState.frames`; those with an axis of two seats have two.
+# Columns of `PongState.frames`, in whole pixels; all but BALL_Y have one for each seat.
 BALL_X, BALL_Y, BAT_Y, SCORE, FRAME = 0, 2, 3, 5, 7
 
 
 class PongState(NamedTuple):
-    """Whatever a snapshot of W games has to hold besides the outputs, which `ArrayWorld` keeps."""
+    """The saved state of W games besides the outputs, which `ArrayWorld` keeps."""
 
     bat: np.ndarray  # (W, A) BAT
     ball: np.ndarray  # (W,) BALL
-    frames: (
-        np.ndarray
-    )  # (W, K, FRAME) int16, what the last pictures show, the newest last; K = 0 without pictures
+    frames: np.ndarray  # (W, K, FRAME) int16, the last pictures, newest last; K = 0 without
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
 
 
 class Sight(NamedTuple):
-    """What is shown beside the state: it follows from it. A world has numbers or pictures."""
+    """Observations, computed from the state; either numbers or pictures."""
 
     numbers: np.ndarray  # (W, A, 11) float32, see observe.py
     pictures: np.ndarray  # (W, A, 84, 84, K) uint8, see pictures.py
-    scores: np.ndarray  # (2, points, rows, 42) uint8, how each score looks in either half of a picture
+    scores: np.ndarray  # (2, points, rows, 42) uint8, picture of each score in either half
     scratch: np.ndarray  # (threads, FRAME) int16, the frame that is being shown
 
 
 class Rules(NamedTuple):
-    """The numbers that kernels read, made from the settings."""
+    """Settings as kernels read them."""
 
     ball_speed: float
     left_speed: float
@@ -66,11 +64,11 @@ class Rules(NamedTuple):
     follow_left: bool
     follow_right: bool
     classic_quirks: bool
-    speed_scale: float  # pixels per step, the fastest that any bat may be
+    speed_scale: float  # pixels per step, the fastest possible bat
 
 
 def rules_of(settings: PongSettings) -> Rules:
-    """The kernels' numbers from the settings."""
+    """Converts the settings for the kernels."""
     left, right = settings.bat_speeds
     fastest = settings.ball_speed * VARIETY[1] if settings.randomize else max(left, right)
     return Rules(

@@ -1,4 +1,4 @@
-"""What is done to each world of a range, rules and sight together: a world's rows stay warm in the cache."""
+"""Kernels over a range of worlds: rules and observations together, for the cache."""
 
 from interplay.core.jit import kernel
 from interplay.worlds.pong import observe, pictures, rules
@@ -11,7 +11,7 @@ show_beginning, show_step, paint_stack = pictures.show_beginning, pictures.show_
 
 @kernel
 def begin(state, outputs, table, sight, which, first_world, end_world):
-    """Begins an episode in those worlds of the range that `which` (W,) names; `table` holds the rules in its one row."""
+    """Begins an episode in the worlds of the range in `which` (W,); `table` is the rules as one record."""
     for w in range(first_world, end_world):
         if not which[w]:
             continue
@@ -37,7 +37,7 @@ def advance(state, outputs, table, sight, action, thread, first_world, end_world
 
 @kernel
 def look_anew(state, table, sight):
-    """Everything that is seen of all worlds, from the state alone."""
+    """Recomputes all observations from the state."""
     for w in range(len(state.ball)):
         if state.frames.shape[1] > 0:
             paint_stack(state, sight, w)

@@ -9,14 +9,14 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls
 from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.guides import Guide
-from interplay.core.jit import arrays_of, as_table
+from interplay.core.jit import as_table
+from interplay.core.kernel_world import KernelWorld
 from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
-from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.core.world import Kind, TimeStep
 from interplay.worlds.pong import steps
 from interplay.worlds.pong.config import SEATS, SIDE, PongSettings
 from interplay.worlds.pong.observe import NAMES, NUMBERS, numbers_space, observation_space, write_global_state
@@ -28,17 +28,11 @@ from interplay.worlds.pong.state import FRAME, PongState, Sight, allocate_state,
 ACTIONS = 6
 
 
-class PongWorld(ArrayWorld):
-    """W games of Pong; slot 0 plays on the left, slot 1 on the right, and each sees itself on the left.
+class PongWorld(KernelWorld):
+    """W games of Pong; slot 0 plays on the left, slot 1 on the right.
 
-    With `follow` the game itself moves a bat as the published opponent moves: a whole step each time, which no action does. Its slot
-    is there and earns, but never acts.
-
-    Args:
-        settings: of one game.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
+    With `follow` the game moves a bat as the published opponent does: a whole step each time, which no action does. That slot is
+    rewarded but never acts. `threads` does not change the results.
     """
 
     version = 1
@@ -54,10 +48,9 @@ class PongWorld(ArrayWorld):
     ) -> None:
         space = observation_space(settings)
         kind = Kind("agent", tuple(range(SEATS)), space, spaces.Discrete(ACTIONS))
-        super().__init__(num_worlds, ["left", "right"], [kind], seed, first_world)
+        super().__init__(num_worlds, ["left", "right"], [kind], seed, first_world, threads)
         self.settings, self.rules = settings, rules_of(settings)
         self._table = as_table(self.rules)
-        self._chunks = Chunks(num_worlds, threads)
         with_pictures = settings.see == "pictures"
         frames = settings.frames if with_pictures else 0
         self.state: PongState = allocate_state(num_worlds, frames)
@@ -70,14 +63,14 @@ class PongWorld(ArrayWorld):
         )
         seen = {name: getattr(self._sight, name).view() for name in space.spaces}
         for array in seen.values():
-            array.flags.writeable = False  # pictures are not painted anew in each step
+            array.flags.writeable = False  # pictures are only partly repainted in each step
         self._views = TimeStep(seen, *self.outputs)  # no mask: every action is always legal
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Of this episode so far: ``points`` (W, A) and ``rounds`` (W,).
+        """Of the current episode: ``points`` (W, A) and ``rounds`` (W,).
 
-        ``outcome`` (W, A) is +1 for more points than the other, -1 for fewer, 0 for as many, once the episode is over; NaN before.
+        ``outcome`` (W, A) is +1 for more points than the other, -1 for fewer, 0 for a tie; NaN until the episode is over.
         """
         points, over = self.state.bat["points"], np.asarray(self.outputs.over)
         return {
@@ -87,13 +80,13 @@ class PongWorld(ArrayWorld):
         }
 
     def global_state(self) -> np.ndarray:
-        """The numbers that the left player sees or would see, (W, 11)."""
+        """The left player's numbers, (W, 11), also when pictures are observed."""
         numbers = np.empty((self.num_worlds, NUMBERS), np.float32)
         write_global_state(self.state, self._table, numbers)
         return numbers
 
     def controls(self, slot: int) -> Controls:
-        """The bat goes up and down; without a key it glides, as it does without force."""
+        """Keys move the bat; without a key it glides."""
         return Controls(
             {
                 "ArrowUp": {"bat": "up"},
@@ -122,9 +115,6 @@ class PongWorld(ArrayWorld):
     def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.rules)
 
-    def close(self) -> None:
-        self._chunks.close()
-
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         state, outputs, table, sight = self.state, self.outputs, self._table, self._sight
@@ -139,10 +129,7 @@ class PongWorld(ArrayWorld):
     def _look_anew(self) -> None:
         steps.look_anew(self.state, self._table, self._sight)
 
-    def _read(self) -> TimeStep:
-        return self._views
-
     def _arrays(self) -> dict[str, np.ndarray]:
-        arrays = arrays_of(self.state) | self.outputs._asdict()
+        arrays = super()._arrays() | self.outputs._asdict()
         del arrays["truncated"]  # nothing is ever cut
         return arrays

@@ -1,4 +1,4 @@
-"""Werewolf: hidden roles, votes, and words whose meaning has to be learnt."""
+"""Werewolf: hidden roles, votes, and words with learned meanings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,8 +7,8 @@ from interplay.core.spec import WorldSpec
 from interplay.worlds.werewolf.config import VARIANTS
 
 _SUMMARIES = {
-    "written": "9 players as the original's description has it: one board, no role told, WD's rewards",
-    "published_code": "as written, with what the published code does otherwise: no charge for a day, 9 days",
+    "written": "9 players as in the original's description: one board, hidden own roles, WD's rewards",
+    "published_code": "as written, with the published code's deviations: no penalty for a day, 9 days",
     "multi_round": "21 players, three rounds of talk by day, executions by a quota of the margin",
     "aiwolf5": "5 players: a wolf, a possessed, a seer, two villagers",
     "aiwolf13": "13 players: 3 wolves, a possessed, a seer, a guard, a medium, 6 villagers",
@@ -25,11 +25,11 @@ def _summary(name: str) -> str:
 
 
 def _training(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What learnt (docs/results/werewolf.md): results of +-1, counted by decisions, and the boards of two days to look back on."""
+    """Settings that learned (docs/results/werewolf.md): results of +-1, discount by decisions, two days of past boards."""
     ppo = {"rollout": 32, "epochs": 3, "gamma": 1.0, "discount": "decision", "reward_scale": 0.04}
     few = {"num_worlds": 128 if options.get("n_players", 9) <= 13 else 64, "train": {"shards": 2}}
     training: dict[str, Any] = few | {"ppo": ppo | {"entropy_coefficient": 0.003}}
-    if "board" in options:  # the original's one board, which the network of seats does not read
+    if "board" in options:  # the network of seats does not read the original's single board
         return training | {"network": {"kind": "mlp", "input_scale": True}}
     network = {"kind": "seats", "activation": "relu"}
     return training | {"network": network, "world": {"options": {"obs": {"history": 4}}}}

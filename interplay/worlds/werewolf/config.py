@@ -1,7 +1,7 @@
 """Every number of the game once, with its unit and source; the named variants.
 
-Sources: *WD* is the written description of the original environment, *PC* its published code; where the two disagree, the
-numbered sections of docs/specs/werewolf.md settle it.
+Sources: *WD* is the written description of the original environment, *PC* its published code. Where they disagree, the numbered
+sections of docs/specs/werewolf.md decide.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ARMS: tuple[str, ...] = get_args(Arm)
 
 
 class Penalties(Settings):
-    """Rewards (specification 8); each is added when what it names happens."""
+    """Rewards (specification 8)."""
 
     day: float = Field(-1.0, description="To the living, for each execution phase (WD -1, PC 0).")
     death: float = Field(-5.0, description="To a player who dies.")
@@ -44,10 +44,10 @@ class Penalties(Settings):
 
 
 class ObservationGroup(Settings):
-    """What a player is told beside the boards (specification 7)."""
+    """What a player observes beside the boards (specification 7)."""
 
     role: bool = Field(True, description="Its own role.")
-    pack: bool = Field(True, description="To a wolf, who the wolves are.")
+    pack: bool = Field(True, description="The wolves' seats, for wolves.")
     history: int = Field(0, ge=0, le=64, description="Earlier public boards that are appended.")
 
 
@@ -57,7 +57,7 @@ class WerewolfSettings(Settings):
     n_players: int = Field(9, ge=3, le=MOST_PLAYERS, description="Players, n.")
     wolves: Literal["sqrt", "balanced"] | int = Field(
         "sqrt",
-        description="Werewolves: floor(sqrt n), the number with the most even odds under random play, or a number.",
+        description="Number of wolves: floor(sqrt n), that with the most even odds under random play, or a number.",
     )
     roles: dict[str, int] = Field(
         {},
@@ -65,24 +65,24 @@ class WerewolfSettings(Settings):
     )
     seats: Literal["dealt", "by_role"] = Field(
         "dealt",
-        description="Roles are dealt to seats in every game, or always sit in the order of roles: their numbers tell them.",
+        description="Roles are dealt to seats in every game, or sit in the order of roles, so that seat numbers reveal them.",
     )
     first_phase: Literal["night_talk", "day_talk"] = Field(
-        "night_talk", description="With which half of a day the game begins."
+        "night_talk", description="The half of a day with which the game begins."
     )
     talk_rounds_night: int = Field(1, ge=0, le=100, description="Rounds of the pack's talk; 0: none.")
     talk_rounds_day: int = Field(1, ge=0, le=100, description="Rounds of the public talk; 0: none.")
     phases: tuple[PhaseRow, ...] | None = Field(
-        None, description="A table of phases of your own instead of the standard one."
+        None, description="A custom table of phases instead of the standard one."
     )
     ballot_len: int = Field(
         1, ge=1, le=MOST_PLAYERS, description="Names on a ballot, in order, b (WD n, PC 1)."
     )
     vote_depth: int = Field(1, ge=1, description="How many of them count, k.")
     flexibility: float | None = Field(
-        None, ge=0, lt=1, description="WD's way to say b = n and k = max(1, floor(n x this))."
+        None, ge=0, lt=1, description="WD's form of b = n and k = max(1, floor(n x this))."
     )
-    count_duplicates: bool = Field(False, description="A name that stands k times counts k times.")
+    count_duplicates: bool = Field(False, description="A name given k times counts k times.")
     rule: Literal["plurality", "majority", "threshold", "unique_top"] = Field(
         "plurality", description="What the top count needs for an execution."
     )
@@ -105,22 +105,22 @@ class WerewolfSettings(Settings):
     accord: Literal["flat", "rank"] = Field(
         "flat", description="Charge accord once, or by the place of the chosen player on the ballot."
     )
-    rank_absent: int | None = Field(
-        None, ge=0, description="Place of a player who is not on the ballot; off: b."
-    )
+    rank_absent: int | None = Field(None, ge=0, description="Place of a player not on the ballot; off: b.")
     reward_terms: bool = Field(False, description="Keep the parts of the reward apart, for logs.")
     dead: Literal["spectate", "end_with_bootstrap"] = Field(
-        "spectate", description="Whether a dead player watches until the end or ends with its death."
+        "spectate",
+        description="Whether a dead player's episode goes on until the end or ends with its death.",
     )
     board: Literal["split", "last_visible", "last_phase"] = Field(
-        "split", description="Public and pack boards, or the one last seen, or the last phase's alone (PC)."
+        "split",
+        description="Public and pack boards, or the last visible board, or the last phase's only (PC).",
     )
     reveal_role: bool = Field(False, description="The role of the dead is public.")
     obs: ObservationGroup = ObservationGroup()
     illegal: Literal["resample", "raise"] = Field(
         "resample", description="An illegal name is replaced by a random legal one and counted, or refused."
     )
-    arm: Arm = Field("full", description="What becomes of what is said (specification werewolf 18).")
+    arm: Arm = Field("full", description="How words and names on boards are altered (specification 18).")
     guard_self: bool = Field(False, description="A guard may guard itself.")
     guard_repeat: bool = Field(True, description="A guard may guard the same player in two nights running.")
     hunter_pass: bool = Field(False, description="A dying hunter may hold its fire.")
@@ -165,7 +165,7 @@ class WerewolfSettings(Settings):
             )
         if self.first_phase == "night_talk" and pack >= others - 1 and not self.can_save:
             warnings.warn(
-                f"werewolf: {pack} wolves among {n} players win in the first night, before anybody votes",
+                f"werewolf: {pack} wolves among {n} players win in the first night, before any vote",
                 stacklevel=2,
             )
 
@@ -177,8 +177,7 @@ class WerewolfSettings(Settings):
             )
         if self.flexibility is not None and (self.ballot_len, self.vote_depth) != (1, 1):
             raise ValueError(
-                f"flexibility = {self.flexibility} says how long ballots are and how many names count; "
-                "leave out ballot_len and vote_depth, or flexibility"
+                f"flexibility = {self.flexibility} sets ballot_len and vote_depth; leave out these, or flexibility"
             )
 
     def _check_words(self) -> None:
@@ -203,18 +202,18 @@ class WerewolfSettings(Settings):
 
     @property
     def crew(self) -> tuple[int, ...]:
-        """How many players have each role of `roles.ROLES`."""
+        """Number of players with each role of `roles.ROLES`."""
         extra = [self.roles.get(name, 0) for name in EXTRA]
         return (self.n_players - self.num_wolves - sum(extra), self.num_wolves, *extra)
 
     @property
     def roles_in_play(self) -> tuple[str, ...]:
-        """The roles that are dealt, in the order of `roles.ROLES`; a policy each."""
+        """The dealt roles, in the order of `roles.ROLES`; each is a population."""
         return tuple(name for name, count in zip(NAMES, self.crew, strict=True) if count)
 
     @property
     def extra_roles(self) -> bool:
-        """Whether anybody is neither a villager nor a werewolf."""
+        """Whether there are roles beside villagers and werewolves."""
         return any(self.roles.values())
 
     @property
@@ -224,12 +223,12 @@ class WerewolfSettings(Settings):
 
     @property
     def names(self) -> int:
-        """b: names on a ballot."""
+        """b, the names on a ballot."""
         return self.n_players if self.flexibility is not None else self.ballot_len
 
     @property
     def depth(self) -> int:
-        """k: names that count (specification 4)."""
+        """k, the names that count (specification 4)."""
         if self.flexibility is not None:
             return max(1, math.floor(self.n_players * self.flexibility))
         return self.vote_depth
@@ -241,7 +240,7 @@ class WerewolfSettings(Settings):
 
     @property
     def symbols(self) -> tuple[int, ...]:
-        """Choices at each place of a word; a claim's verb, subject (n: nobody) and role stand at its end."""
+        """Choices at each place of a word; a claim's verb, subject (n = none) and role come last."""
         claim = (len(VERBS), self.n_players + 1, len(NAMES)) if self.claims else ()
         return (self.signal_range,) * self.signal_length + claim
 
@@ -252,14 +251,14 @@ class WerewolfSettings(Settings):
 
     @property
     def rows(self) -> tuple[PhaseRow, ...]:
-        """The phases in their order, whatever the arm leaves out."""
+        """All phases in their order, including those that the arm skips."""
         if self.phases is not None:
             return self.phases
         return standard_phases(self.talk_rounds_night, self.talk_rounds_day, self.first_phase)
 
     @property
     def table(self) -> tuple[PhaseRow, ...]:
-        """The phases that are held, in their order."""
+        """The phases that are played, in their order."""
         return tuple(row for row in self.rows if self.arm != "talk_off" or row.resolver != "none")
 
 

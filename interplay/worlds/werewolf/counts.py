@@ -1,4 +1,4 @@
-"""The metrics of a game, made of the sums and counts of its tally (specification 10)."""
+"""The metrics of a game, computed from its tally (specification 10)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from interplay.worlds.werewolf.roles import VILLAGERS, WOLVES
 from interplay.worlds.werewolf.state import NOBODY, WerewolfState
 
-# name -> (sum, count) of the tally: a share or a mean over what was held; NaN where nothing was.
+# Metric -> (sum, count) of the tally.
 SHARES = {
     "accord": ("accord", "held"),
     "wolf_hit": ("hits", "executions"),
@@ -22,7 +22,7 @@ SHARES = {
     "bussing": ("busses", "wolf_votes"),
     "pack_split": ("splits", "kills"),
 }
-BALLOTS = {  # how ballots change; only where a ballot has several names
+BALLOTS = {  # changes of ballots with several names
     "index_distance": ("index_distance", "compared"),
     "repetition_distance": ("repetition_distance", "compared"),
     "set_difference": ("set_difference", "compared"),
@@ -31,10 +31,10 @@ BALLOTS = {  # how ballots change; only where a ballot has several names
 
 
 def metrics_of(state: WerewolfState, ballots: bool) -> Mapping[str, np.ndarray]:
-    """Of each game so far, (W,): who won, days, and shares by name; NaN where a share has no cases.
+    """The metrics of each game so far, (W,); NaN where a share has no cases.
 
-    ``win_vil``, ``win_wolf`` and ``timeout`` sum to 1 when a game is over. ``accord`` is the share of voters who named the chosen
-    player and ``discord`` that of those who did not; the ``_refnorm`` ones are divided as the published code does.
+    ``win_vil``, ``win_wolf`` and ``timeout`` sum to 1 when a game is over. ``accord`` is the share of voters that named the chosen
+    player, ``discord`` the rest. The ``_refnorm`` metrics are divided as in the published code.
     """
     room, tally = state.room, state.tally
     days = room["day"]

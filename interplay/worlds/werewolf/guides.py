@@ -1,4 +1,4 @@
-"""How people read what a player sees: phases, roles and seats by their names, boards as tables with a row for each seat."""
+"""Labels of the observation for people: names of phases, roles and seats; boards as tables."""
 
 from __future__ import annotations
 
@@ -10,25 +10,16 @@ from interplay.core.guides import Guide
 from interplay.worlds.werewolf.roles import NAMES
 
 _PHASES = ("phase", "public_phase", "pack_phase")
-_SEATS = ("own_id", "last_eaten", "last_executed")  # fields that hold the number of a seat
+_SEATS = ("own_id", "last_eaten", "last_executed")  # fields with the number of a seat
 _BY_SEAT = ("status_map", "pack", "private_info", "revealed")  # fields with a number for each seat
 _BOARDS = ("targets", "signal", "signals", "claims")
-_OF_BOARDS = {
-    "targets": "name",
-    "claims": "claim",
-}  # what a column of theirs is called; of words it is a word
+_OF_BOARDS = {"targets": "name", "claims": "claim"}  # names of their columns; others have words
 
 
 def guides_of(
     fields: Mapping[str, spaces.Space], seats: Sequence[str], phases: Sequence[str]
 ) -> dict[str, tuple[Guide, ...]]:
-    """Guides for the fields that there are; days and rounds are numbers as they stand, and so are boards of the past.
-
-    Args:
-        fields: of one player's observation.
-        seats: their names.
-        phases: names of the numbers of phases.
-    """
+    """Guides for the fields present; days, rounds and past boards stay plain numbers."""
     guides = {name: Guide("text", names=phases) for name in _PHASES}
     guides |= {name: Guide("text", names=seats) for name in _SEATS}
     guides |= {name: Guide(names=seats) for name in _BY_SEAT}
@@ -41,7 +32,7 @@ def guides_of(
 
 
 def _board(board: str, shape: Sequence[int], seats: Sequence[str]) -> Guide:
-    """A row for each seat; a ballot of one name each is a number for each."""
+    """A row per seat; a board with one name per ballot is one number per seat."""
     if len(shape) < 2:
         return Guide(names=seats)
     column = _OF_BOARDS.get(board, "word")

@@ -1,7 +1,7 @@
-"""Observations beside the shared boards: action masks, the pack, boards that not everybody may see.
+"""Observations beside the shared boards: action masks, the pack, boards with a limited audience.
 
-Boards that everybody sees are not copied: every player looks at the world's own array. What is written here is written when it
-changes, and `anew` from the state alone.
+Public boards are not copied: all players view the world's own array. The arrays here are updated where they changed, or with `anew`
+recomputed from the state.
 """
 
 from interplay.core.jit import phase
@@ -28,7 +28,7 @@ from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, REVOTE
 
 @phase
 def write_masks(state, sight, rules, tables, scratch, s, w, anew):
-    """The legal choices of everybody's next action, where they changed."""
+    """Writes the action masks where they changed."""
     room = state.room[w]
     form = tables.form[room.row] if room.stage == IN_TABLE and not room.over else NOBODY
     if not anew and form != NOBODY and form == sight.written[w] and room.living == sight.counted[w]:
@@ -55,7 +55,7 @@ def write_masks(state, sight, rules, tables, scratch, s, w, anew):
 
 @phase
 def list_names(state, rules, names, w):
-    """Whom those may name whose choice depends on who lives alone; pass stands behind the names."""
+    """Lists the legal names of abilities that depend only on the living; pass is the last column."""
     n, again = rules.players, state.room[w].stage == REVOTE
     for j in range(n):
         alive = state.alive[w, j]
@@ -72,7 +72,7 @@ def list_names(state, rules, names, w):
 
 @phase
 def write_private_names(state, mask, rules, w, i, ability):
-    """Whom a seer, a guard, a witch or a dying hunter may name."""
+    """Writes the legal names of a seer, a guard, a witch or a dying hunter."""
     n, victim = rules.players, state.room[w].victim
     mask[i, n] = ability == BREW or (ability == SHOOT and rules.hunter_pass)
     for j in range(n):
@@ -91,7 +91,7 @@ def write_private_names(state, mask, rules, w, i, ability):
 
 @phase
 def write_symbols(mask, rules, tables, i, speaking):
-    """All symbols for who speaks, symbol 0 for everybody else."""
+    """Allows all symbols for speakers, symbol 0 for others."""
     column = rules.names * (rules.players + 1)
     for choice in range(column, rules.choices):
         mask[i, choice] = speaking
@@ -105,7 +105,7 @@ def write_symbols(mask, rules, tables, i, speaking):
 
 @phase
 def show_pack(state, sight, rules, tables, w):
-    """Who the wolves are, to those who know; what the night says, to nobody yet."""
+    """Shows the pack to its members, and clears the boards of the night."""
     n, insiders, count = rules.players, sight.insiders[w], 0
     for k in range(n):
         if insiders[k] != NOBODY:
@@ -125,7 +125,7 @@ def show_pack(state, sight, rules, tables, w):
 
 @phase
 def hide_night(sight, rules, w, i):
-    """Nothing of the pack to a seat that was in it in the last game."""
+    """Clears the pack's information of a seat that was in it in the last game."""
     for j in range(rules.players):
         sight.pack[w, i, j] = False
     sight.pack_phase[w, i] = NOBODY
@@ -136,7 +136,7 @@ def hide_night(sight, rules, w, i):
 
 @phase
 def show_boards(state, sight, rules, w, number):
-    """Copies the board of that phase to who may see it; public boards need no copy but in WD's form."""
+    """Copies that phase's board to its viewers; public boards are copied only in WD's form."""
     room, n = state.room[w], rules.players
     if number == NOBODY:
         return
@@ -158,7 +158,7 @@ def show_boards(state, sight, rules, w, number):
 
 @phase
 def show_night(state, sight, rules, w, i):
-    """The pack's board to one of the pack."""
+    """Copies the pack's board to one of its members."""
     if rules.board == SPLIT:
         copy_board(state.pack_targets[w], sight.pack_targets[w, i], rules.players, rules.names)
         copy_board(state.pack_signals[w], sight.pack_signals[w, i], rules.players, rules.length)

@@ -1,7 +1,7 @@
-"""Phases as data (specification 16.1): a row each, in the order in which they are played.
+"""Phases as data (specification 16.1), in the order in which they are played.
 
-The kernels walk a table of small integers made of these rows; masks, audiences and who acts follow from it. Two moments are
-no rows, because they are entered only while something is pending: a witch's potions, and a dying hunter's shot.
+Kernels read these rows as a table of small integers, which determines masks, audiences and actors. Two phases have no row,
+because they occur only on demand: a witch's potions, and a dying hunter's shot.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from interplay.core.settings import Settings
 from interplay.worlds.werewolf.roles import NAMES
 
-# Numbers of the phases in observations; 0 to 3 are the original's, a table's own names follow.
+# Numbers of the phases in observations; 0 to 3 are the original's, custom ones follow.
 NIGHT_TALK, NIGHT_KILL, DAY_TALK, DAY_EXECUTION, POTIONS, LAST_SHOT = range(6)
 PHASES = ("night_talk", "night_kill", "day_talk", "day_execution", "potions", "last_shot")
 RESOLVERS = ("none", "kill", "execution")
@@ -30,16 +30,12 @@ class PhaseRow(Settings):
 
     name: str = Field(min_length=1, description="Of the four standard phases, or a new one.")
     night: bool = Field(False, description="Whether it is night.")
-    rounds: int = Field(
-        1, ge=0, le=100, description="How often it is repeated before the next; 0: never held."
-    )
-    actors: dict[str, Ability] = Field(
-        description="Role -> what it does; 'all' stands for every role that is not named."
-    )
-    audience: Literal["public", "pack"] = Field("public", description="Who sees the board.")
+    rounds: int = Field(1, ge=0, le=100, description="Repetitions before the next phase; 0: skipped.")
+    actors: dict[str, Ability] = Field(description="Role -> its ability; 'all' stands for every other role.")
+    audience: Literal["public", "pack"] = Field("public", description="Viewers of the board.")
     resolver: Literal["none", "kill", "execution"] = Field("none", description="What the votes do.")
-    only_day: int | None = Field(None, ge=0, description="Held on this day alone.")
-    except_day: int | None = Field(None, ge=0, description="Left out on this day.")
+    only_day: int | None = Field(None, ge=0, description="Played on this day only.")
+    except_day: int | None = Field(None, ge=0, description="Skipped on this day.")
 
     @model_validator(mode="after")
     def _fits(self) -> PhaseRow:
@@ -67,7 +63,7 @@ class PhaseRow(Settings):
 
 @cache
 def standard_phases(night_rounds: int, day_rounds: int, first: str) -> tuple[PhaseRow, ...]:
-    """The four phases of the original, in order, beginning with `first`."""
+    """The four phases of the original, beginning with `first`."""
     night = (
         PhaseRow(
             name="night_talk",
@@ -92,6 +88,6 @@ def standard_phases(night_rounds: int, day_rounds: int, first: str) -> tuple[Pha
 
 
 def phase_names(table: tuple[PhaseRow, ...]) -> tuple[str, ...]:
-    """Names by number: the standard ones, then a table's own in their order."""
+    """Names by number: the standard ones, then custom ones in their order."""
     own = dict.fromkeys(row.name for row in table if row.name not in PHASES)
     return (*PHASES, *own)

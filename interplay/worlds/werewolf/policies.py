@@ -1,9 +1,8 @@
-"""Scripted players (specification 11). They read masks and private views alone, as a learner does; the oracle is told more.
+"""Scripted players (specification 11). All but the oracle read only masks and observations.
 
-Each acts for every seat that it is asked for. A rule for wolves leads those who know to be wolves, a rule for villagers everybody
-else; the others, and all in phases that the rule says nothing about, choose at random. So each can be played alone, and
-`interplay.evaluate.PolicyMap` sets one against another. On ballots with several names a rule's name fills the ballot, unless
-it says otherwise.
+Each acts for all seats of its batch. A wolves' rule leads seats that know to be wolves, a villagers' rule all others; seats and
+phases without a rule choose at random. So each can be played alone; `interplay.evaluate.PolicyMap` combines them. A rule's name
+fills the ballot, unless its description differs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the numbers of a game's state may be (`interplay.core.ranges`); the arrays are in `state.py`.
+"""Valid ranges of a game's state (`interplay.core.ranges`); the arrays are in `state.py`.
 
-The laws say what the kernels take for granted: who acts, and as what, is what the table of phases asks of the living; in the
-moments that have no row there is somebody to be asked; the counts of living, wolves and humans are those of the seats.
+The laws are what the kernels rely on. Abilities and acting seats follow from the table of phases; phases without a row have an
+actor; the counts of living, wolves and humans are those of the seats.
 """
 
 from __future__ import annotations
@@ -37,16 +37,11 @@ from interplay.worlds.werewolf.state import (
     TALLY,
 )
 
-_DAYS = 2**14  # days pass one at a time, and a game that is cut late still is far below
+_DAYS = 2**14  # far above the days of any game
 
 
-class Sound:
-    """The sound states of one kind of game.
-
-    Args:
-        settings: of the game.
-        tables: made from them.
-    """
+class ValidStates:
+    """The valid states of one kind of game."""
 
     def __init__(self, settings: WerewolfSettings, tables: Tables) -> None:
         self._settings, self._tables = settings, tables
@@ -112,54 +107,54 @@ class Sound:
         }
 
     def laws(self) -> list[Invariant]:
-        """What fields owe each other."""
+        """Invariants between fields."""
         return [
-            Invariant("role", "is dealt more or less often than the line-up has it", self._dealt_otherwise),
-            Invariant("room.living", "is not the number of those alive", self._lives_otherwise),
+            Invariant("role", "does not match the line-up", self._wrong_crew),
+            Invariant("room.living", "is not the number of living seats", self._wrong_living),
             Invariant(
                 "room.wolves",
                 "is not the number of living wolves",
-                lambda given: self._counts_otherwise(given, WOLF),
+                lambda given: self._wrong_count(given, WOLF),
             ),
             Invariant(
                 "room.humans",
                 "is not the number of living humans",
-                lambda given: self._counts_otherwise(given, HUMAN),
+                lambda given: self._wrong_count(given, HUMAN),
             ),
-            Invariant("room.wolves", "leaves no game to be played on", self._is_decided),
+            Invariant("room.wolves", "decides a game that is not over", self._is_decided),
             Invariant(
                 "room.shots",
-                "is not the number of hunters to be asked",
+                "is not the number of pending hunters",
                 lambda given: given["room.shots"] != given["owed"].sum(axis=1),
             ),
-            Invariant("room.phase", "is not the phase of its row or stage", self._stands_elsewhere),
-            Invariant("room.shooter", "is not the hunter who is asked", self._asks_another),
-            Invariant("suspect", "names nobody who could be voted on", self._suspects_nobody),
-            Invariant("ability", "is not what this seat does now", self._does_otherwise),
+            Invariant("room.phase", "is not the phase of its row or stage", self._wrong_phase),
+            Invariant("room.shooter", "is not the first pending hunter", self._wrong_shooter),
+            Invariant("suspect", "has fewer than two living seats in a revote", self._too_few_suspects),
+            Invariant("ability", "is not this seat's ability in the phase", self._wrong_ability),
             Invariant(
                 "acting",
-                "is not whether this seat does something",
+                "does not match the abilities",
                 lambda given: given["acting"] != (given["ability"] != NONE),
             ),
         ]
 
-    def _dealt_otherwise(self, given: Arrays) -> Any:
+    def _wrong_crew(self, given: Arrays) -> Any:
         return (np.sort(given["role"], axis=1) != np.sort(self._tables.crew)).any(axis=1)
 
-    def _lives_otherwise(self, given: Arrays) -> Any:
+    def _wrong_living(self, given: Arrays) -> Any:
         return given["room.living"] != given["alive"].sum(axis=1)
 
-    def _counts_otherwise(self, given: Arrays, species: int) -> Any:
+    def _wrong_count(self, given: Arrays, species: int) -> Any:
         counted = given["alive"] & (self._tables.counts_as[given["role"]] == species)
         return given["room.wolves" if species == WOLF else "room.humans"] != counted.sum(axis=1)
 
     def _is_decided(self, given: Arrays) -> Any:
-        """Between phases somebody is left to be voted on, and somebody to be eaten, or the game would be over."""
+        """Between phases there are living wolves, and more humans than wolves, or the game is over."""
         wolves, goes_on = given["room.wolves"], ~given["room.over"] & (given["room.stage"] == IN_TABLE)
         return goes_on & ((wolves == 0) | (wolves >= given["room.humans"]))
 
-    def _stands_elsewhere(self, given: Arrays) -> Any:
-        """In the table the row says the phase; a game that is over stays where it ended."""
+    def _wrong_phase(self, given: Arrays) -> Any:
+        """The phase matches the row or stage; a game that is over keeps its last phase."""
         stage, phase = given["room.stage"], given["room.phase"]
         named = np.choose(
             stage,
@@ -168,27 +163,29 @@ class Sound:
         )
         return (phase != named) & ~given["room.over"]
 
-    def _asks_another(self, given: Arrays) -> Any:
-        asks = (given["room.stage"] == SHOT_STAGE) & ~given["room.over"]
-        return asks & ((given["room.shots"] == 0) | (given["room.shooter"] != given["owed"].argmax(axis=1)))
+    def _wrong_shooter(self, given: Arrays) -> Any:
+        shooting = (given["room.stage"] == SHOT_STAGE) & ~given["room.over"]
+        return shooting & (
+            (given["room.shots"] == 0) | (given["room.shooter"] != given["owed"].argmax(axis=1))
+        )
 
-    def _suspects_nobody(self, given: Arrays) -> Any:
-        """A vote among the tied needs two of the living: nobody may be left with no name to vote for."""
+    def _too_few_suspects(self, given: Arrays) -> Any:
+        """A revote needs two living suspects, so that every voter has a legal name."""
         again = (given["room.stage"] == REVOTE) & ~given["room.over"]
         return again & ((given["suspect"] & given["alive"]).sum(axis=1) < 2)
 
-    def _does_otherwise(self, given: Arrays) -> Any:
-        """What the row or the stage asks of the living, and nothing of those who would find nobody."""
+    def _wrong_ability(self, given: Arrays) -> Any:
+        """The row's or stage's abilities of living seats, without abilities that have no target."""
         stage, alive = given["room.stage"][:, None], given["alive"]
-        asked = np.where(alive, self._tables.ability[given["room.row"][:, None], given["role"]], NONE)
+        wanted = np.where(alive, self._tables.ability[given["room.row"][:, None], given["role"]], NONE)
         if self._settings.extra_roles:
-            asked[(asked == DIVINE) & ~self._can_divine(given)] = NONE
-            asked[(asked == GUARD) & ~self._can_guard(given)] = NONE
-            asked = np.where(stage == POTIONS_STAGE, np.where(self._can_brew(given), BREW, NONE), asked)
+            wanted[(wanted == DIVINE) & ~self._can_divine(given)] = NONE
+            wanted[(wanted == GUARD) & ~self._can_guard(given)] = NONE
+            wanted = np.where(stage == POTIONS_STAGE, np.where(self._can_brew(given), BREW, NONE), wanted)
         shoots = np.arange(alive.shape[1]) == given["room.shooter"][:, None]
-        asked = np.where(stage == SHOT_STAGE, np.where(shoots, SHOOT, NONE), asked)
-        asked = np.where(given["room.over"][:, None], NONE, asked)
-        return given["ability"] != asked
+        wanted = np.where(stage == SHOT_STAGE, np.where(shoots, SHOOT, NONE), wanted)
+        wanted = np.where(given["room.over"][:, None], NONE, wanted)
+        return given["ability"] != wanted
 
     def _can_divine(self, given: Arrays) -> Any:
         others = ~np.eye(self._settings.n_players, dtype=bool)

@@ -1,7 +1,7 @@
-"""State -> drawing primitives: the players around the table, their ballots and words, the dead, and the winners.
+"""State -> drawing primitives: the players around the table, their ballots and words, the dead, the winners.
 
-Everything is drawn from a `spectator.Moment`, which knows what the public may know; the world's `privileged_view` shows roles and the pack's
-boards too. Row i of a layer belongs to seat i, or to place i of the words in seat order.
+Everything is drawn from a `spectator.Moment`, the public view; with the world's `privileged_view` it includes roles and the
+pack's boards. Row i of a layer belongs to seat i, or to place i of the words in seat order.
 """
 
 from __future__ import annotations
@@ -24,18 +24,15 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = panels.WIDTH, panels.HEIGHT
 MIDDLE = (WIDTH / 2, (panels.TOP + panels.BOTTOM) / 2)
 SEAT, SHARE = 1.3, 0.3  # radius of a seat at most, also as a share of the distance between neighbours
-CLEAR = 1.58  # radii around a seat's centre that its rings take
-WIDE, NARROW, CROWD = (
-    14.6,
-    12.9,
-    16.7,
-)  # half length of the ring: few seats, words beside its ends, several rings
+CLEAR = 1.58  # radii covered by a seat's rings
+# Half length of the ring: few seats, words beside its ends, several rings.
+WIDE, NARROW, CROWD = 14.6, 12.9, 16.7
 HIGHEST, CROWD_HIGH = 6.6, 7.9  # half its height at most
-FEW = 12  # seats whose words stand above and below them alone
+FEW = 12  # seats with words only above and below them
 LONGEST = 12.0  # of a row of chips
 EDGE_OF_PAGE = 0.25
 PAGE = (EDGE_OF_PAGE, WIDTH - EDGE_OF_PAGE)
-FATE = 0.8  # height of the line with what a player died of, at most
+FATE = 0.8  # largest height of the line with the cause of death
 
 # Day, night.
 SKY = ("#e4ecf1", "#232c4d")
@@ -46,7 +43,7 @@ PAPER, INK = "#ffffff", "#20242b"
 
 
 def draw_moment(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> None:
-    """Draws what a spectator sees."""
+    """Draws a spectator's view."""
     canvas.show(0, 0, WIDTH, HEIGHT, up="south")
     table, layout = arrange(settings.n_players, settings.signal_length, settings.claims)
     draw_ground(canvas, moment, table)
@@ -66,7 +63,7 @@ def draw_moment(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> N
 
 @cache
 def arrange(n: int, length: int, claims: bool) -> tuple[Seating, words.Layout]:
-    """Where `n` seats are, and how their words are laid out, so that everything has room."""
+    """Positions of `n` seats and the layout of their words."""
     crowd = n > MOST_ON_A_RING
     half_x = CROWD if crowd else NARROW if n > FEW and (length or claims) else WIDE
     table = seats(n, MIDDLE, (half_x, CROWD_HIGH if crowd else HIGHEST - 0.5), SEAT, SHARE)
@@ -91,7 +88,7 @@ def draw_ground(canvas: Canvas, moment: Moment, table: Seating) -> None:
 
 
 def draw_marks(canvas: Canvas, moment: Moment, table: Seating) -> None:
-    """A thick ring around who was chosen or died in this step."""
+    """A thick ring around seats chosen or dead in this step."""
     marked = moment.fallen | (np.arange(len(moment.alive)) == moment.chosen)
     canvas.circles(
         "chosen",
@@ -106,7 +103,7 @@ def draw_marks(canvas: Canvas, moment: Moment, table: Seating) -> None:
 
 
 def draw_seats(canvas: Canvas, moment: Moment, table: Seating) -> None:
-    """A disc and a number per seat, only a faint ring for the dead; suspects of a new vote wear a dashed ring."""
+    """Discs with numbers, faint rings for the dead, dashed rings for suspects of a revote."""
     n = len(moment.alive)
     gone = panels.shade(GONE, moment, n)
     canvas.circles(
@@ -142,7 +139,7 @@ def draw_seats(canvas: Canvas, moment: Moment, table: Seating) -> None:
 
 
 def seat_colours(moment: Moment) -> np.ndarray:
-    """(n, 3) uint8: paper while the role is hidden, else the team's colour."""
+    """(n, 3) uint8: the team's colour, or paper if the role is hidden."""
     colours = np.tile(panels.rgb(PAPER), (len(moment.roles), 1))
     for seat in np.flatnonzero(moment.roles != HIDDEN):
         colours[seat] = panels.rgb(panels.TEAM_PAINT[ROLES[moment.roles[seat]].team])
@@ -150,7 +147,7 @@ def seat_colours(moment: Moment) -> np.ndarray:
 
 
 def draw_roles(canvas: Canvas, moment: Moment, table: Seating) -> None:
-    """The letter of each known role on a badge: a diamond for the wolves' team, a square for the villagers'."""
+    """Each known role's letter on a badge: a diamond for the wolves' team, a square for the villagers'."""
     known = moment.roles != HIDDEN
     wolves = np.array([role != HIDDEN and ROLES[role].team == WOLVES for role in moment.roles])
     x, y = table.x - 0.86 * table.radius, table.y - 0.86 * table.radius
@@ -183,7 +180,7 @@ def draw_roles(canvas: Canvas, moment: Moment, table: Seating) -> None:
 
 
 def draw_fates(canvas: Canvas, moment: Moment, table: Seating) -> None:
-    """What the dead died of, where their word would stand."""
+    """The causes of death, in place of the words."""
     n = len(moment.alive)
     texts = [fate_of(moment, seat) for seat in range(n)]
     longest = max(map(len, FATES))

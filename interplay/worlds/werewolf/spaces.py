@@ -1,4 +1,4 @@
-"""One player's observation (specification 7): the fields, their spaces, and where their numbers are."""
+"""One player's observation (specification 7): fields, spaces and arrays."""
 
 from __future__ import annotations
 
@@ -14,19 +14,14 @@ from interplay.worlds.werewolf.state import NOBODY, Sight, WerewolfState
 
 
 class Field(NamedTuple):
-    """One field of an observation.
+    """One field of an observation."""
 
-    Attributes:
-        space: of one player.
-        array: (W, A, ...), a view of the world's arrays that nobody can write to.
-    """
-
-    space: spaces.Box
-    array: np.ndarray
+    space: spaces.Box  # of one player
+    array: np.ndarray  # (W, A, ...), a read-only view of the world's arrays
 
 
 def fields_of(settings: WerewolfSettings, state: WerewolfState, sight: Sight) -> dict[str, Field]:
-    """The fields in the specification's order; what all players see alike is one array, seen by each of them."""
+    """The fields in the specification's order; common ones are one array, broadcast over players."""
     fields = _common(settings, state)
     fields |= _split_boards(settings, state, sight) if settings.board == "split" else _block(settings, sight)
     n, room = settings.n_players, state.room
@@ -62,7 +57,7 @@ def _common(settings: WerewolfSettings, state: WerewolfState) -> dict[str, Field
 
 
 def last_phase(settings: WerewolfSettings) -> int:
-    """The highest number of a phase: 3, more with a witch, a hunter or a table of one's own."""
+    """The highest number of a phase: 3, or more with a witch, a hunter or custom phases."""
     extra = settings.roles.get("witch", 0) or settings.roles.get("hunter", 0)
     names = phase_names(settings.rows)
     return len(names) - 1 if extra or len(names) > 6 else 3
@@ -79,7 +74,7 @@ def _split_boards(settings: WerewolfSettings, state: WerewolfState, sight: Sight
 
 
 def _block(settings: WerewolfSettings, sight: Sight) -> dict[str, Field]:
-    """WD's names of the one board's parts."""
+    """WD's names for the parts of the single board."""
     board = _board(settings, sight.block_targets, sight.block_signals, _seen)
     names = {"targets": "targets", "signals": "signal", "claims": "claims"}
     return {names[name]: field for name, field in board.items()}
@@ -96,7 +91,7 @@ def _past(settings: WerewolfSettings, state: WerewolfState) -> dict[str, Field]:
 
 
 def _board(settings: WerewolfSettings, targets: np.ndarray, words: np.ndarray, make: Any) -> dict[str, Field]:
-    """Names (without the axis of names where a ballot has one), symbols and claims of a board."""
+    """Names, symbols and claims of a board; the axis of names is dropped for one name per ballot."""
     n, length = settings.n_players, settings.signal_length
     named = targets[..., 0] if settings.names == 1 else targets
     fields = {"targets": make(named, NOBODY, n - 1, n)}
@@ -109,13 +104,13 @@ def _board(settings: WerewolfSettings, targets: np.ndarray, words: np.ndarray, m
 
 
 def _shared(array: np.ndarray, low: int, high: Any, players: int) -> Field:
-    """What all players see: (W, ...) as (W, A, ...)."""
+    """A common array (W, ...) as (W, A, ...)."""
     wide = np.broadcast_to(array[:, None], (len(array), players, *array.shape[1:]))
     return Field(_box(low, high, array.shape[1:], array.dtype), wide)
 
 
 def _seen(array: np.ndarray, low: int, high: Any, players: int) -> Field:
-    """What each player sees by itself, (W, A, ...)."""
+    """An array per player, (W, A, ...)."""
     return _own(array, low, high)
 
 

@@ -1,6 +1,6 @@
 """The game's arrays, one line each. Axes: W worlds, A seats (n), b names on a ballot, L places of a word.
 
-State is what a snapshot holds. What players are shown beside it (`Sight`) follows from it and is written anew where it changed.
+The state is what a snapshot holds. Observations (`Sight`) are computed from it where it changed.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from interplay.worlds.werewolf.roles import ABILITIES
 
 NOBODY = -1
 
-# How a world stands beside its table of phases: in a row of it, in a vote among the tied, or in a moment that has no row.
+# Stage of a world: in a row of the table, in a revote, or in a phase without a row.
 IN_TABLE, REVOTE, POTIONS_STAGE, SHOT_STAGE = range(4)
 
 ROOM = np.dtype(
     [
         ("day", np.int16),  # executions concluded
         ("row", np.uint8),  # of the table of phases
-        ("phase", np.uint8),  # number of the phase that comes next, see phases.PHASES
+        ("phase", np.uint8),  # number of the next phase, see phases.PHASES
         ("talk_round", np.uint8),  # rounds of this phase held
         ("stage", np.uint8),  # see IN_TABLE
         ("revotes", np.uint8),  # held in this execution
-        ("eaten", np.int16),  # last player killed at night, or NOBODY (the last night passed without)
+        ("eaten", np.int16),  # player killed in the last night, or NOBODY
         ("executed", np.int16),  # last player executed, or NOBODY
         ("public_phase", np.int8),  # of the public board, or NOBODY
         ("pack_phase", np.int8),
-        ("block_phase", np.int8),  # of the phase that ended last
+        ("block_phase", np.int8),  # of the last phase
         ("winner", np.int8),  # NOBODY, roles.VILLAGERS or roles.WOLVES
         ("living", np.int16),
-        ("wolves", np.int16),  # living who count as wolves
-        ("humans", np.int16),  # living who count as humans
+        ("wolves", np.int16),  # living seats that count as wolves
+        ("humans", np.int16),  # living seats that count as humans
         ("victim", np.int16),  # of the attack, before dawn
-        ("shooter", np.int16),  # dying hunter who is asked, or NOBODY
-        ("shots", np.int16),  # hunters who are still to be asked
-        ("ended_phase", np.int8),  # what the last step played: its phase, or NOBODY after a reset
+        ("shooter", np.int16),  # dying hunter that acts, or NOBODY
+        ("shots", np.int16),  # pending hunters
+        ("ended_phase", np.int8),  # phase of the last step, or NOBODY after a reset
         ("ended_round", np.uint8),
         ("ended_day", np.int16),
-        ("chosen", np.int16),  # whom its votes chose, or NOBODY
+        ("chosen", np.int16),  # seat that its votes chose, or NOBODY
         ("tied", np.bool_),  # whether several shared the top of its count
         ("over", np.bool_),
         ("cut", np.bool_),  # max_days was reached
@@ -50,11 +50,11 @@ ROOM = np.dtype(
     align=True,
 )
 
-# Sums and counts over the episode; `metrics` says what is made of them (specification 10).
+# Sums and counts over the episode, the source of `metrics` (specification 10).
 TALLY = np.dtype(
     [
-        ("suicide", np.float64),  # shares of voters who named themselves first, summed over executions
-        ("accord", np.float64),  # shares of voters who named the chosen player, over kills and executions
+        ("suicide", np.float64),  # shares of voters that named themselves first, summed over executions
+        ("accord", np.float64),  # shares of voters that named the chosen player, over kills and executions
         ("margin", np.float64),  # (top - second) / voters
         ("entropy", np.float64),  # of the counted names, over log(living)
         ("switch", np.float64),  # shares of voters whose first name differs from the last talk round's
@@ -65,11 +65,11 @@ TALLY = np.dtype(
         ("drift", np.float64),  # of ballots between consecutive executions
         ("drifts", np.int32),  # living voters with a ballot in both
         ("compared", np.int32),  # executions with a public talk board before them
-        ("held", np.int32),  # kills and executions that chose somebody
+        ("held", np.int32),  # kills and executions that chose a seat
         ("counted", np.int32),  # kills and executions
         ("executions", np.int32),
-        ("hits", np.int32),  # executions of somebody who counts as a wolf
-        ("removed", np.int32),  # executions that chose somebody
+        ("hits", np.int32),  # executions of seats that count as wolves
+        ("removed", np.int32),  # executions that chose a seat
         ("kills", np.int32),
         ("splits", np.int32),  # kills with a split pack
         ("ties", np.int32),
@@ -82,7 +82,7 @@ TALLY = np.dtype(
     align=True,
 )
 
-FATES = ("eaten", "executed", "poisoned", "shot")  # what a player died of
+FATES = ("eaten", "executed", "poisoned", "shot")  # causes of death
 BY_TEETH, BY_VOTE, BY_POISON, BY_SHOT = range(len(FATES))
 
 TERMS = ("day", "death", "accord", "team", "wasted")  # parts of the reward; team: victory or lost
@@ -96,8 +96,8 @@ class WerewolfState(NamedTuple):
     stream: np.ndarray  # (W, 3) uint64: seed, episode, steps of this episode; see rules/draws.py
     role: np.ndarray  # (W, A) uint8, see roles.ROLES
     alive: np.ndarray  # (W, A) bool
-    ability: np.ndarray  # (W, A) uint8, what each seat does in the coming phase, see roles.ABILITIES
-    suspect: np.ndarray  # (W, A) bool, tied seats that a revote is about
+    ability: np.ndarray  # (W, A) uint8, of each seat in the next phase, see roles.ABILITIES
+    suspect: np.ndarray  # (W, A) bool, tied seats of a revote
     public_targets: np.ndarray  # (W, A, b) int16, last public board; -1 = no entry
     public_signals: np.ndarray  # (W, A, L) int16
     pack_targets: np.ndarray  # (W, A, b) int16, last board of the night
@@ -107,55 +107,49 @@ class WerewolfState(NamedTuple):
     past_signals: np.ndarray  # (W, H, A, L) int16
     past_phase: np.ndarray  # (W, H) int8, or -1
     past_day: np.ndarray  # (W, H) int16, or -1
-    past_chosen: np.ndarray  # (W, H) int16, whom an execution chose, or -1
-    known: (
-        np.ndarray
-    )  # (W, A, A) int8, what extra roles were told: species, or -1; (W, 0, 0) without such roles
-    fate: np.ndarray  # (W, A) int8, what a player died of, see FATES, or -1
+    past_chosen: np.ndarray  # (W, H) int16, seat that an execution chose, or -1
+    known: np.ndarray  # (W, A, A) int8, species known to extra roles, or -1; (W, 0, 0) without such roles
+    fate: np.ndarray  # (W, A) int8, cause of death, see FATES, or -1
     fell: np.ndarray  # (W, A) int32, step of the episode in which it died, from 1, or -1
     revealed: np.ndarray  # (W, A) int8, role of the dead, or -1
-    guarded: np.ndarray  # (W, A) int16, whom each guard guarded last, or -1
+    guarded: np.ndarray  # (W, A) int16, seat that each guard guarded last, or -1
     potions: np.ndarray  # (W, A, 2) bool, a witch's unused: heal, poison
-    owed: np.ndarray  # (W, A) bool, hunters who are still to be asked
-    ended: np.ndarray  # (W, A) bool, seats whose episode ended with their death
+    owed: np.ndarray  # (W, A) bool, pending hunters
+    ended: np.ndarray  # (W, A) bool, seats whose episode has ended
     reward: np.ndarray  # (W, A) float32
     terms: np.ndarray  # (W, A, 5) float32, parts of the reward, see TERMS; (W, 0, 5) unless asked for
     late: np.ndarray  # (W, A) float32, the team's result for a player that ended with its death
     acting: np.ndarray  # (W, A) bool
     terminated: np.ndarray  # (W, A) bool
     truncated: np.ndarray  # (W, A) bool
-    told: np.ndarray  # (W,) bool, the last step told a reward or an end
+    told: np.ndarray  # (W,) bool, whether the last step gave a reward or an end
 
 
 class Sight(NamedTuple):
-    """What players are shown beside the state itself: a function of the state."""
+    """Observations beside the state, computed from it."""
 
     mask: np.ndarray  # (W, A, choices) bool
-    written: np.ndarray  # (W,) int16, the form of abilities that the masks were written for, or -1
+    written: np.ndarray  # (W,) int16, `Tables.form` of the written masks, or -1
     counted: np.ndarray  # (W,) int16, living players when the masks were written
-    insiders: np.ndarray  # (W, A) int16, the seats that know the pack, at the front
+    insiders: np.ndarray  # (W, A) int16, first the seats that know the pack, then -1
     pack: np.ndarray  # (W, A, A) bool, the pack as each wolf knows it
-    pack_targets: (
-        np.ndarray
-    )  # (W, A, A, b) int16, the night's board as each seat sees it; -1 for who is not in the pack
+    pack_targets: np.ndarray  # (W, A, A, b) int16, the night's board by viewer; -1 outside the pack
     pack_signals: np.ndarray  # (W, A, A, L) int16
     pack_phase: np.ndarray  # (W, A) int8
-    block_targets: (
-        np.ndarray
-    )  # (W, A, A, b) int16, the one board of WD's form; (W, 0, A, b) with board = split
+    block_targets: np.ndarray  # (W, A, A, b) int16, WD's single board; (W, 0, A, b) if board = split
     block_signals: np.ndarray  # (W, A, A, L) int16
 
 
 class Scratch(NamedTuple):
-    """Working arrays of the threads; nothing in them outlasts a step. First axis: thread."""
+    """Working arrays within a step. First axis: thread."""
 
     ballots: np.ndarray  # (S, A, b) int16, names of this step's ballots, legal ones; -1 = none
     votes: np.ndarray  # (S, A) int32, counts of names
     talked: np.ndarray  # (S, A) int32, counts of names on the talk board
     top: np.ndarray  # (S, A) int16, seats that share the top
-    dying: np.ndarray  # (S, A + 1) int16, who dies in this step, each once; their number stands at the end
+    dying: np.ndarray  # (S, A + 1) int16, distinct seats that die in this step; the last entry counts them
     names: np.ndarray  # (S, 9, A + 1) bool, legal names by ability
-    speakers: np.ndarray  # (S, A) int16, seats whose words are on the board
+    speakers: np.ndarray  # (S, A) int16, seats with a word on the board
 
 
 def choices(settings: WerewolfSettings) -> list[int]:
@@ -167,7 +161,7 @@ def allocate_state(settings: WerewolfSettings, num_worlds: int) -> WerewolfState
     """Empty worlds."""
     w, n, b, length = num_worlds, settings.n_players, settings.names, settings.word_length
     past = settings.obs.history
-    told = n if settings.extra_roles else 0
+    knowing = n if settings.extra_roles else 0
     return WerewolfState(
         room=records(w, ROOM),
         tally=records(w, TALLY),
@@ -186,7 +180,7 @@ def allocate_state(settings: WerewolfSettings, num_worlds: int) -> WerewolfState
         past_phase=np.full((w, past), NOBODY, np.int8),
         past_day=_nobody(w, past),
         past_chosen=_nobody(w, past),
-        known=np.full((w, told, told), NOBODY, np.int8),
+        known=np.full((w, knowing, knowing), NOBODY, np.int8),
         fate=np.full((w, n), NOBODY, np.int8),
         fell=np.full((w, n), NOBODY, np.int32),
         revealed=np.full((w, n), NOBODY, np.int8),
@@ -205,7 +199,7 @@ def allocate_state(settings: WerewolfSettings, num_worlds: int) -> WerewolfState
 
 
 def allocate_sight(settings: WerewolfSettings, num_worlds: int) -> Sight:
-    """Views of nothing yet."""
+    """Empty observations."""
     w, n, b, length = num_worlds, settings.n_players, settings.names, settings.word_length
     viewers, one = (n, 0) if settings.board == "split" else (0, n)
     return Sight(
@@ -223,7 +217,7 @@ def allocate_sight(settings: WerewolfSettings, num_worlds: int) -> Sight:
 
 
 def allocate_scratch(settings: WerewolfSettings, threads: int) -> Scratch:
-    """Working arrays for so many threads."""
+    """Working arrays for a number of threads."""
     shape = (threads, settings.n_players)
     return Scratch(
         ballots=np.zeros((*shape, settings.names), np.int16),

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
 from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.guides import Guide
-from interplay.core.jit import arrays_of
+from interplay.core.kernel_world import KernelWorld
 from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.transcript import Line
-from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
+from interplay.core.world import Kind, Outputs, TimeStep
 from interplay.worlds.werewolf import render
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.counts import metrics_of
@@ -26,8 +24,7 @@ from interplay.worlds.werewolf.drawing import chronicle
 from interplay.worlds.werewolf.drawing.spectator import look, row_in_view
 from interplay.worlds.werewolf.guides import guides_of
 from interplay.worlds.werewolf.phases import phase_names
-from interplay.worlds.werewolf.ranges import Sound
-from interplay.worlds.werewolf.roles import NAMES
+from interplay.worlds.werewolf.ranges import ValidStates
 from interplay.worlds.werewolf.rules import step
 from interplay.worlds.werewolf.rules.numbers import rules_of, tables_of
 from interplay.worlds.werewolf.spaces import fields_of
@@ -39,23 +36,16 @@ from interplay.worlds.werewolf.state import (
 )
 
 
-class WerewolfWorld(ArrayWorld):
-    """W tables at which villagers look for the wolves among them; one step is one phase.
+class WerewolfWorld(KernelWorld):
+    """W games in which villagers look for the wolves among them; one step is one phase.
 
-    Roles are dealt to seats anew in every game. Who plays a seat is told by `population`: the role's place in the line-up. It is
-    for policy mapping, evaluation and pictures; no observation holds more than what the seat itself may know.
+    Roles are dealt to seats anew in every game. `population` gives each seat's role by its place in the line-up, for policy mapping,
+    evaluation and pictures. Observations hold only what the seat may know. `threads` does not change the results.
 
     Attributes:
-        settings: of one game.
         state: the arrays (`state.WerewolfState`); after writing to them call `refresh`.
         population_names: the roles of the line-up.
-        privileged_view: whether pictures and words tell the roles and what the pack does, before the game is over.
-
-    Args:
-        settings: of one game.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
+        privileged_view: whether pictures and text show roles and the pack's actions before the end.
     """
 
     version = 1
@@ -84,39 +74,35 @@ class WerewolfWorld(ArrayWorld):
             spaces.Dict({name: field.space for name, field in fields.items()}),
             spaces.MultiDiscrete(np.array(choices(settings), np.int64), dtype=np.int16),
         )
-        super().__init__(num_worlds, [f"seat_{i}" for i in seats], [kind], seed, first_world)
+        super().__init__(num_worlds, [f"seat_{i}" for i in seats], [kind], seed, first_world, threads)
         self.action_names = action_names(settings, self.agents)
         self.population_names = settings.roles_in_play
         self.num_populations = len(settings.roles_in_play)
-        self._number = np.zeros(len(NAMES), np.uint8)
-        self._number[[NAMES.index(name) for name in settings.roles_in_play]] = np.arange(
-            len(settings.roles_in_play)
-        )
-        self._chunks = Chunks(num_worlds, threads)
+        self._number = (np.cumsum(np.array(settings.crew) > 0) - 1).astype(np.uint8)  # of each role
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._rules, self._tables = rules_of(settings), tables_of(settings)
-        self._sound = Sound(settings, self._tables)
+        self._valid = ValidStates(settings, self._tables)
         s, mask = self.state, self._sight.mask.view()
         mask.flags.writeable = False
         self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
         seen = {name: field.array for name, field in fields.items()}
         self._views = TimeStep(seen, *self.outputs, {"action": mask})
 
-    # -- what users ask -----------------------------------------------------------------------------------------------
+    # -- what users read ----------------------------------------------------------------------------------------------
 
     @property
     def population(self) -> np.ndarray:
-        """(W, A) uint8, the role of each seat as its place in the line-up; the dead keep theirs."""
+        """(W, A) uint8, each seat's role by its place in the line-up, also of the dead."""
         return self._number[self.state.role]
 
     @property
     def late_reward(self) -> np.ndarray:
-        """(W, A) float32, with ``dead = "end_with_bootstrap"``: the team's result for seats that ended before the game did."""
+        """(W, A) float32, with ``dead = "end_with_bootstrap"``: the team's result for seats that ended early."""
         return self.state.late
 
     @property
     def reward_terms(self) -> np.ndarray:
-        """(W, A, 5) float32, the parts of the last reward in the order of `state.TERMS`, with ``reward_terms = true``."""
+        """(W, A, 5) float32, terms of the last reward in the order of `state.TERMS`, with ``reward_terms = true``."""
         return self.state.terms
 
     @property
@@ -131,12 +117,12 @@ class WerewolfWorld(ArrayWorld):
 
     @property
     def marginal(self) -> np.ndarray:
-        """(L, S) probabilities of the symbols at each place of a word, for ``arm = "signals_resampled"``; uniform at first."""
+        """(L, S) symbol probabilities by place, for ``arm = "signals_resampled"``; initially uniform."""
         return np.diff(self._tables.marginal, axis=1, prepend=0.0)
 
     @marginal.setter
     def marginal(self, probabilities: np.ndarray) -> None:
-        given, shape = self._numbers("marginal", probabilities), self._tables.marginal.shape
+        given, shape = np.asarray(probabilities, np.float64), self._tables.marginal.shape
         if given.shape != shape or (given < 0).any() or not np.allclose(given.sum(axis=1), 1.0):
             raise UserError(
                 f"{self.id}: marginal has shape {given.shape}; give {shape} probabilities, each row with sum 1"
@@ -145,33 +131,26 @@ class WerewolfWorld(ArrayWorld):
 
     @property
     def replay(self) -> np.ndarray:
-        """(G, D, phases, A, L) int16, words of recorded games for ``arm = "signals_replayed"``; none at first."""
+        """(G, D, phases, A, L) int16, recorded words for ``arm = "signals_replayed"``; initially none."""
         return self._tables.replay
 
     @replay.setter
     def replay(self, words: np.ndarray) -> None:
-        given, shape = self._numbers("replay", words), self._tables.replay.shape
+        given, shape = np.asarray(words, np.float64), self._tables.replay.shape
         if given.ndim != 5 or given.shape[2:] != shape[2:] or not given.size:
             raise UserError(
-                f"{self.id}: replay has shape {given.shape}; give (games, days, {shape[2:]}) words"
+                f"{self.id}: replay has shape {given.shape}; give (games, days, *{shape[2:]}) words"
             )
-        if (given != np.floor(given)).any():
-            raise UserError(f"{self.id}: replay has numbers that are not whole; give symbols from 0")
-        if (given < 0).any() or (given >= self._tables.symbols).any():
-            raise UserError(
-                f"{self.id}: replay has symbols out of range; give 0 to signal_range - 1 everywhere"
-            )
+        if (
+            not np.isin(given, np.arange(self._tables.symbols.max())).all()
+            or (given >= self._tables.symbols).any()
+        ):
+            raise UserError(f"{self.id}: replay has other numbers than symbols; give 0 to signal_range - 1")
         self._tables = self._tables._replace(replay=np.ascontiguousarray(given, np.int16))
         self._rules["games"] = len(given)
 
-    def _numbers(self, name: str, values: Any) -> np.ndarray:
-        try:
-            return np.asarray(values, np.float64)
-        except (TypeError, ValueError):
-            raise UserError(f"{self.id}: {name} is no array of numbers; give a NumPy array") from None
-
     def visible(self, world: int, slot: int) -> Visible | None:
-        """The public table; it has roles in it with `privileged_view`, and is for nobody who plays then."""
+        """The public table; None with `privileged_view`, which shows roles."""
         return None if self.privileged_view else EVERYTHING
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide, ...]]:
@@ -186,7 +165,7 @@ class WerewolfWorld(ArrayWorld):
         return "night" if row.night else "day"
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        self.timestep  # noqa: B018 - refuses a world that was never reset
+        self.timestep  # noqa: B018 - raises before the first reset
         render.draw_moment(
             canvas, look(self.state, self.settings, world, self.privileged_view), self.settings
         )
@@ -197,14 +176,11 @@ class WerewolfWorld(ArrayWorld):
             chronicle.describe(look(self.state, self.settings, world, self.privileged_view), self.settings)
         )
 
-    def close(self) -> None:
-        self._chunks.close()
-
     # -- reset and step -----------------------------------------------------------------------------------------------
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
-        self.outputs.acting[which] = False  # until a phase begins, which some tables never come to
+        self.outputs.acting[which] = False  # a custom table may never begin a phase
         self._chunks.run(
             lambda _, lo, hi: step.begin_worlds(
                 self.state, self._sight, self._rules, self._tables, which, lo, hi
@@ -245,25 +221,19 @@ class WerewolfWorld(ArrayWorld):
                 "choose by the action mask, or set illegal = resample"
             )
 
-    def _read(self) -> TimeStep:
-        return self._views
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return arrays_of(self.state)
-
     def state_ranges(self) -> Mapping[str, Range]:
-        return self._sound.ranges()
+        return self._valid.ranges()
 
     def state_laws(self) -> Sequence[Invariant]:
-        return self._sound.laws()
+        return self._valid.laws()
 
 
 def action_names(settings: WerewolfSettings, seats: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What the choices are called: names on a ballot, then the places of a word."""
+    """Names of the choices of each head: names on a ballot, then the places of a word."""
     named = ["name"] if settings.names == 1 else [f"name {place + 1}" for place in range(settings.names)]
     words = [f"word {place + 1}" for place in range(len(settings.symbols))]
-    told = dict.fromkeys(named, (*seats, "nobody"))
-    return told | {
+    heads = dict.fromkeys(named, (*seats, "nobody"))
+    return heads | {
         word: tuple(f"symbol {number}" for number in range(symbols))  # as they are drawn and observed
         for word, symbols in zip(words, settings.symbols, strict=True)
     }

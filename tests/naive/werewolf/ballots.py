@@ -1,4 +1,4 @@
-"""Ballots: which names count, who is on top, and what a top needs (specification 4)."""
+"""Ballots: counted names, the top, and the rule for a top (specification 4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def count(ballots: list[Ballot], settings: Any) -> list[int]:
 
 
 def top_seats(votes: list[int]) -> list[int]:
-    """Who shares the highest count; nobody if nobody was named."""
+    """The seats with the highest count; empty without names."""
     return [seat for seat, number in enumerate(votes) if number == max(votes) and number > 0]
 
 
@@ -42,7 +42,7 @@ def suffices(votes: int, wolves: int, others: int, settings: Any) -> bool:
 
 
 def verdict(votes: list[int], wolves: int, others: int, revotes: int, settings: Any) -> int | str:
-    """What an execution's count says: a seat, NOBODY, that the tied are voted on again, or that one of them is drawn."""
+    """The verdict of an execution's count: a seat, NOBODY, a revote of the tied, or a draw among them."""
     top = top_seats(votes)
     if not top or not suffices(max(votes), wolves, others, settings):
         return NOBODY

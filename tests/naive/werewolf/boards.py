@@ -1,4 +1,4 @@
-"""Boards: what a phase's speakers emitted, as it is shown, and who may see it (specification 3, 7 and 18)."""
+"""Boards: the speakers' names and words, as shown, and their viewers (specification 3, 7 and 18)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Board:
     day: int
     public: bool
     talk: bool
-    targets: dict[int, list[int]]  # of who spoke
+    targets: dict[int, list[int]]  # of speakers
     words: dict[int, list[int]]
     chosen: int = NOBODY
 

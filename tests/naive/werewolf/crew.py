@@ -11,7 +11,7 @@ VILLAGERS, WOLVES = 0, 1
 
 
 def team(role: int) -> int:
-    """Who wins together."""
+    """The winning side of a role."""
     return WOLVES if role in (WEREWOLF, POSSESSED) else VILLAGERS
 
 

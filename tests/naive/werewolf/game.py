@@ -1,6 +1,6 @@
-"""The werewolf game once more: one game, plain Python, one thing after another.
+"""The werewolf game again: one game, plain Python, one thing after another.
 
-It draws nothing. Where the rules leave something to chance it is told what happened (`Told`) and checks that it could.
+It draws nothing: random outcomes come from `Told`, and are checked to be possible.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Told(Protocol):
         """The legal name that stands in for an illegal one."""
 
     def drawn(self) -> int:
-        """Who of the tied was drawn."""
+        """The drawn seat among the tied."""
 
     def word(self, game: Game, seat: int) -> list[int]:
         """The word that the board shows for a speaker, where an arm changed it by chance."""
@@ -78,12 +78,12 @@ class Game:
         self.look_ahead()
 
     def clear(self) -> None:
-        """What is said of one step alone."""
+        """Clears the outputs of one step."""
         self.reward = [0.0] * self.n
         self.chosen, self.tied = NOBODY, False
         self.terminated, self.truncated = [False] * self.n, [False] * self.n
 
-    # -- who and when -----------------------------------------------------------------------------
+    # -- actors and phases ----------------------------------------------------------------------
 
     def wolves(self) -> int:
         return sum(in_pack(self.role[seat]) for seat in self.living)
@@ -100,7 +100,7 @@ class Game:
         return actors.get(NAMES[self.role[seat]], actors.get("all", "none"))
 
     def look_ahead(self) -> None:
-        """Who acts next, and the names it may choose from; everybody else may only pass."""
+        """Sets the next actors and their legal names; all others may only pass."""
         self.acting = self.who_acts()
         self.legal = [named(self, seat) if seat in self.acting else {self.n} for seat in range(self.n)]
 
@@ -114,7 +114,7 @@ class Game:
         return {seat for seat in self.living if self.ability(seat) != "none" and named(self, seat)}
 
     def speaks(self, seat: int) -> bool:
-        """Whether what an acting seat does stands on a board; it has no words where nobody would hear them."""
+        """Whether an acting seat writes to a board; others have no words."""
         return self.stage in ("row", "revote") and self.ability(seat) in SPOKEN
 
     def brewers(self) -> set[int]:
@@ -281,7 +281,7 @@ class Game:
             self.terminated[seat] = True
 
     def ask_hunters(self) -> None:
-        """A dying hunter is asked before anything goes on."""
+        """A dying hunter acts before the game continues."""
         if self.owed and self.living:
             self.stage = "shot"
         else:

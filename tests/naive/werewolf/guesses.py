@@ -1,4 +1,4 @@
-"""What a villager may think of everybody: all deals one by one, likelihoods multiplied by hand."""
+"""A villager's exact belief: all deals one by one, likelihoods multiplied by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Event(NamedTuple):
-    """One step of a game as everybody sees it."""
+    """The public events of one step."""
 
     talk: bool  # it was a public talk ...
     vote: bool  # ... or an execution's vote; neither: the night
@@ -25,7 +25,7 @@ class Event(NamedTuple):
 
 
 class Game(NamedTuple):
-    """The rules that matter here, and how everybody is taken to play."""
+    """The relevant rules, and assumptions about the players."""
 
     players: int
     wolves: int
@@ -39,7 +39,7 @@ class Game(NamedTuple):
 
 
 def guesses(game: Game, events: Sequence[Event], viewer: int) -> list[Fraction]:
-    """The chance that each seat is a wolf, for a villager; by Bayes' rule over every deal and every way of wolves."""
+    """The chance that each seat is a wolf, for a villager; Bayes' rule over every deal and every assumed wolf."""
     seats, total = [ZERO] * game.players, ZERO
     for pack in combinations(range(game.players), game.wolves):
         if viewer in pack:
@@ -53,7 +53,7 @@ def guesses(game: Game, events: Sequence[Event], viewer: int) -> list[Fraction]:
 
 
 def likelihood(game: Game, events: Sequence[Event], pack: frozenset[int], way: str, viewer: int) -> Fraction:
-    """The chance of all that others did, and of who died, in this deal."""
+    """The chance of the others' actions and of the deaths, in this deal."""
     p = ONE
     silent = set(range(game.players))
     for event in events:

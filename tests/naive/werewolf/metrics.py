@@ -1,4 +1,4 @@
-"""What is counted about a game (specification 10): sums while it is played, shares when asked."""
+"""The metrics of a game (specification 10): sums during the game, shares on request."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Diary:
         self.last_ballots: Ballots = {}
 
     def count(self, game: Game, votes: list[int], ballots: Ballots, night: bool) -> None:
-        """A kill or an execution was counted; nobody has died of it yet."""
+        """Records a counted kill or execution, before the deaths."""
         add = {name: entries.append for name, entries in self.lists.items()}
         self.votes(game, votes, len(ballots))
         if game.chosen != NOBODY:
@@ -159,7 +159,7 @@ def unlike(one: list[int], other: list[int]) -> float:
 
 
 def follows(talk: Ballots, ballots: Ballots, n: int) -> list[float]:
-    """For everybody who switched to a name, and everybody else: whether the other voted for that name."""
+    """For each voter that switched to a name, and each other voter: whether the other voted for that name."""
     return [
         float(ballots[other][0] == ballot[0])
         for seat, ballot in ballots.items()

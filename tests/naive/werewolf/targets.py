@@ -1,4 +1,4 @@
-"""Whom an actor may name, by what it does (specification 6 and 16.3)."""
+"""The legal names of an actor, by its ability (specification 6 and 16.3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def named(game: Game, seat: int) -> set[int]:
-    """The names an actor may write, n for a pass; a seer that knows everybody has nobody left, and sleeps."""
+    """The legal names, n for a pass; a seer that knows all species has none, and sleeps."""
     if game.stage == "potions":
         return brews(game, seat)
     if game.stage == "shot":
@@ -48,7 +48,7 @@ def _guard(game: Game, seat: int) -> set[int]:
 
 
 def brews(game: Game, seat: int) -> set[int]:
-    """A pass; who was attacked, to heal; another living player, to poison: each while there is some left."""
+    """A pass; the attacked seat, to heal; another living player, to poison: each while its potion is left."""
     heal, poison = game.potions[seat]
     names = {game.n}
     if poison:

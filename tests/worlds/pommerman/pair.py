@@ -1,4 +1,4 @@
-"""Our game beside its slow twin: equal boards and equal actions, equal in everything that is seen and told."""
+"""Our game beside its slow twin: equal boards and actions give equal observations and outputs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _crowd(
 
 
 def compare(world: PommermanWorld, twins: list[PommermanTwin], where: str) -> None:
-    """All that a time step says, and who won."""
+    """Compares a time step and the outcomes."""
     step = world.timestep
     for w, twin in enumerate(twins):
         place = f"{where}, world {w}"

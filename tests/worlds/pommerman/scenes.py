@@ -72,7 +72,7 @@ SIGNS = {".": PASSAGE, "#": RIGID, "w": WOOD, "b": EXTRA_BOMB, "r": EXTRA_BOMB +
 
 
 def open_world(num_worlds: int = 1, **options: Any) -> PommermanWorld:
-    """Worlds that were reset, whose boards are without walls; everybody in its corner."""
+    """Reset worlds without walls; each player in its corner."""
     world = PommermanWorld(PommermanSettings(**options), num_worlds, seed=3)
     world.reset()
     lay(world, [])
@@ -130,7 +130,7 @@ def cell_at(world: PommermanWorld, row: int, col: int) -> int:
 
 
 def still(world: PommermanWorld, **choices: int) -> np.ndarray:
-    """(W, A) everybody stops but those that are named: ``still(world, p0=UP)``."""
+    """(W, A) stop for all players but those given: ``still(world, p0=UP)``."""
     action = np.zeros((world.num_worlds, world.settings.players), np.int64)
     for name, choice in choices.items():
         action[:, int(name[1:])] = choice

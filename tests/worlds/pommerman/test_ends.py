@@ -25,7 +25,7 @@ def after(who: list[int], limit: bool = False, **options: object) -> PommermanWo
     return world
 
 
-ENDS = [  # options, who dies, at the limit, rewards, terminated, truncated, outcome
+ENDS = [  # options, dying agents, at the limit, rewards, terminated, truncated, outcome
     ({}, [], False, [0, 0, 0, 0], "0000", "0000", None),
     ({}, [1], False, [0, -1, 0, 0], "0100", "0000", None),
     ({}, [0, 1, 3], False, [-1, -1, 1, -1], "1111", "0000", [-1, -1, 1, -1]),

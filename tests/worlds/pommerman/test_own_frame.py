@@ -27,7 +27,7 @@ def rows(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def own_frame(observation: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What everybody sees, turned."""
+    """All observations, rotated."""
     turned = turn(rows(observation))
     return {name: turned[name].reshape(field.shape) for name, field in observation.items()}
 

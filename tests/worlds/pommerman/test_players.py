@@ -55,7 +55,7 @@ def test_without_ammo_it_goes_for_a_near_enemy_half_of_the_time_once_it_has():
     assert set(player.act(world.timestep)[:, 0]) == {RIGHT}
     again = player.act(world.timestep)[:, 0]
     strolls = (again != RIGHT).mean()
-    assert 0.25 < strolls < 0.55  # half, of which every fourth way is to the right again
+    assert 0.25 < strolls < 0.55  # half, of which a quarter goes right again
 
 
 def test_it_spares_its_team_mate():

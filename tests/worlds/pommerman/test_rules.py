@@ -77,7 +77,7 @@ def test_chains_explode_in_one_step_and_wood_and_rigid_stop_fire():
     lay(world, [".......", "....w.w", "..#...."], first=(3, 0))
     put_bomb(world, 3, 1, life=1, blast=4)
     put_bomb(world, 3, 4, owner=1, life=9, blast=3)  # in reach of the first
-    put_bomb(world, 4, 3, owner=2, life=9)  # in nobody's reach
+    put_bomb(world, 4, 3, owner=2, life=9)  # out of all reach
     world.step(still(world))
     flames = seen(world, "flame_life") > 0
     assert flames[3, :7].all()
@@ -260,7 +260,7 @@ def test_one_bomb_to_a_cell_and_none_without_ammo():
 
 @pytest.mark.parametrize("variant", [{}, {"teams": True, "fog": 4}, {"collapse": 20, "limit": 60}])
 def test_ammo_and_live_bombs_are_what_somebody_can_lay(variant):
-    """Conservation: who has picked up n bombs has 1 + n in hand or on the board."""
+    """Conservation: a player with n picked up bombs has 1 + n in hand or on the board."""
     world, rng = open_world(8, **variant), np.random.default_rng(5)
     world.reset()
     crowd(world, rng)

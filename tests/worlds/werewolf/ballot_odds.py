@@ -13,7 +13,7 @@ def mean_top(voters: int, names: int) -> Fraction:
 
     Whoever is chosen is on top, so this over `voters` is the share that named the chosen player.
     """
-    below = [_ways(voters, names, top) for top in range(voters + 1)]  # nobody has more than `top`
+    below = [_ways(voters, names, top) for top in range(voters + 1)]  # no count exceeds `top`
     at_most = [Fraction(factorial(voters) * ways, names**voters) for ways in below]
     return sum((1 - chance for chance in at_most[:-1]), Fraction(0))
 
@@ -31,12 +31,12 @@ def _ways(voters: int, names: int, top: int) -> Fraction:
 
 @cache
 def wolf_is_executed(wolves: int, villagers: int, pack: str) -> float:
-    """The chance that a vote falls on a wolf when villagers name anybody living and the pack keeps off its own.
+    """The chance that a vote executes a wolf if villagers name any living player and the pack spares its own.
 
     Args:
         wolves: living.
         villagers: living.
-        pack: "shared": all wolves name one villager drawn for all; "independent": each wolf names one of its own.
+        pack: "shared": all wolves name one villager drawn for all; "independent": each wolf draws its own.
     """
     living = wolves + villagers
     if pack == "shared":  # by symmetry the first villager is the one they share

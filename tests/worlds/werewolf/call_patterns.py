@@ -66,7 +66,7 @@ def dense(seed: int, **options: Any) -> Story:
 
 
 def parallel(seed: int, **options: Any) -> Story:
-    """PettingZoo's parallel form; only who acts hands in an action."""
+    """PettingZoo's parallel form; only acting agents pass an action."""
     variant = options.pop("variant", "9")
     env = make(f"werewolf/{variant}", **options)
     observations, infos = env.reset(seed=seed)
@@ -83,7 +83,7 @@ def parallel(seed: int, **options: Any) -> Story:
 
 
 def one_by_one(seed: int, **options: Any) -> Story:
-    """PettingZoo's AEC form: those who act are asked in the order of their seats, and see what was there before the first."""
+    """PettingZoo's AEC form: acting seats in order, each with the state before the first."""
     variant = options.pop("variant", "9")
     env = to_aec(DynamicOrderManager(world_to_simulation(f"werewolf/{variant}", **options)))
     env.reset(seed=seed)
@@ -97,7 +97,7 @@ def one_by_one(seed: int, **options: Any) -> Story:
 
 
 def rllib(seed: int, **options: Any) -> Story:
-    """RLlib's form: who is in the observations acts."""
+    """RLlib's form: agents with an observation act."""
     from interplay.connect import world_to_rllib
 
     variant = options.pop("variant", "9")

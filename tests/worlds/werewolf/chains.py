@@ -51,7 +51,7 @@ def independent(wolves: int, others: int) -> float:
 
 @dataclass(frozen=True)
 class Story:
-    """One way that a game can go: the living at each kill and vote, and whether a wolf was executed."""
+    """One course of a game: the living at each kill and vote, and whether a wolf was executed."""
 
     chance: Fraction
     nights: tuple[tuple[int, int], ...]  # (wolves, others) when the pack votes
@@ -61,7 +61,7 @@ class Story:
 
 
 def stories(wolves: int, others: int) -> list[Story]:
-    """Every way that a game can go."""
+    """Every course of a game."""
     return _tell(wolves, others, Fraction(1), (), (), ())
 
 
@@ -92,7 +92,7 @@ def night_accord(wolves: int, others: int) -> Fraction:
 
 
 def day_accord(wolves: int, others: int) -> Fraction:
-    """Mean share of voters that named who was executed."""
+    """Mean share of voters that named the executed player."""
     return mean_top(wolves + others, wolves + others) / (wolves + others)
 
 

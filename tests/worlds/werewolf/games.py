@@ -41,7 +41,7 @@ def play(world: WerewolfWorld, seed: int = 0) -> None:
 
 
 def shown(world: WerewolfWorld) -> dict[str, np.ndarray]:
-    """Copies of all that the world says."""
+    """Copies of all outputs of the world."""
     now = world.timestep
     told = {f"observation/{name}": field.copy() for name, field in now.observation.items()}
     told["mask"] = now.action_mask["action"].copy()  # type: ignore[index]

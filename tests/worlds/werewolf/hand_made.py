@@ -38,7 +38,7 @@ class Game:
             self.room[field] = -1
 
     def played(self, phase: int, following: int, day: int = 0, round: int = 0) -> Game:
-        """Says which phase the last step played."""
+        """Sets the phase of the last step."""
         self.room["ended_phase"], self.room["ended_day"], self.room["ended_round"] = phase, day, round
         self.room["phase"], self.room["day"] = following, day + (phase == DAY_EXECUTION)
         return self

@@ -1,4 +1,4 @@
-"""A table set by hand: who is what, who lives, what the boards say; and what scripted players do there."""
+"""A table set by hand (roles, living players, boards), and what scripted players do there."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def start(policy: Policy, table: HandTable, seed: int = 0) -> Policy:
 
 
 def named(policy: Policy, timestep: TimeStep, seat: int) -> dict[int, float]:
-    """How often a seat names whom first, over the worlds of the batch: name -> share."""
+    """Share of each first name of a seat, over the worlds of the batch: name -> share."""
     names, counts = np.unique(policy.act(timestep)[:, seat, 0], return_counts=True)
     return dict(zip(names.tolist(), (counts / counts.sum()).tolist(), strict=True))
 

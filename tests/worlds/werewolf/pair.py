@@ -11,12 +11,12 @@ from tests.naive.werewolf.sight import mask, observation
 
 
 class Heard:
-    """What chance decided in world `w`'s last step, read off the real world.
+    """Random outcomes of world `w`'s last step, read from the real world.
 
     Args:
         world: after the step.
         w: its index.
-        before: who knew what, and whom each guard guarded, before the step.
+        before: known species and guarded seats before the step.
     """
 
     def __init__(self, world: Any, w: int, before: dict[str, np.ndarray]) -> None:
@@ -33,7 +33,7 @@ class Heard:
         if ability == "shoot":
             return self.drawn() if self.drawn() >= 0 else game.n
         if game.settings.arm == "targets_off" and game.table[game.row].resolver == "none":
-            return min(game.legal[seat])  # nobody will ever know which
+            return min(game.legal[seat])  # hidden, so any legal name will do
         public = game.table[game.row].audience == "public"
         board = self.state.public_targets if public else self.state.pack_targets
         shown = int(board[self.w, seat, slot])
@@ -95,7 +95,7 @@ class Pair:
             self.events["saved"] += played in (1, 4) and game.stage == "row" and game.eaten < 0
 
     def actions(self, rng: np.random.Generator, wild: float) -> np.ndarray:
-        """Legal names for who acts, but for a share of them; anything for who does not."""
+        """Mostly legal names for acting seats, anything for others."""
         settings, n = self.world.settings, self.world.settings.n_players
         heads = [n + 1] * settings.names + list(settings.symbols)
         shape = (len(self.games), n)

@@ -29,7 +29,7 @@ class Games(NamedTuple):
 
 
 def play(games: int, policy: str | Policy = "random", seed: int = 1, **options: Any) -> Games:
-    """Plays so many games to their ends; `policy` acts for everybody."""
+    """Plays a number of games to their ends; `policy` acts for all seats."""
     world: Any = make_world("werewolf/9", min(games, BATCH), seed, **options)
     player = make_policy("werewolf/9", policy) if isinstance(policy, str) else policy
     player.start(world, seed + 1)

@@ -64,7 +64,7 @@ def wolves_win_with_hunter(wolves: int, plain: int, hunter: bool = True) -> Frac
 
 
 def _shots(chance: Fraction, wolves: int, plain: int) -> list[tuple[Fraction, Crew]]:
-    """The hunter has died: who falls with it."""
+    """The living after a dead hunter's shot, with probabilities."""
     living = wolves + plain
     shots = [(chance * Fraction(wolves, living), (wolves - 1, plain, False))]
     if plain:
@@ -74,7 +74,7 @@ def _shots(chance: Fraction, wolves: int, plain: int) -> list[tuple[Fraction, Cr
 
 @cache
 def wolves_win_with_witch(wolves: int, plain: int, potions: tuple[bool, bool] = (True, True)) -> Fraction:
-    """P(wolves) before a night with a living witch, who still has (heal, poison)."""
+    """P(wolves) before a night with a living witch that still has (heal, poison)."""
     others = plain + 1
     total = Fraction(0)
     if plain:
@@ -112,7 +112,7 @@ Night = tuple[Fraction, int, int, tuple[bool, bool]]  # chance, wolves and plain
 def _brews(wolves: int, plain: int, potions: tuple[bool, bool], witch_attacked: bool) -> list[Night]:
     """What a witch may do in a night in which she herself, or a plain player, is attacked: all equally likely."""
     heal, poison = potions
-    dying = 0 if witch_attacked else 1  # plain players who die if nothing is done
+    dying = 0 if witch_attacked else 1  # plain players that die without a potion
     ways = [(1, wolves, plain - dying, potions)]  # a pass
     if heal:
         ways.append((1, wolves, plain, (False, poison)))
@@ -120,7 +120,7 @@ def _brews(wolves: int, plain: int, potions: tuple[bool, bool], witch_attacked: 
         spent = (heal, False)
         ways.append((wolves, wolves - 1, plain - dying, spent))
         ways.append((plain - dying, wolves, plain - dying - 1, spent))
-        if not witch_attacked and not heal:  # whom she cannot heal she may poison, to no other end
+        if not witch_attacked and not heal:  # poisoning the victim changes nothing else
             ways.append((1, wolves, plain - 1, spent))
     total = sum(number for number, *_ in ways)
     return [(Fraction(number, total), w, p, left) for number, w, p, left in ways if number]

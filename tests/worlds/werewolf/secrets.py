@@ -12,10 +12,10 @@ from interplay.worlds.werewolf.world import WerewolfWorld
 
 
 def scramble(world: WerewolfWorld, w: int, owner: int, rng: np.random.Generator) -> int:
-    """Deals the other seats' roles anew and overwrites what is private to others; returns how many roles changed.
+    """Deals the other seats' roles anew and overwrites their private state; returns how many roles changed.
 
-    A wolf knows who the wolves are, so for it the pack stays what it is. Everybody else may face any deal: what it was told of
-    others (a seer's look) is state of its own and stays.
+    A wolf observes the pack, so for a wolf the pack stays. Other seats may face any deal; what a seer learned is its own state and
+    stays.
     """
     state = world.state
     before = state.role[w].copy()
@@ -37,7 +37,7 @@ def forge_pack_board(world: WerewolfWorld, w: int, rng: np.random.Generator) -> 
 
 
 def forge_private_arrays(world: WerewolfWorld, w: int, owner: int, rng: np.random.Generator) -> None:
-    """What others were told, guard, and have in their cupboards; the attack that only a witch is shown."""
+    """Overwrites other seats' private knowledge, guarded seats and potions, and the attack that only a witch sees."""
     state, n = world.state, world.settings.n_players
     others = [seat for seat in range(n) if seat != owner]
     if state.known.shape[1]:
@@ -50,7 +50,7 @@ def forge_private_arrays(world: WerewolfWorld, w: int, owner: int, rng: np.rando
 
 
 def sight_of(world: WerewolfWorld, adapter: Any, w: int, seat: int) -> dict[str, np.ndarray]:
-    """All that one seat is told: its row of every field and of the mask, and what the adapter's infos say."""
+    """Everything that one seat observes: its row of every field and of the mask, and the adapter's infos."""
     now = world.timestep
     told = {name: field[w, seat].copy() for name, field in now.observation.items()}
     told["mask"] = now.action_mask["action"][w, seat].copy()  # type: ignore[index]

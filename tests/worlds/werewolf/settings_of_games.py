@@ -31,7 +31,7 @@ TABLES = (
     ),
     # two votes a day, and a kill between them
     (EXECUTION, {**NIGHT_TALK, "rounds": 2}, NIGHT_KILL, DAY_TALK, {**EXECUTION, "name": "second_vote"}),
-    # a pack that is heard by everybody, and a vote without a word
+    # a public talk of the pack, and a vote without a talk
     ({**NIGHT_TALK, "audience": "public", "except_day": 1}, {**NIGHT_KILL, "audience": "public"}, EXECUTION),
     # no vote on the first day
     (NIGHT_TALK, NIGHT_KILL, DAY_TALK, {**EXECUTION, "except_day": 0}),
@@ -53,7 +53,7 @@ def options(draw: Any) -> dict[str, Any]:
 
 @st.composite
 def crews(draw: Any, places: int) -> dict[str, Any]:
-    """Extra roles for the players who are not wolves, and their rules."""
+    """Extra roles, and their rules."""
     roles: dict[str, int] = {}
     for name in draw(st.permutations(("seer", "guard", "medium", "possessed", "hunter", "witch"))):
         room = places - sum(roles.values())
@@ -95,7 +95,7 @@ def votes(draw: Any, n: int) -> dict[str, Any]:
 
 @st.composite
 def words(draw: Any, n: int) -> dict[str, Any]:
-    """What can be said, and what becomes of it."""
+    """Words and arms."""
     length, claims = draw(st.sampled_from((0, 0, 1, 2, 2 * n))), draw(st.booleans())
     arms = ["full", "full", "talk_off", "targets_off"]
     if length or claims:

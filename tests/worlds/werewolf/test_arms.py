@@ -60,7 +60,7 @@ def test_shuffled_words_wander_to_every_speaker_alike():
         speakers = np.flatnonzero(acting)
         rank = {tuple(word): k for k, word in enumerate(words[speakers].tolist())}
         if len(rank) < len(speakers):
-            continue  # two said the same
+            continue  # two equal words
         boards += 1
         for place, word in enumerate(board[speakers].tolist()):
             moved[rank[tuple(word)], place] += 1

@@ -38,7 +38,7 @@ def make(worlds: int, seed: int = 0, **options: Any) -> WerewolfWorld:
 
 
 class Witness:
-    """Writes down what everybody saw of one world's game."""
+    """Records the public events of one world's game."""
 
     def __init__(self, world: Any) -> None:
         self.world, self.events = world, list[Event]()
@@ -122,7 +122,7 @@ def test_the_belief_is_bayes_over_all_deals(drawn: Any) -> None:
         said,
     )
     step, belief, witness = world.reset(), Belief(chosen, 1, ways), Witness(world)
-    own = Belief(chosen, 1, ways)  # asked for the villagers alone, as beside another policy for the wolves
+    own = Belief(chosen, 1, ways)  # only the villagers act by it, as with another policy for the wolves
     table.start(world, seed)
     for _ in range(14):
         belief.look(step)
@@ -186,7 +186,7 @@ def calibrated(thought: np.ndarray, truth: np.ndarray) -> bool:
 
 
 def sharper(thought: np.ndarray, truth: np.ndarray) -> bool:
-    """Whether it says more than the share of wolves does."""
+    """Whether it is more informative than the share of wolves."""
     return bool(((thought - truth) ** 2).mean() < 0.97 * truth.mean() * (1 - truth.mean()))
 
 
@@ -229,7 +229,7 @@ def player(given: Any) -> Policy:
 
 
 def test_calibration_would_catch_a_wrong_creed() -> None:
-    """The instrument itself: who believes that wolves avoid each other is wrong about wolves that do not."""
+    """The instrument itself: a belief that wolves avoid each other is wrong about wolves that do not."""
     players = POLICIES["random"](), POLICIES["random_target"]()
     thought, truth = judge(Ways(("avoid_wolves",)), *players, 6000, 0, n_players=9)
     assert not calibrated(thought, truth)
@@ -290,7 +290,7 @@ def test_bayes_names_the_likeliest_and_draws_ties() -> None:
     table = HandTable("vvvvvWW", 3000)
     policy = start(BayesVillager(wolves=("avoid_wolves",)), table)
     policy.act(table.show(DAY_TALK, dead=(0,), eaten=0))
-    names = [-1, 5, 3, 2, 1, 4, 4]  # 5 and 6, who avoid each other and everybody is named by somebody else
+    names = [-1, 5, 3, 2, 1, 4, 4]  # 5 and 6 avoid each other, and every seat is named by another
     step = table.show(DAY_EXECUTION, dead=(0,), names=names)
     action = policy.act(step)
     chance = policy.belief.posterior()[0]  # type: ignore[attr-defined]
@@ -302,16 +302,16 @@ def test_bayes_names_the_likeliest_and_draws_ties() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ways", "said"),
+    ("ways", "key"),
     [
-        ({"wolves": ("unit",)}, "did you mean 'unite'"),
-        ({"wolves": ()}, "at least one way"),
-        ({"villagers": "password"}, "pass villager_word"),
-        ({"villager_word": 99}, "does not fit"),
+        ({"wolves": ("unit",)}, "wolves = 'unit'"),
+        ({"wolves": ()}, "wolves"),
+        ({"villagers": "password"}, "villager_word"),
+        ({"villager_word": 99}, "word = 99"),
     ],
 )
-def test_ways_that_do_not_exist_are_refused(ways: dict[str, Any], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_ways_that_do_not_exist_are_refused(ways: dict[str, Any], key: str) -> None:
+    with pytest.raises(UserError, match=key):
         start(BayesVillager(**ways), HandTable("vvvvW", signal_length=1))
 
 

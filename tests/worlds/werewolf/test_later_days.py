@@ -1,4 +1,4 @@
-"""Tables of phases whose rows are held on later days alone: the walk goes on to the day that has one."""
+"""Custom tables with rows on later days only: the walk goes on to the next day with a row."""
 
 from __future__ import annotations
 

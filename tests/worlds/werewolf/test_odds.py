@@ -1,4 +1,4 @@
-"""Random play against exact odds (specification 14): who wins, how long it takes, what it pays, what is counted."""
+"""Random play against exact odds (specification 14): winners, lengths, returns, metrics."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_is_counted(games):
 
 
 def test_how_games_end(games):
-    """Odd: wolves win at night. Even: nobody wins but by a vote."""
+    """Odd: wolves win at night. Even: games end only by votes."""
     n, played = games
     kill, execution = 1, 3
     if n % 2:
@@ -107,7 +107,7 @@ def test_the_law_is_the_same_however_they_vote(setting, n):
 
 
 class OneName(Policy):
-    """Everybody who acts names the same player, drawn for all from those whom all may name."""
+    """All acting seats name the same player, drawn from names legal for all."""
 
     def act(self, timestep):
         acting, n = timestep.acting, len(self.world.agents)
@@ -117,7 +117,7 @@ class OneName(Policy):
 
 
 class Mute(Policy):
-    """Everybody passes, which nobody may: the world draws for them."""
+    """All seats pass, which is illegal: the world draws for them."""
 
     def act(self, timestep):
         n = len(self.world.agents)

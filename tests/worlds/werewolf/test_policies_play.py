@@ -97,7 +97,7 @@ def test_what_was_saved_goes_on_the_same(name: str, told: bool) -> None:
 
 
 def test_one_policy_for_all_does_as_one_for_each_side() -> None:
-    """Others at the table, and who else the policy is asked for, change nothing of what a seat does."""
+    """Other players, and other seats of the same policy, do not change a seat's actions."""
     world = make(64, n_players=9, signal_length=1, signal_range=9)
     step = world.reset()
     for name in NAMES:

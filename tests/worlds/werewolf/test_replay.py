@@ -80,7 +80,7 @@ def test_a_playthrough_is_told_the_same_way_again_and_a_changed_word_is_found():
     at = next(i for i, said in enumerate(lines) if said.startswith(f"{FIRST_DAY_TALK + 1} "))
     number, coded, *rest = lines[at].split(" ")
     action = json.loads(coded)
-    said = next(row for row in action if row[0] < 9)  # somebody who names a seat, so who is awake
+    said = next(row for row in action if row[0] < 9)  # a seat that names another, so it is awake
     said[1] = (said[1] + 1) % 9
     lines[at] = " ".join([number, json.dumps(action, separators=(",", ":")), *rest])
     assert mismatch() is not None

@@ -35,7 +35,7 @@ def test_roles_are_dealt_anew_unless_it_is_asked_for() -> None:
 
 @pytest.mark.slow
 def test_the_odds_of_random_play_stay_what_they_are() -> None:
-    """Random players do not look at numbers: villagers win as often as the closed form says (specification 14.2)."""
+    """Random players ignore seat numbers: villagers win as often as in the closed form (specification 14.2)."""
     games = 6_000
     world = make_world("werewolf/6", 256, 0, seats="by_role")
     won = play(world, RandomPolicy(), episodes=games, seed=3)["win_vil"].mean()

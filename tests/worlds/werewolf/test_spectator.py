@@ -15,7 +15,7 @@ from interplay.worlds.werewolf.phases import LAST_SHOT
 from interplay.worlds.werewolf.state import BY_TEETH, BY_VOTE
 from tests.worlds.werewolf.hand_made import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, Game
 
-# Everything that the public knows; after phases that only the pack sees, neither whom the votes chose nor whether they were tied.
+# All public knowledge; after phases of the pack neither the chosen seat nor ties.
 PUBLIC = {
     "alive", "fate", "fell", "public_targets", "public_signals", "revealed", "suspect", "stream",
     "room.day", "room.phase", "room.stage", "room.winner", "room.over", "room.cut",
@@ -50,7 +50,7 @@ def secrets_of(world, rng: np.random.Generator, ended: str) -> dict[str, np.ndar
     for name, array in world.save().items():
         if name in public:
             noisy[name] = array
-        elif name == "role":  # roles that are told stay, the others change their seats
+        elif name == "role":  # revealed roles stay, the others change their seats
             free = np.flatnonzero(world.state.revealed[0] < 0)
             noisy[name] = array.copy()
             noisy[name][0, free] = array[0, rng.permutation(free)]

@@ -1,4 +1,4 @@
-"""A new game: walls in mirrored pairs, items under wood, everybody in a corner (specification 3.2)."""
+"""A new game: walls in mirrored pairs, items under wood, players in the corners (specification 3.2)."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from interplay.worlds.pommerman.config import START_AMMO, START_BLAST, UNREACHAB
 from interplay.worlds.pommerman.state import EXTRA_BOMB, PASSAGE, RIGID, WOOD
 
 _ONE = np.uint64(1)
-TRIES = 20_000  # boards that are drawn before the walls are said to be too many
+TRIES = 20_000  # boards drawn before the walls are refused as too many
 _KINDS = 3  # of items
 
 
 @phase
 def draw_board(state, plan, rules, scratch, thread, w):
-    """Draws boards until the passages hang together; False if none of `TRIES` does."""
+    """Draws boards until the passages are connected; False if none of `TRIES` is."""
     for _ in range(TRIES):
         lay_walls(state, plan, rules, scratch, thread, w)
         if cut_off(state, plan, rules, scratch, thread, w) <= UNREACHABLE:
@@ -25,7 +25,7 @@ def draw_board(state, plan, rules, scratch, thread, w):
 
 @phase
 def lay_walls(state, plan, rules, scratch, thread, w):
-    """Rigid cells, then wood, two at a time; every pair that is left is as likely as any other."""
+    """Lays rigid cells, then wood, in pairs; each remaining pair is equally likely."""
     start, number = episode_start(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]
     free, left = scratch.free[thread], plan.pairs.shape[0]
     ground = state.ground[w]
@@ -48,7 +48,7 @@ def lay_walls(state, plan, rules, scratch, thread, w):
 
 @phase
 def cut_off(state, plan, rules, scratch, thread, w):
-    """How many passages the last player cannot reach, rigid cells alone in the way."""
+    """Number of passages that the last player cannot reach because of rigid cells."""
     ground, seen, queue = state.ground[w], scratch.burning[thread], scratch.free[thread]
     left = 0
     for cell in range(ground.shape[0]):
@@ -69,13 +69,13 @@ def cut_off(state, plan, rules, scratch, thread, w):
                 queue[length] = side
                 length += 1
     for a in range(rules.players):
-        left -= not seen[plan.start[a]]  # nobody asks for the players' own cells
+        left -= not seen[plan.start[a]]  # the players' own cells do not count
     return left
 
 
 @phase
 def hide_items(state, rules, scratch, thread, w):
-    """Items under so many different cells of wood, their kinds uniform."""
+    """Hides items of uniform kinds under distinct cells of wood."""
     start, number = episode_start(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]
     wood, left = scratch.free[thread], 0
     ground, item = state.ground[w], state.item[w]
@@ -95,7 +95,7 @@ def hide_items(state, rules, scratch, thread, w):
 
 @phase
 def place_players(state, plan, rules, w):
-    """Everybody begins in its corner with one bomb; nothing burns and nothing was said."""
+    """Puts players into their corners with one bomb; clears flames and words."""
     for a in range(rules.players):
         person = state.agent[w, a]
         person.cell = plan.start[a]

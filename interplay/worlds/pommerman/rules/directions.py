@@ -1,4 +1,4 @@
-"""Directions on a board whose cells are numbered row by row."""
+"""Directions on a board with cells numbered row by row."""
 
 from interplay.core.jit import phase
 from interplay.worlds.pommerman.state import DOWN, LEFT, RIGHT, UP
@@ -6,7 +6,7 @@ from interplay.worlds.pommerman.state import DOWN, LEFT, RIGHT, UP
 
 @phase
 def step_along(direction, side):
-    """What a direction adds to a cell's number."""
+    """The difference of cell numbers along a direction."""
     if direction == UP:
         return -side
     if direction == DOWN:
@@ -18,6 +18,6 @@ def step_along(direction, side):
 
 @phase
 def edge_between(cell, other):
-    """A number for the side that two neighbours share; cells of one column are further apart than 1."""
+    """A number for the edge between two neighbouring cells."""
     first = min(cell, other)
-    return 2 * first + (max(cell, other) - first > 1)
+    return 2 * first + (max(cell, other) - first > 1)  # numbers differ by more than 1 within a column

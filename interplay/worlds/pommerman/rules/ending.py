@@ -7,13 +7,13 @@ from interplay.core.jit import phase
 
 @phase
 def side_of(rules, a):
-    """The side that an agent wins and loses with: its team, or itself."""
+    """The agent's team, or the agent itself."""
     return a % 2 if rules.teams else a
 
 
 @phase
 def decide_end(state, rules, w):
-    """A game ends when at most one side lives, and is cut at the limit; results are then known."""
+    """Ends a game with at most one living side, or at the limit, and sets the outcomes."""
     standing, last = 0, -1
     for side in range(2 if rules.teams else rules.players):
         for a in range(rules.players):
@@ -37,9 +37,9 @@ def decide_end(state, rules, w):
 
 @phase
 def result_of(state, rules, w, a):
-    """What the result pays an agent in this step."""
+    """Reward of the result for an agent in this step."""
     person, over = state.agent[w, a], state.room[w].over
-    if rules.zero_sum:  # what winners gain losers pay, in equal shares
+    if rules.zero_sum:  # losers pay the winners' gain in equal shares
         if rules.teams or rules.players == 2 or person.outcome == 1:
             return np.float64(person.outcome)
         return person.outcome / (rules.players - 1)
@@ -57,7 +57,7 @@ def result_of(state, rules, w, a):
 
 @phase
 def give_rewards(state, rules, w):
-    """The result, and what else is weighed: the dead and the items of this step, by side."""
+    """Pays the result and the weighted deaths and items of this step, by side."""
     for a in range(rules.players):
         person, paid = state.agent[w, a], 0.0
         if not person.ended:

@@ -1,4 +1,4 @@
-"""Fire: flames age, bombs tick, explode and set each other off, who stands in flames dies (specification 3.4, rows 1 and 9)."""
+"""Fire: flames age, bombs tick and explode, agents in flames die (specification 3.4, rows 1 and 9)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.pommerman.config import FLAME_LIFE, MOST_AMMO
@@ -8,7 +8,7 @@ from interplay.worlds.pommerman.state import PASSAGE, RIGHT, RIGID, UP, WOOD
 
 @phase
 def age_flames(state, w):
-    """Burnt-out cells show their item, or are passages."""
+    """Ages flames; burnt-out cells show their item, or become passages."""
     flame = state.flame[w]
     for cell in range(flame.shape[0]):
         if flame[cell] > 0:
@@ -20,7 +20,7 @@ def age_flames(state, w):
 
 @phase
 def explode_bombs(state, rules, scratch, thread, w):
-    """Bombs tick; those at their end, and those that slid into flames, explode, and all that they reach with them."""
+    """Ticks bombs and explodes those due, those in flames, and all that these reach."""
     due = 0
     for k in range(state.room[w].bombs):
         bomb = state.bomb[w, k]
@@ -38,7 +38,7 @@ def explode_bombs(state, rules, scratch, thread, w):
 
 @phase
 def explode_due(state, rules, scratch, thread, w):
-    """Explodes the bombs whose life is over; how many of the others they set off."""
+    """Explodes the due bombs; returns how many others they set off."""
     kept = 0
     for k in range(state.room[w].bombs):
         if state.bomb[w, k].life > 0:
@@ -63,7 +63,7 @@ def give_ammo_back(state, w, owner):
 
 @phase
 def spread_fire(state, rules, scratch, thread, w, k):
-    """Marks a bomb's cell and those in reach: up to rigid cells, up to and with wood."""
+    """Marks a bomb's cell and those in reach: up to rigid cells, up to and including wood."""
     bomb, burning = state.bomb[w, k], scratch.burning[thread]
     burning[bomb.cell] = True
     for direction in range(UP, RIGHT + 1):
@@ -79,7 +79,7 @@ def spread_fire(state, rules, scratch, thread, w, k):
 
 @phase
 def burn_cells(state, rules, scratch, thread, w):
-    """Flames on all marked cells: wood goes, open items are lost, hidden ones wait for the last flame to end."""
+    """Sets flames on marked cells: wood and open items are lost, hidden items appear after the flames."""
     for cell in range(state.flame.shape[1]):
         if not scratch.burning[thread, cell]:
             continue
@@ -91,7 +91,7 @@ def burn_cells(state, rules, scratch, thread, w):
 
 @phase
 def kill_burning(state, rules, w):
-    """Who stands in flames dies."""
+    """Kills agents in flames."""
     for a in range(rules.players):
         person = state.agent[w, a]
         if person.alive and state.flame[w, person.cell] > 0:
@@ -101,7 +101,7 @@ def kill_burning(state, rules, w):
 
 @phase
 def close_ring(state, rules, w, ring):
-    """A ring turns rigid: agents there die, bombs vanish and give their ammo back, items and flames vanish."""
+    """Turns a ring rigid: agents there die, bombs return their ammo, items and flames vanish."""
     far = rules.side - 1 - (ring + 1)
     for cell in range(state.ground.shape[1]):
         row, col = cell // rules.side, cell % rules.side

@@ -1,4 +1,4 @@
-"""Kicks, and bombs that slide into who stands (specification 3.4, rows 6 and 7)."""
+"""Kicks, and bombs that slide into standing agents (specification 3.4, rows 6 and 7)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.pommerman.rules.directions import step_along
@@ -7,10 +7,9 @@ from interplay.worlds.pommerman.state import NOWHERE, PASSAGE
 
 @phase
 def kick_bombs(state, rules, scratch, thread, action, w):
-    """Agents that move into a bomb's cell kick it or go back, and a bomb that slides into a standing agent goes back.
+    """Agents moving onto a bomb kick it or turn back; a bomb sliding into a standing agent turns back.
 
-    Returns:
-        Whether anybody's wanted cell changed.
+    Returns whether any wanted cell changed.
     """
     agents_there, bombs_there = scratch.agents_there[thread], scratch.bombs_there[thread]
     want, bomb_want, bomb_next = (
@@ -23,11 +22,11 @@ def kick_bombs(state, rules, scratch, thread, action, w):
         scratch.kicks[thread, a] = NOWHERE
     for k in range(state.room[w].bombs):
         bomb_next[k] = NOWHERE
-        a = who_wants(want, bomb_want[k], rules.players)
+        a = agent_moving_to(want, bomb_want[k], rules.players)
         if a == NOWHERE:
             continue
         bomb, person = state.bomb[w, k], state.agent[w, a]
-        if want[a] == person.cell:  # it stands there
+        if want[a] == person.cell:  # the agent stands still
             if bomb_want[k] != bomb.cell:
                 bomb_next[k] = bomb.cell
             continue
@@ -49,8 +48,8 @@ def kick_bombs(state, rules, scratch, thread, action, w):
 
 
 @phase
-def who_wants(want, cell, players):
-    """The agent that wants a cell, or NOWHERE."""
+def agent_moving_to(want, cell, players):
+    """The agent moving to a cell, or NOWHERE."""
     for a in range(players):
         if want[a] == cell:
             return a
@@ -59,7 +58,7 @@ def who_wants(want, cell, players):
 
 @phase
 def send_back(state, rules, scratch, thread, w):
-    """What kicks changed, once all bombs were looked at; whether that is anything."""
+    """Applies what `kick_bombs` collected; returns whether anything changed."""
     change = False
     for k in range(state.room[w].bombs):
         cell = scratch.bomb_next[thread, k]
@@ -78,7 +77,10 @@ def send_back(state, rules, scratch, thread, w):
 
 @phase
 def resolve_kicks(state, rules, scratch, thread, w):
-    """Until stable with the new cells: agent and bomb share a cell only if neither moved; who goes back undoes its kick."""
+    """Resolves conflicts of the new cells until stable; an agent that turns back undoes its kick.
+
+    Agent and bomb share a cell only if neither moved.
+    """
     agents_there, bombs_there = scratch.agents_there[thread], scratch.bombs_there[thread]
     want, bomb_want = scratch.agent_want[thread], scratch.bomb_want[thread]
     kicks, kicked = scratch.kicks[thread], scratch.kicked[thread]
@@ -101,7 +103,7 @@ def resolve_kicks(state, rules, scratch, thread, w):
         for k in range(state.room[w].bombs):
             cell = state.bomb[w, k].cell
             if bomb_want[k] == cell and kicked[k] == NOWHERE:
-                continue  # one that is kicked back to where it came from may be blocked, too
+                continue  # a bomb kicked back to its own cell may still be blocked
             if bombs_there[bomb_want[k]] > 1 or agents_there[bomb_want[k]] != 0:
                 bomb_want[k] = cell
                 bombs_there[cell] += 1

@@ -1,7 +1,7 @@
-"""Who moves where: wanted cells, swaps, collisions (specification 3.4, rows 2 to 5 and 8).
+"""Movement: wanted cells, swaps, collisions (specification 3.4, rows 2 to 5 and 8).
 
-The counts of who has wanted a cell are never taken back, as in the playground: a cell that somebody turned back from stays
-counted. Kicks and late collisions depend on it.
+As in the playground, counts of wanted cells are never decreased: a cell stays counted after an agent turned back from it. Kicks and
+late collisions depend on it.
 """
 
 from interplay.core.jit import phase
@@ -35,7 +35,7 @@ def move_all(state, rules, scratch, thread, action, w):
 
 @phase
 def want_cells(state, rules, scratch, thread, action, w):
-    """Wanted cells of the living; who chose to lays a bomb."""
+    """Sets the wanted cells of living agents, and lays bombs."""
     for a in range(rules.players):
         person = state.agent[w, a]
         scratch.agent_want[thread, a] = NOWHERE
@@ -55,7 +55,7 @@ def want_cells(state, rules, scratch, thread, action, w):
 
 @phase
 def lay_bomb(state, w, a):
-    """If there is ammo, and no bomb on the cell."""
+    """Lays a bomb if there is ammo, and no bomb on the cell."""
     person, bombs = state.agent[w, a], state.room[w].bombs
     if person.ammo == 0 or bombs == state.bomb.shape[1]:
         return
@@ -72,7 +72,7 @@ def lay_bomb(state, w, a):
 
 @phase
 def want_slides(state, rules, scratch, thread, w):
-    """Wanted cells of sliding bombs: walls and items stop them."""
+    """Sets the wanted cells of sliding bombs; walls and items stop them."""
     for k in range(state.room[w].bombs):
         bomb = state.bomb[w, k]
         scratch.bomb_want[thread, k] = bomb.cell
@@ -86,7 +86,7 @@ def want_slides(state, rules, scratch, thread, w):
 
 @phase
 def stop_swaps(state, rules, scratch, thread, w):
-    """Agents that would swap stay both, bombs stay both; of agent and bomb the bomb stays."""
+    """Cancels swaps: of two agents or two bombs both stay, of agent and bomb the bomb."""
     want, edge = scratch.agent_want[thread], scratch.agent_edge[thread]
     bomb_want, bomb_edge = scratch.bomb_want[thread], scratch.bomb_edge[thread]
     for a in range(1, rules.players):
@@ -106,10 +106,9 @@ def stop_swaps(state, rules, scratch, thread, w):
 
 @phase
 def resolve(state, rules, scratch, thread, w):
-    """Who moves into a cell that several agents or several bombs want goes back, until nobody has to.
+    """Turns back agents and bombs that share a wanted cell, until none do.
 
-    Returns:
-        Whether a bomb and an agent may have met: there is a bomb, and somebody or something wants to move.
+    Returns whether a bomb and an agent may have met: there is a bomb, and something moves.
     """
     agents_there, bombs_there = scratch.agents_there[thread], scratch.bombs_there[thread]
     want, bomb_want = scratch.agent_want[thread], scratch.bomb_want[thread]
@@ -149,7 +148,7 @@ def resolve(state, rules, scratch, thread, w):
 
 @phase
 def move_bombs(state, scratch, thread, w):
-    """Bombs that did not move stop, the others move one cell."""
+    """Moves bombs one cell; blocked ones stop."""
     for k in range(state.room[w].bombs):
         bomb = state.bomb[w, k]
         if scratch.bomb_want[thread, k] == bomb.cell and scratch.kicked[thread, k] == NOWHERE:
@@ -159,7 +158,7 @@ def move_bombs(state, scratch, thread, w):
 
 @phase
 def move_agents(state, rules, scratch, thread, w):
-    """Agents move and take the item that they come to."""
+    """Moves agents; they take items on their new cells."""
     for a in range(rules.players):
         person, cell = state.agent[w, a], scratch.agent_want[thread, a]
         if cell == NOWHERE or cell == person.cell:
@@ -172,7 +171,7 @@ def move_agents(state, rules, scratch, thread, w):
 
 @phase
 def take_item(state, rules, w, a, item):
-    """One bomb more in hand, a longer reach, or kicks."""
+    """Adds a bomb, reach, or the ability to kick."""
     person = state.agent[w, a]
     if item == EXTRA_BOMB:
         person.ammo = min(person.ammo + 1, MOST_AMMO)

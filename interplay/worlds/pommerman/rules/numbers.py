@@ -1,4 +1,4 @@
-"""The numbers that kernels read, made from the settings, and the plan of the board that every draw begins with."""
+"""The settings as kernels read them, and the common plan of all boards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.worlds.pommerman.state import PASSAGE, RIGID, WOOD
 class Rules(NamedTuple):
     """Settings as numbers."""
 
-    rows: int  # N; `size` is taken in records of NumPy
+    rows: int  # N; records of NumPy already have a `size`
     side: int  # P = N + 2
     players: int
     teams: bool
@@ -28,7 +28,7 @@ class Rules(NamedTuple):
     ring_every: int  # steps
     limit: int
     zero_sum: bool
-    stays: bool  # the dead stay present, because what happens after their death still pays them
+    stays: bool  # dead agents stay present, because they can still be paid
     pay_result: float
     pay_lost: float
     pay_felled: float
@@ -41,7 +41,7 @@ class Rules(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What every board has in common. C cells with the rim."""
+    """What all boards have in common. C cells with the rim."""
 
     ground: np.ndarray  # (C,) uint8 rim, passages and the wood between the players
     pairs: np.ndarray  # (Q, 2) int16 mirrored cells that walls may be laid on
@@ -49,7 +49,7 @@ class Plan(NamedTuple):
 
 
 def rules_of(settings: PommermanSettings) -> np.ndarray:
-    """The table of one record that kernels take."""
+    """The rules as a table of one record."""
     rings = settings.ring_steps
     weights = dict(
         zip(
@@ -82,14 +82,14 @@ def rules_of(settings: PommermanSettings) -> np.ndarray:
 
 
 def start_cells(settings: PommermanSettings) -> list[tuple[int, int]]:
-    """Rows and columns where the players begin (specification 3.2)."""
+    """Rows and columns of the players' first cells (specification 3.2)."""
     far = settings.size - 2
     corners = [(1, 1), (far, 1), (far, far), (1, far)]
     return corners if settings.players == 4 else corners[::2]
 
 
 def plan_of(settings: PommermanSettings) -> Plan:
-    """The plan of a board: what is laid on every one, and where walls may be drawn."""
+    """The fixed cells of a board, and the pairs for random walls."""
     n, side = settings.size, settings.size + 2
     board = np.full((n, n), PASSAGE, np.uint8)
     free = ~np.eye(n, dtype=bool)

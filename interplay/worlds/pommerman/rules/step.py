@@ -11,7 +11,7 @@ from interplay.worlds.pommerman.rules.motion import move_all
 
 @kernel
 def step_worlds(state, sight, table, scratch, action, thread, first_world, end_world):
-    """One step of every world of the range that is not over, and what is seen after it."""
+    """Steps and observes every world of the range that is not over."""
     rules = table[0]
     for w in range(first_world, end_world):
         if state.room[w].over:
@@ -20,7 +20,7 @@ def step_worlds(state, sight, table, scratch, action, thread, first_world, end_w
         if rules.late_collapse:
             collapse(state, rules, w)
         age_flames(state, w)
-        hear_words(state, rules, action, w)
+        store_words(state, rules, action, w)
         move_all(state, rules, scratch, thread, action, w)
         explode_bombs(state, rules, scratch, thread, w)
         kill_burning(state, rules, w)
@@ -34,7 +34,7 @@ def step_worlds(state, sight, table, scratch, action, thread, first_world, end_w
 
 @kernel
 def begin_worlds(state, sight, plan, table, scratch, which, thread, first_world, end_world):
-    """Starts the worlds in `which`; the number of one whose walls leave no board, or -1."""
+    """Starts the worlds in `which`; returns a world for which no board was found, or -1."""
     rules = table[0]
     for w in range(first_world, end_world):
         if not which[w]:
@@ -49,7 +49,7 @@ def begin_worlds(state, sight, plan, table, scratch, which, thread, first_world,
 
 @kernel
 def look_at_worlds(state, sight, table, scratch, thread, first_world, end_world):
-    """Makes anew what is seen, for states that were written from outside."""
+    """Recomputes the observations, for states written from outside."""
     rules = table[0]
     for w in range(first_world, end_world):
         look_around(state, sight, rules, scratch, thread, w)
@@ -57,15 +57,15 @@ def look_at_worlds(state, sight, table, scratch, thread, first_world, end_world)
 
 @phase
 def clear_events(state, rules, w):
-    """What the last step told is past."""
+    """Clears the events of the last step."""
     for a in range(rules.players):
         person = state.agent[w, a]
         person.died, person.won_range, person.won_kick, person.won_bomb = False, False, False, False
 
 
 @phase
-def hear_words(state, rules, action, w):
-    """What everybody says is heard after this step; the dead are silent."""
+def store_words(state, rules, action, w):
+    """Stores the words sent in this step; dead agents are silent."""
     for a in range(rules.players):
         for k in range(state.words.shape[2]):
             state.words[w, a, k] = action[w, a, 1 + k] if state.agent[w, a].alive else 0
@@ -73,7 +73,7 @@ def hear_words(state, rules, action, w):
 
 @phase
 def collapse(state, rules, w):
-    """Closes the ring whose step this is."""
+    """Closes the ring due in this step."""
     late = state.room[w].steps - rules.first_ring
     if (
         rules.first_ring > 0

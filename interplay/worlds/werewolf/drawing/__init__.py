@@ -1,1 +1,1 @@
-"""Pictures and words of a game, made of what a spectator may know."""
+"""Pictures and text of a game, from a spectator's knowledge."""

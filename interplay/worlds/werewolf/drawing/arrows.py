@@ -1,4 +1,4 @@
-"""Arrows from each player to those it named, bent towards the middle of the table, so that none runs through a neighbour."""
+"""Arrows between players and the players they named, bent towards the middle of the table."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 ARROW = ("#39424f", "#c9cfe4")  # day, night
 CHOSEN = ("#b3261e", "#ff8a5c")
 THIN, PLAIN, THICK = 0.04, 0.1, 0.18  # widths, of a seat's radius
-BENT = 0.3  # how far towards the middle
-FURTHER = 2  # names after the first that are drawn
+BENT = 0.3  # share of the distance to the middle
+FURTHER = 2  # names drawn after the first
 _BEND = np.linspace(0.0, 1.0, 13)  # points along an arrow
 
 
 def draw_names(canvas: Canvas, moment: Moment, table: Seating, middle: tuple[float, float]) -> None:
-    """An arrow from each seat to the first that it named, thick if that one was chosen; thin lines to the next; a ring for itself."""
+    """Arrows to first names (thick if chosen), thin lines to further ones, rings for self-votes."""
     n, b = moment.names.shape
     colour, fresh = panels.shade(ARROW, moment, n), np.ones(n, bool)
     opacity = 0.4 if table.crowded else 1.0
@@ -63,40 +63,39 @@ def draw_names(canvas: Canvas, moment: Moment, table: Seating, middle: tuple[flo
 def outlines(
     table: Seating, name: np.ndarray, middle: tuple[float, float], width: float, head: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Arrows from each seat's rim to that of the one it names, as polygons: (n, V) x and y.
+    """Arrows from each seat's rim to the named seat's rim, as polygons: (n, V) x and y.
 
     Args:
-        table: where the seats are.
-        name: (n,) whom each names; what is given for -1 means nothing.
+        name: (n,) named seats; rows of -1 are meaningless.
         middle: of the table.
         width: of the shaft.
-        head: whether there is a head at the end.
+        head: whether to draw the arrow's head.
     """
     place = np.stack([table.x, table.y], axis=1)
     start, end = place, place[np.maximum(name, 0)]
     halfway = (start + end) / 2
-    # A little to the left of the way, so that two who name each other have two arrows.
+    # A little to the left, so that two seats naming each other have separate arrows.
     aside = _unit(end - start)[:, ::-1] * (1, -1) * 0.4 * table.radius
     inwards = BENT * (np.array(middle) - halfway)
     most = 0.4 * np.hypot(*(end - start).T) / np.maximum(np.hypot(*inwards.T), 1e-9)
     bend = halfway + np.minimum(most, 1.0)[:, None] * inwards + aside
     start = start + table.radius * _unit(bend - start)
-    way_in = _unit(end - bend)
-    tip = end - 1.12 * table.radius * way_in
+    inbound = _unit(end - bend)
+    tip = end - 1.12 * table.radius * inbound
     long = (0.24 * table.radius + 1.8 * width) * head
-    neck = tip - long * way_in
+    neck = tip - long * inbound
     t = _BEND[:, None, None]
     points = (1 - t) ** 2 * start + 2 * t * (1 - t) * bend + t**2 * neck
     side = _unit(np.gradient(points, axis=0))[..., ::-1] * (-1, 1) * width / 2
-    across = way_in[:, ::-1] * (-1, 1) * 0.55 * long
+    across = inbound[:, ::-1] * (-1, 1) * 0.55 * long
     corners = [*(points + side), neck + across, tip, neck - across, *(points - side)[::-1]]
     outline = np.stack(corners, axis=1)
     return outline[..., 0], outline[..., 1]
 
 
-def _unit(way: np.ndarray) -> np.ndarray:
-    length: np.ndarray = np.maximum(np.hypot(way[..., 0], way[..., 1]), 1e-9)
-    return way / length[..., None]
+def _unit(vector: np.ndarray) -> np.ndarray:
+    length: np.ndarray = np.maximum(np.hypot(vector[..., 0], vector[..., 1]), 1e-9)
+    return vector / length[..., None]
 
 
 def _nowhere(name: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A moment of a game in words: headings, what happened, and the board as a table, one row per seat (specification 10)."""
+"""A game's state as text: heading, events, and the board with a row per seat (specification 10)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEAM_COLOURS = {VILLAGERS: 0, WOLVES: 5}  # palette numbers: blue and vermilion
 
 
 def describe(moment: Moment, settings: WerewolfSettings) -> Iterator[Line]:
-    """What the last step did, or how the game begins."""
+    """Describes the last step, or the beginning of the game."""
     yield line(Span(heading(moment), strong=True))
     if moment.phase == "":
         yield line(crew(settings))
@@ -33,22 +33,22 @@ def describe(moment: Moment, settings: WerewolfSettings) -> Iterator[Line]:
             yield line("votes: " if moment.counted else "named: ", standings(moment))
     for secret in moment.secrets:
         yield line(Span(secret, faint=True))
-    for said in happenings(moment):
-        yield line(Span(said, strong=True))
+    for event in happenings(moment):
+        yield line(Span(event, strong=True))
     if moment.over:
-        yield from unmasked(moment)
+        yield from reveal_roles(moment)
 
 
 def heading(moment: Moment) -> str:
     """E.g. ``"day 0, day talk, round 2 of 3"``."""
     if moment.phase == "":
-        return f"the game begins with the {plainly(moment.following)}"
+        return f"the game begins with the {spaced(moment.following)}"
     several = f", round {moment.round} of {moment.rounds}" if moment.rounds > 1 else ""
-    return f"day {moment.day}, {plainly(moment.phase)}{several}"
+    return f"day {moment.day}, {spaced(moment.phase)}{several}"
 
 
 def happenings(moment: Moment) -> Iterator[str]:
-    """What came of the phase: deaths, another vote, nobody, the end."""
+    """The events of the phase: deaths, a revote, no death, the end."""
     for seat in np.flatnonzero(moment.fallen):
         yield f"seat {seat} is {fate_of(moment, int(seat))}"
     if moment.suspect.any():
@@ -68,13 +68,13 @@ def happenings(moment: Moment) -> Iterator[str]:
 
 
 def standings(moment: Moment) -> str:
-    """Who was named how often, the most named first: ``"5 x 3, 2 x 1"``."""
+    """The vote counts, the most named seat first: ``"5 x 3, 2 x 1"``."""
     order = np.lexsort((np.arange(len(moment.votes)), -moment.votes))
     return ", ".join(f"{seat} x {moment.votes[seat]}" for seat in order if moment.votes[seat])
 
 
 def board(moment: Moment, settings: WerewolfSettings) -> Iterator[Line]:
-    """One row per seat: its role where the spectator knows it, whom it names, its word; what the dead died of."""
+    """One row per seat: role if known, names, word; for the dead the cause of death."""
     known = bool((moment.roles != HIDDEN).any())
     speaks = bool(settings.word_length)
     names = [ballot(moment.names[seat]) for seat in range(len(moment.alive))]
@@ -104,7 +104,7 @@ def ballot(names: np.ndarray) -> str:
 
 
 def word(symbols: np.ndarray, settings: WerewolfSettings) -> Line:
-    """A word, symbol by symbol in their colours, and its structured claim in words."""
+    """A word's symbols in their colours, then its structured claim as text."""
     if (symbols < 0).all():
         return ()
     spans: list[Span] = []
@@ -132,16 +132,16 @@ def claim(parts: np.ndarray, players: int, short: bool = False) -> str:
     return f"{VERBS[verb]}{about} {ROLES[role].mark if short else NAMES[role]}"
 
 
-def unmasked(moment: Moment) -> Iterator[Line]:
-    """Who was what, once the game is over."""
+def reveal_roles(moment: Moment) -> Iterator[Line]:
+    """The seats of each role, once the game is over."""
     for number, role in enumerate(ROLES):
-        who = np.flatnonzero(moment.roles == number)
-        if len(who) and role.name != "villager":
-            yield line(Span(role.name, colour=TEAM_COLOURS[role.team]), f": {listed(who)}")
+        seats = np.flatnonzero(moment.roles == number)
+        if len(seats) and role.name != "villager":
+            yield line(Span(role.name, colour=TEAM_COLOURS[role.team]), f": {listed(seats)}")
 
 
 def listed(seats: np.ndarray) -> str:
-    """Seats in a row: ``"2, 5 and 7"``.
+    """Seats as a list: ``"2, 5 and 7"``.
 
     Example:
         >>> listed(np.array([2, 5, 7])), listed(np.array([2]))
@@ -151,13 +151,13 @@ def listed(seats: np.ndarray) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
-def plainly(name: str) -> str:
-    """A phase's name for people: ``"day talk"``."""
+def spaced(name: str) -> str:
+    """A phase's name with spaces: ``"day talk"``."""
     return name.replace("_", " ")
 
 
 def crew(settings: WerewolfSettings) -> str:
-    """Who plays: ``"9 players: 6 villagers, 3 werewolves"``."""
+    """The line-up: ``"9 players: 6 villagers, 3 werewolves"``."""
     counts = [
         f"{count} {name}{'s' * (count > 1)}"
         for name, count in zip(NAMES, settings.crew, strict=True)

@@ -1,4 +1,4 @@
-"""Around the table: the banner with day, phase and what happened, the tally of names, the middle, and the same as tables."""
+"""Around the table: the banner, the tally of names, the middle, and the same contents as tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from interplay.worlds.werewolf.drawing.chronicle import (
     crew,
     happenings,
     heading,
-    plainly,
+    spaced,
     word,
 )
 from interplay.worlds.werewolf.drawing.spectator import fate_of
@@ -42,12 +42,12 @@ def rgb(colour: str) -> np.ndarray:
 
 
 def shade(colours: tuple[str, str], moment: Moment, rows: int = 1) -> np.ndarray:
-    """(rows, 3) uint8, the day's or the night's colour; a column, because it changes."""
+    """(rows, 3) uint8, the colour of day or night; a per-row array, because it changes over time."""
     return np.tile(rgb(colours[int(moment.night)]), (rows, 1))
 
 
 def draw_banner(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> None:
-    """Sun or moon, day and phase on the left, what happened on the right, what comes next below."""
+    """Day and phase on the left with the next phase below, events on the right."""
     fill = rgb(_paint(moment))
     middle = TOP / 2
     canvas.boxes("banner", [WIDTH / 2], [middle], WIDTH / 2, middle, colour=fill[None])
@@ -56,7 +56,7 @@ def draw_banner(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> N
     night = np.array([not moment.night])
     canvas.circles("shade", [1.75], [middle - 0.2], 0.62, colour=fill[None], outline=False, absent=night)
     left, right = heading(moment), "; ".join(happenings(moment))
-    after = "the game is over" if moment.over else f"next: {plainly(moment.following)}"
+    after = "the game is over" if moment.over else f"next: {spaced(moment.following)}"
     alive = f"{int(moment.alive.sum())} of {len(moment.alive)} live"
     canvas.labels(
         "heading",
@@ -81,7 +81,7 @@ def draw_banner(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> N
 
 
 def draw_tally(canvas: Canvas, moment: Moment) -> None:
-    """How often each seat was named, as a bar per seat; votes are called votes, talk names."""
+    """A bar per seat for how often it was named, titled as votes or talk."""
     n, votes = len(moment.votes), moment.votes
     middle, base = (BOTTOM + HEIGHT) / 2, HEIGHT - 0.95
     canvas.boxes("strip", [WIDTH / 2], [middle], WIDTH / 2, HEIGHT - middle, colour=STRIP)
@@ -92,11 +92,11 @@ def draw_tally(canvas: Canvas, moment: Moment) -> None:
     chosen = np.arange(n) == moment.chosen
     colour = np.where(chosen[:, None], rgb(CHOSEN_BAR), rgb(BAR)).astype(np.uint8)
     half = 0.4 * column
-    fresh = np.ones(n, bool)  # a bar that glides would leave its foot, for its height does not glide
+    fresh = np.ones(n, bool)  # only a bar's position would be interpolated, not its height
     canvas.boxes("tally", x, base - high / 2, half, high / 2, colour=colour, absent=votes == 0, jump=fresh)
     title = "" if not moment.shown else "votes" if moment.counted else "named in talk"
-    told = int(((moment.names >= 0).any(axis=1) | (moment.words >= 0).any(axis=1)).sum())
-    below = f"{told} of {int((moment.alive | moment.fallen).sum())} spoke" if moment.shown else ""
+    spoke = int(((moment.names >= 0).any(axis=1) | (moment.words >= 0).any(axis=1)).sum())
+    below = f"{spoke} of {int((moment.alive | moment.fallen).sum())} spoke" if moment.shown else ""
     canvas.labels(
         "tally title",
         [0.6, 0.6],
@@ -130,14 +130,14 @@ def draw_tally(canvas: Canvas, moment: Moment) -> None:
 def draw_middle(
     canvas: Canvas, moment: Moment, settings: WerewolfSettings, middle: tuple[float, float]
 ) -> None:
-    """What stands on the table while nobody speaks: who plays, that everybody sleeps; and who has won, on a plate."""
+    """The text on the table: the line-up, the sleeping village, or the result."""
     text = ""
     if moment.over:
         text = "the days ran out" if moment.cut else f"{TEAMS[moment.winner]} win"
     elif moment.phase == "":
         text = crew(settings)
     elif not moment.shown:
-        text = "the village sleeps" if moment.night else plainly(moment.phase)
+        text = "the village sleeps" if moment.night else spaced(moment.phase)
     size = fit(2.0 if moment.over else 1.3, text, 17.0)
     x, y, over = [middle[0]], [middle[1]], np.array([moment.over])
     half = 0.23 * size * len(text) + 0.6
@@ -147,15 +147,15 @@ def draw_middle(
 
 
 def _paint(moment: Moment) -> str:
-    """The winners' colour, once there are some."""
+    """The winners' colour, if there are winners."""
     return TEAM_PAINT[moment.winner] if moment.over and moment.winner >= 0 else BANNER
 
 
 def write_tables(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> None:
-    """The same for those who read tables: the moment, a row per seat, and what extra roles know."""
+    """The same as tables: status, a row per seat, and the knowledge of extra roles."""
     status = [
         heading(moment),
-        plainly(moment.following),
+        spaced(moment.following),
         int(moment.alive.sum()),
         "; ".join(happenings(moment)),
         moment.audience,
@@ -172,13 +172,13 @@ def write_tables(canvas: Canvas, moment: Moment, settings: WerewolfSettings) -> 
         ]
         for seat in range(len(moment.alive))
     ]
-    said = ["names", *["word"] * speaks]
-    canvas.table("board", ["seat", "role", "state", *said], rows, history=said, heads="status")
+    spoken = ["names", *["word"] * speaks]
+    canvas.table("board", ["seat", "role", "state", *spoken], rows, history=spoken, heads="status")
     if settings.extra_roles:
         known = [[seat, fact or None] for seat, fact in enumerate(moment.known)]
         canvas.table("knowledge", ["seat", "knows, or did"], known)
 
 
 def fit(size: float, text: str, room: float) -> float:
-    """The height of a line, made smaller where the text would be longer than `room`."""
+    """The line height, reduced where the text would be longer than `room`."""
     return min(size, 2.1 * room / max(len(text), 1))

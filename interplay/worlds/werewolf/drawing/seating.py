@@ -1,4 +1,4 @@
-"""Places around the table: seats at equal distances along an ellipse, or for a crowd along several inside each other."""
+"""Places around the table: equal distances along an ellipse, or along nested ellipses for a crowd."""
 
 from __future__ import annotations
 
@@ -7,45 +7,33 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_ON_A_RING = 44
-CLOSEST, FARTHEST = 0.3, 3.0  # distances between neighbours in a crowd that are tried
-_FINE = 2048  # points by which an ellipse is measured
+CLOSEST, FARTHEST = 0.3, 3.0  # tried distances between neighbours in a crowd
+_FINE = 2048  # points along an ellipse
 
 
 class Seating(NamedTuple):
-    """Where the seats are.
+    """Positions of the seats."""
 
-    Attributes:
-        x, y: (n,) centres.
-        out_x, out_y: (n,) the way from the table outwards, of length 1.
-        apart: distance between neighbours, along the ring.
-        radius: of the disc of a seat.
-        table: half axes of the table in the middle.
-        crowded: whether there are several rings.
-    """
-
-    x: np.ndarray
+    x: np.ndarray  # (n,) centres
     y: np.ndarray
-    out_x: np.ndarray
+    out_x: np.ndarray  # (n,) outward unit vectors
     out_y: np.ndarray
-    apart: float
-    radius: float
-    table: tuple[float, float]
-    crowded: bool
+    apart: float  # distance between neighbours, along the ring
+    radius: float  # of the disc of a seat
+    table: tuple[float, float]  # half axes of the table
+    crowded: bool  # whether there are several rings
 
 
 def seats(
     n: int, centre: tuple[float, float], half: tuple[float, float], largest: float, share: float
 ) -> Seating:
-    """Places `n` seats.
+    """Places `n` seats clockwise from the top; a crowd fills the outermost ring first.
 
     Args:
-        n: how many.
         centre: of the table.
         half: half axes of the outermost ring.
-        largest: radius of a disc at most.
-        share: of the distance between neighbours that a radius takes at most.
-
-    Seat 0 is at the top, the others follow clockwise; in a crowd the outermost ring is filled first.
+        largest: maximal radius of a disc.
+        share: maximal radius as a share of the distance between neighbours.
 
     Example:
         >>> four = seats(4, centre=(0, 0), half=(2, 2), largest=1, share=0.3)
@@ -67,10 +55,10 @@ def seats(
 def beside(
     table: Seating, width: float, height: float, gap: float, left: float, right: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centres of blocks of `width` x `height`, one for each seat, where they cover neither discs nor each other.
+    """Centres of blocks of `width` x `height`, one per seat, which overlap neither discs nor each other.
 
-    Above the upper half of the ring and below the lower one; left or right of seats at its ends, if that fits between `left` and
-    `right`; below the discs in a crowd.
+    Blocks lie above the upper half of the ring and below the lower one. At the ring's ends they lie to the left or right if that fits
+    between `left` and `right`; in a crowd they lie below the discs.
     """
     rim = gap * table.radius
     if table.crowded:
@@ -84,7 +72,7 @@ def beside(
 
 
 def _crowd(n: int, half: tuple[float, float]) -> tuple[list[tuple[float, float]], list[int], float]:
-    """Rings inside each other with the widest distance that gives every seat a place."""
+    """Nested rings with the largest distance at which all seats fit."""
     for apart in np.arange(FARTHEST, CLOSEST, -0.02):
         count = int(0.55 * half[1] / apart) + 1
         rings = [(half[0] - k * apart, half[1] - k * apart) for k in range(count)]
@@ -97,7 +85,7 @@ def _crowd(n: int, half: tuple[float, float]) -> tuple[list[tuple[float, float]]
 
 
 def _ellipse(half: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Angles clockwise from the top, and the way along the ellipse to each."""
+    """Angles clockwise from the top, and the arc length to each."""
     turn = np.linspace(0.0, 2 * np.pi, _FINE + 1)
     x, y = half[0] * np.sin(turn), -half[1] * np.cos(turn)
     return turn, np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
@@ -108,9 +96,9 @@ def _around(half: tuple[float, float]) -> float:
 
 
 def _along(n: int, half: tuple[float, float]) -> tuple[np.ndarray, ...]:
-    """Points at equal distances clockwise from the top, and the outward way at each."""
-    turn, way = _ellipse(half)
-    at = np.interp(np.arange(n) / n * way[-1], way, turn)
+    """Points at equal distances clockwise from the top, and the outward unit vector at each."""
+    turn, arc = _ellipse(half)
+    at = np.interp(np.arange(n) / n * arc[-1], arc, turn)
     normal_x, normal_y = np.sin(at) / half[0], -np.cos(at) / half[1]
     length = np.hypot(normal_x, normal_y)
     return half[0] * np.sin(at), -half[1] * np.cos(at), normal_x / length, normal_y / length

@@ -1,8 +1,7 @@
-"""A spectator's knowledge of a game: pictures and transcripts are made of this alone.
+"""A spectator's knowledge of a game, the only source of pictures and transcripts.
 
-A spectator of the public view knows what every villager knows: who lives, who died of what, the public boards. Roles, the pack's boards and
-whom a night's vote chose stay hidden until the game is over, so that no picture, text or layer can tell them. The privileged view knows
-everything (specification 9: infos of a seat contain only what that seat may know; the viewer has the privileged accessor).
+The public view has what every villager knows: the living, causes of death, public boards. Roles, the pack's boards and a night's
+votes stay hidden until the game is over. The privileged view has everything (specification 9).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 SPECIES = ("human", "a wolf")
 HIDDEN = -1  # a role that the spectator does not know
-# The two moments that have no row in the table of phases: nobody but their actor sees what is done in them.
+# The two phases without a row in the table; only their actor sees what happens in them.
 _MOMENTS = {
     PHASES[POTIONS]: PhaseRow(name=PHASES[POTIONS], night=True, actors={"witch": "speak"}, audience="pack"),
     PHASES[LAST_SHOT]: PhaseRow(name=PHASES[LAST_SHOT], actors={"hunter": "speak"}, audience="pack"),
@@ -29,68 +28,38 @@ _MOMENTS = {
 
 
 class Moment(NamedTuple):
-    """One game as it stands after its last step, as far as the spectator may know it.
+    """One game after its last step, as the spectator knows it."""
 
-    Attributes:
-        day: of the phase that was played, from 0 as in observations; after a reset of the phase to come.
-        phase: name of the phase that was played; "" after a reset.
-        round, rounds: which of its rounds it was, from 1, and how many there are.
-        night: whether it was night; after a reset, whether it will be.
-        following: name of the phase to come.
-        audience: who sees the board of the phase that was played: everybody, the pack, or its actor; "" after a reset.
-        shown: whether the spectator sees a board of this phase.
-        names: (n, b) int, names on each ballot, -1 = none.
-        words: (n, L') int, each seat's word, -1 = none.
-        votes: (n,) int, how often each seat stands on the ballots as they are counted.
-        counted: whether these are votes, not talk.
-        chosen: seat that the votes chose, or -1.
-        tied: whether several shared the top of the count.
-        alive: (n,) bool.
-        fate: (n,) int, index of `state.FATES`, or -1 for the living.
-        fallen: (n,) bool, who died in this step.
-        suspect: (n,) bool, whom alone the coming vote may name; all False unless it is one among the tied.
-        roles: (n,) int, role numbers, `HIDDEN` where the spectator does not know.
-        known: what each living guard did last and each seer and medium was told, in words, "" of others; empty but in the privileged view.
-        secrets: the same after a night, each with its seat.
-        over, cut: the game has ended; it was cut by the limit of days.
-        winner: team, or -1.
-    """
-
-    day: int
-    phase: str
-    round: int
+    day: int  # of the phase that was played, from 0 as in observations; after a reset of the next phase
+    phase: str  # name of the phase that was played; "" after a reset
+    round: int  # of that phase, from 1
     rounds: int
-    night: bool
-    following: str
-    audience: str
-    shown: bool
-    names: np.ndarray
-    words: np.ndarray
-    votes: np.ndarray
-    counted: bool
-    chosen: int
-    tied: bool
-    alive: np.ndarray
-    fate: np.ndarray
-    fallen: np.ndarray
-    suspect: np.ndarray
-    roles: np.ndarray
-    known: tuple[str, ...]
-    secrets: tuple[str, ...]
-    over: bool
-    cut: bool
-    winner: int
+    night: bool  # whether it was night; after a reset, of the next phase
+    following: str  # name of the next phase
+    audience: str  # viewers of its board: everybody, the pack, or its actor; "" after a reset
+    shown: bool  # whether the spectator sees a board of this phase
+    names: np.ndarray  # (n, b) int, names on each ballot, -1 = none
+    words: np.ndarray  # (n, L') int, each seat's word, -1 = none
+    votes: np.ndarray  # (n,) int, counted names for each seat
+    counted: bool  # whether these are votes, not talk
+    chosen: int  # seat that the votes chose, or -1
+    tied: bool  # whether several shared the top of the count
+    alive: np.ndarray  # (n,) bool
+    fate: np.ndarray  # (n,) int, index of `state.FATES`, or -1 for the living
+    fallen: np.ndarray  # (n,) bool, died in this step
+    suspect: np.ndarray  # (n,) bool, seats that a coming revote may name; all False unless there is one
+    roles: np.ndarray  # (n,) int, role numbers, `HIDDEN` if unknown
+    known: tuple[
+        str, ...
+    ]  # actions of guards, knowledge of seers and mediums, per seat; () unless privileged
+    secrets: tuple[str, ...]  # the same after a night, each with its seat
+    over: bool  # the game has ended
+    cut: bool  # by the limit of days
+    winner: int  # team, or -1
 
 
 def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: bool = False) -> Moment:
-    """What the spectator sees of game `w`.
-
-    Args:
-        state: the batch.
-        settings: of one game.
-        w: which game.
-        privileged: roles and what happens in the pack are seen too.
-    """
+    """The spectator's view of game `w`; with `privileged`, roles and the pack's actions are included."""
     room = state.room[w]
     began = int(room["ended_phase"]) == NOBODY
     row = row_in_view(state, settings, w)
@@ -129,27 +98,24 @@ def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: b
 
 
 def row_in_view(state: WerewolfState, settings: WerewolfSettings, w: int) -> PhaseRow:
-    """The phase that the last step of game `w` played; after a reset the one to come."""
+    """The phase of the last step of game `w`; after a reset the next one."""
     names, room = phase_names(settings.rows), state.room[w]
     began = int(room["ended_phase"]) == NOBODY
     return row_of(settings, names[int(room["phase"] if began else room["ended_phase"])])
 
 
 def row_of(settings: WerewolfSettings, name: str) -> PhaseRow:
-    """The phase called `name`: the table's first row of that name, or one of the two moments that have none."""
+    """The first row of that name, or one of the two phases without a row."""
     return next((row for row in settings.table if row.name == name), None) or _MOMENTS[name]
 
 
 def count_votes(names: np.ndarray, depth: int, duplicates: bool) -> np.ndarray:
-    """How often each seat is named by the first `depth` names of the ballots, each name once per ballot.
+    """Counts the first `depth` names of each ballot: (n,) int.
 
     Args:
         names: (n, b), -1 = none.
         depth: k.
-        duplicates: a name that stands on a ballot several times counts each time.
-
-    Returns:
-        (n,) int.
+        duplicates: whether repeated names on a ballot count each time.
 
     Example:
         >>> count_votes(np.array([[1, 1], [2, 0], [1, -1]]), depth=2, duplicates=False)
@@ -163,7 +129,7 @@ def count_votes(names: np.ndarray, depth: int, duplicates: bool) -> np.ndarray:
 
 
 def fate_of(moment: Moment, seat: int) -> str:
-    """What became of a seat: ``"eaten"``, ..., or "" while it lives."""
+    """The cause of death: ``"eaten"``, ..., or "" for the living."""
     return "" if moment.alive[seat] else FATES[moment.fate[seat]]
 
 
@@ -179,7 +145,7 @@ def _board(state: WerewolfState, w: int, shown: bool, public: bool) -> tuple[np.
 
 
 def _roles(state: WerewolfState, w: int, privileged: bool) -> np.ndarray:
-    """Everybody's role at the end, and the roles of the dead where the rules reveal them."""
+    """All roles at the end; before it only revealed roles of the dead."""
     if privileged or state.room[w]["over"]:
         return state.role[w].astype(np.int64)
     return state.revealed[w].astype(np.int64)
@@ -190,22 +156,22 @@ def _audience(row: PhaseRow) -> str:
 
 
 def _known(state: WerewolfState, w: int) -> tuple[str, ...]:
-    """What living players with an ability have done or been told by now."""
-    told = [""] * state.role.shape[1]
+    """Private knowledge and actions of living players with an ability, as text."""
+    facts = [""] * state.role.shape[1]
     for seat in np.flatnonzero(state.alive[w]):
         role = state.role[w, seat]
         if role == GUARDIAN and state.guarded[w, seat] != NOBODY:
-            told[seat] = f"stands before {state.guarded[w, seat]}"
+            facts[seat] = f"stands before {state.guarded[w, seat]}"
         if role in (SEER, MEDIUM):
             about = np.flatnonzero(state.known[w, seat] != NOBODY)
-            told[seat] = ", ".join(f"{other} is {SPECIES[state.known[w, seat, other]]}" for other in about)
-    return tuple(told)
+            facts[seat] = ", ".join(f"{other} is {SPECIES[state.known[w, seat, other]]}" for other in about)
+    return tuple(facts)
 
 
 def _secrets(state: WerewolfState, w: int, known: tuple[str, ...]) -> tuple[str, ...]:
-    """What is known, with who knows it."""
-    said = []
+    """The same with role and seat."""
+    lines = []
     for seat, fact in enumerate(known):
         role = state.role[w, seat]
-        said += [f"{NAMES[role]} {seat} {'' if role == GUARDIAN else 'knows: '}{fact}"] * bool(fact)
-    return tuple(said)
+        lines += [f"{NAMES[role]} {seat} {'' if role == GUARDIAN else 'knows: '}{fact}"] * bool(fact)
+    return tuple(lines)

@@ -1,4 +1,4 @@
-"""Words as rows of coloured chips, each with its symbol's number; a structured claim as text."""
+"""Words as rows of coloured chips with their symbols' numbers; a structured claim as text."""
 
 from __future__ import annotations
 
@@ -14,35 +14,27 @@ if TYPE_CHECKING:
     from interplay.worlds.werewolf.config import WerewolfSettings
     from interplay.worlds.werewolf.drawing.spectator import Moment
 
-LARGEST, SMALLEST = 1.05, 0.5  # sides of a chip, before more rows or fewer chips are taken
+LARGEST, SMALLEST = 1.05, 0.5  # sides of a chip; smaller ones need more rows or are left out
 MOST_ROWS = 2
 WIDEST_CLAIM = len("disagree 00 p")  # characters
 CLAIM = 0.66  # height of a claim's line at most
 LEGIBLE = 0.4  # side from which a number fits on a chip
-# Of symbols 0, 1, ...: those of the palette (Okabe and Ito 2008) and two greys, then they begin anew.
+# Colours of symbols 0, 1, ...: the palette (Okabe and Ito 2008) and two greys, repeated.
 SYMBOLS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#4a4f57", "#c3c9d0")
-LIGHT_INK_ON = (0, 7)  # symbols on colours so dark that their number is written in white
+LIGHT_INK_ON = (0, 7)  # symbols with white numbers on dark colours
 INK, PAPER = (32, 36, 43), (255, 255, 255)
 LETTER = 0.48  # width of a letter, of its height
 
 
 class Layout(NamedTuple):
-    """How a seat's word is laid out.
+    """Layout of a seat's word."""
 
-    Attributes:
-        length: symbols of a word.
-        shown: chips that are drawn; fewer than `length` where there is no room, with the number of the others after them.
-        per_row, rows: of chips.
-        side: of a chip with its margin.
-        claim: height of the line with the structured claim; 0 = none.
-    """
-
-    length: int
-    shown: int
-    per_row: int
+    length: int  # symbols of a word
+    shown: int  # drawn chips; if there are fewer than `length`, the number of the others follows
+    per_row: int  # of chips
     rows: int
-    side: float
-    claim: float
+    side: float  # of a chip with its margin
+    claim: float  # height of the line with the structured claim; 0 = none
 
     @property
     def width(self) -> float:
@@ -81,7 +73,7 @@ def lay_out(length: int, claims: bool, room: float, most_rows: int = MOST_ROWS) 
 def draw_words(
     canvas: Canvas, moment: Moment, settings: WerewolfSettings, layout: Layout, x: np.ndarray, y: np.ndarray
 ) -> None:
-    """Each seat's word in a block around (x, y)."""
+    """Draws each seat's word in a block around (x, y)."""
     if layout.length:
         _draw_chips(canvas, moment.words[:, : layout.shown], layout, x, y)
     if not layout.claim:
@@ -89,8 +81,8 @@ def draw_words(
     parts = moment.words[:, layout.length :]
     spoken = np.all(parts >= 0, axis=1)
     texts = [
-        claim(part, settings.n_players, short=True) if said else ""
-        for part, said in zip(parts, spoken, strict=True)
+        claim(part, settings.n_players, short=True) if is_spoken else ""
+        for part, is_spoken in zip(parts, spoken, strict=True)
     ]
     below = y + layout.height / 2 - 0.5 * layout.claim
     canvas.labels("claims", x, below, texts, absent=~spoken, size=layout.claim)
@@ -110,7 +102,7 @@ def _draw_chips(canvas: Canvas, symbols: np.ndarray, layout: Layout, x: np.ndarr
             "symbols",
             chip_x,
             chip_y,
-            [str(said) if said >= 0 else "" for said in symbol],
+            [str(value) if value >= 0 else "" for value in symbol],
             colour=np.where(np.isin(number, LIGHT_INK_ON)[:, None], PAPER, INK).astype(np.uint8),
             absent=absent,
             size=_height(symbol, layout.side),
@@ -139,6 +131,6 @@ def _places(layout: Layout, shown: int, x: np.ndarray, y: np.ndarray) -> tuple[n
 
 
 def _height(symbol: np.ndarray, side: float) -> np.ndarray:
-    """Height of a symbol's number: three or more digits are written smaller."""
+    """Text height of each symbol, smaller for three or more digits."""
     digits = np.floor(np.log10(np.maximum(symbol, 1))) + 1
     return np.minimum(1.05 * side, 1.75 * side / digits)

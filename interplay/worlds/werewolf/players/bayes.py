@@ -1,4 +1,4 @@
-"""Villagers that go by an exact belief (specification 11)."""
+"""Villagers that act on an exact belief (specification 11)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,14 @@ from interplay.worlds.werewolf.players.knowledge import EXECUTION, PUBLIC_TALK, 
 from interplay.worlds.werewolf.players.scripted import Rule
 from interplay.worlds.werewolf.theory.belief import Belief, Ways
 
-EQUAL = 1e-9  # probabilities that differ by less are the same, but for rounding
+EQUAL = 1e-9  # smaller differences of probabilities are rounding errors
 
 
 class BayesVillager(Rule):
-    """Villagers that name the likeliest wolf among the legal names, at talk and by vote; ties at random.
+    """Villagers that name the likeliest wolf among the legal names, in talk and votes; ties at random.
 
-    It believes that players play in certain `Ways`; other villagers of its own kind do not, so it is exact about wolves' ways
-    alone. It says its `villager_word`, if there is one, else a word at random.
-
-    Args:
-        wolves: see `Ways`.
-        villagers: see `Ways`.
-        wolf_word: see `Ways`.
-        villager_word: see `Ways`.
+    The belief assumes certain ways of playing (`Ways`). Villagers of its own kind play otherwise, so it is exact about wolves only.
+    It says its `villager_word`, or a random word. The arguments are those of `Ways`.
     """
 
     name = "bayes"
@@ -45,7 +39,7 @@ class BayesVillager(Rule):
         """Prepares for playing `world`.
 
         Raises:
-            UserError: if there are too many sets of players that may be the pack, or the ways do not fit the world.
+            UserError: for too many possible packs, or assumptions that do not fit the world.
         """
         super().start(world, seed)
         self._word = self._ways.creed(self._settings).villager_word

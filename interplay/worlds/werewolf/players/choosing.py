@@ -1,7 +1,7 @@
-"""How scripted players choose: kernels that draw names and words from the masks (specification 11).
+"""Kernels that draw names and words of scripted players from the masks (specification 11).
 
-Draws are a function of (seed of the policy in this world, episode, step, seat) alone, so what a player does depends neither on
-the batch nor on who else is asked. What the whole pack, or the whole village, draws together has a number in the seats' place.
+A draw depends only on the policy's seed in this world, the episode, the step and the seat, not on the batch or other players.
+Joint draws of a pack or village use `TOGETHER` in place of the seat.
 """
 
 from typing import NamedTuple
@@ -11,22 +11,18 @@ import numpy as np
 from interplay.core.jit import kernel, phase
 from interplay.kernels.splitmix import episode_start, random_bits, wrapping
 
-TOGETHER = 512  # stands for a seat in what several players draw as one; seats are fewer
-AT_RANDOM, BY_RULE, WORDS = (
-    0,
-    600,
-    900,
-)  # where a seat's draws of a step begin: at random, names and words by rule
+TOGETHER = 512  # in place of the seat in joint draws; above every seat number
+AT_RANDOM, BY_RULE, WORDS = 0, 600, 900  # first draw of a seat in a step: random, names, words by rule
 
 _STEP, _SEAT = np.uint64(20), np.uint64(10)
 _FRACTION, _SPARE = np.uint64(48), np.uint64(16)
 _LOW = np.uint64((1 << 48) - 1)
-_MOST = np.uint64(1 << 24)  # choices that one draw may be split into: each is uniform but for 2**-24
+_MOST = np.uint64(1 << 24)  # choices into which one draw is split, so that each is uniform up to 2**-24
 _ONE = np.uint64(1)
 
 
 class Stream(NamedTuple):
-    """Where draws come from."""
+    """State of the random draws."""
 
     seed: np.ndarray  # (W,) uint64
     episode: np.ndarray  # (W,) uint64
@@ -34,7 +30,7 @@ class Stream(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """The form of an action and of its mask."""
+    """The layout of an action and its mask."""
 
     players: int  # n; as a name: pass
     names: int  # b
@@ -51,17 +47,17 @@ def begin(stream, w, a, k):
 
 @wrapping
 def split(start, number, fraction, room, bound):
-    """Takes a number below `bound` (uint64) out of a draw of which a 48-bit fraction is left, or out of the next draw.
+    """Draws a number below `bound` from what is left of the last draw, or from the next one.
 
     Args:
         start: of the counter.
         number: of the next draw.
-        fraction: what is left of the last one.
-        room: product of the bounds that it was split by.
-        bound: at most 2**15.
+        fraction: 48 bits left of the last draw.
+        room: product of the bounds taken from it so far.
+        bound: uint64, at most 2**15.
 
     Returns:
-        The number taken, and `number`, `fraction` and `room` of who goes on.
+        The number drawn, and the new `number`, `fraction` and `room`.
     """
     room *= bound
     if room > _MOST:
@@ -74,7 +70,7 @@ def split(start, number, fraction, room, bound):
 
 @phase
 def list_legal(mask, heads, w, a):
-    """Writes the legal names (pass among them) into `heads.legal`, in ascending order; returns how many."""
+    """Writes the legal names, including pass, into `heads.legal` in ascending order; returns how many."""
     count = 0
     for j in range(heads.players + 1):
         heads.legal[count] = np.uint64(j)
@@ -84,13 +80,11 @@ def list_legal(mask, heads, w, a):
 
 @kernel
 def play_at_random(mask, acting, heads, stream, action):
-    """Draws all names and symbols of all who act, uniformly among the legal ones.
+    """Draws all names and symbols of acting seats, uniformly among the legal ones.
 
     Args:
         mask: (W, A, choices) bool; symbols are all legal or only 0 is.
-        acting: (W, A) bool; other rows stay as they are.
-        heads: `Heads`.
-        stream: `Stream`.
+        acting: (W, A) bool; other rows are unchanged.
         action: (W, A, b + L) int16, written.
     """
     names, length = heads.names, heads.symbols.shape[0]
@@ -115,7 +109,7 @@ def play_at_random(mask, acting, heads, stream, action):
 
 @phase
 def list_wanted(mask, heads, wanted, w, a):
-    """As `list_legal` for the names that a rule wants; all but pass, where none of those is legal."""
+    """As `list_legal` for legal wanted names; if there are none, all legal names but pass."""
     count = 0
     for j in range(heads.players):
         heads.legal[count] = np.uint64(j)
@@ -130,18 +124,16 @@ def list_wanted(mask, heads, wanted, w, a):
 
 @kernel
 def name_among(mask, led, wanted, whole, together, heads, stream, action):
-    """Draws the names of those whom a rule leads, uniformly among the legal ones that it wants.
+    """Draws the names of rule-led seats, uniformly among the legal names that the rule wants.
 
-    Where none of these is legal any legal name is drawn, by each on its own; where only pass is, nothing changes.
+    If none of these is legal, each seat draws any legal name; if only pass is legal, nothing changes.
 
     Args:
         mask: (W, A, choices) bool.
-        led: (W, A) bool.
+        led: (W, A) bool, seats led by the rule.
         wanted: (W, A, A) bool.
         whole: one name fills the ballot, instead of a draw for each name on it.
-        together: all who are led in a world share their draws.
-        heads: `Heads`.
-        stream: `Stream`.
+        together: all led seats of a world share their draws.
         action: (W, A, b + L) int16, written.
     """
     for w in range(action.shape[0]):

@@ -1,7 +1,7 @@
-"""Kernels of scripted players who follow what others said (specification 11): accusers, crowds, numbers, words.
+"""Kernels of scripted players that react to public boards (specification 11): accusers, crowds, numbers, words.
 
-Each writes whom every asked seat would name, `wanted` (W, A, A) bool. Common arguments: `ours` (W, A) bool says who is asked, `mask`
-(W, A, choices) bool whom it may name, `members` (W, A, A) bool the pack as it knows it, `boards` are `recall.Boards`.
+Each writes the names that every seat of `ours` (W, A) bool would give: `wanted` (W, A, A) bool. Common arguments: `mask`
+(W, A, choices) bool, `members` (W, A, A) bool, the pack as each seat knows it, and `boards`, see `recall.Boards`.
 """
 
 import numpy as np
@@ -12,7 +12,10 @@ from interplay.worlds.werewolf.players.choosing import WORDS, begin, split
 
 @kernel
 def want_accusers(mask, ours, members, boards, others_only, count, wanted):
-    """Those outside the pack who named most of it in the last public talk; with `others_only`, of the seat's mates."""
+    """Wants the outsiders that named most of the pack in the last public talk.
+
+    With `others_only` only names of the seat's mates count, not its own.
+    """
     n = ours.shape[1]
     for w in range(ours.shape[0]):
         for a in range(n):
@@ -29,7 +32,10 @@ def want_accusers(mask, ours, members, boards, others_only, count, wanted):
 
 @phase
 def want_most(mask, w, a, members, spares, count, wanted):
-    """Those with the highest count among the legal, without the pack if it `spares` that; whether there are any above 0."""
+    """Wants the legal seats with the highest count; returns whether any is above 0.
+
+    With `spares` the pack is excluded.
+    """
     n, most = count.shape[0], 0
     for i in range(n):
         if count[i] > most and mask[w, a, i] and not (spares and members[w, a, i]):
@@ -42,15 +48,12 @@ def want_most(mask, w, a, members, spares, count, wanted):
 
 @kernel
 def want_most_named(mask, ours, members, spares, boards, at_night, night_targets, count, wanted):
-    """Those who were named most on the last board; nobody, where there is none.
+    """Wants the seats named most on the last board; none if there is no board.
 
     Args:
-        mask: see above.
-        ours: see above.
-        members: see above.
-        spares: names nobody of the pack; then those outside it, if nobody of them was named.
-        boards: see above.
-        at_night: (W, A) bool, whose last board is the pack's.
+        mask, ours, members, boards: see above.
+        spares: excludes the pack; if no outsider was named, all outsiders are wanted.
+        at_night: (W, A) bool, seats that last saw the pack's board.
         night_targets: (W, A, A, b) int16, the pack's board as each seat sees it.
         count: (A,) int32, a working array.
         wanted: see above.
@@ -74,16 +77,16 @@ def want_most_named(mask, ours, members, spares, boards, at_night, night_targets
 
 @kernel
 def want_silent(ours, boards, word, wanted):
-    """Those who did not say a word, (l,) int16, at the beginning of theirs on the last public board."""
+    """Wants seats with a last public word that does not begin with `word` (l,) int16."""
     n = ours.shape[1]
     for w in range(ours.shape[0]):
         for a in range(n):
             for i in range(n if ours[w, a] else 0):
-                wanted[w, a, i] = not says(boards.words, w, i, word)
+                wanted[w, a, i] = not begins_with(boards.words, w, i, word)
 
 
 @phase
-def says(words, w, i, word):
+def begins_with(words, w, i, word):
     """Whether a seat's word begins with `word`."""
     other = 0
     for place in range(word.shape[0]):
@@ -93,9 +96,10 @@ def says(words, w, i, word):
 
 @kernel
 def want_lot(ours, alive, boards, by_word, wanted):
-    """The one living player that the numbers of the last public talk add up to, counted round; nobody before a talk.
+    """Wants the living player at the sum of the last public talk's numbers, modulo the living.
 
-    A player's number is the place among the living of whom it named, or with `by_word` the first symbol of its word.
+    A player's number is the place among the living of the seat it named, or with `by_word` its word's first symbol. Before a talk no
+    seat is wanted.
     """
     n = ours.shape[1]
     for w in range(ours.shape[0]):
@@ -112,9 +116,9 @@ def lot(alive, boards, w, by_word):
     living, total, numbers = 0, 0, 0
     for i in range(alive.shape[0]):
         living += alive[i] != 0
-        said = boards.talk_words[w, i, 0] if by_word else place_among(alive, boards.talk_targets[w, i, 0])
-        if said >= 0:
-            total += said
+        value = boards.talk_words[w, i, 0] if by_word else place_among(alive, boards.talk_targets[w, i, 0])
+        if value >= 0:
+            total += value
             numbers += 1
     if numbers == 0:
         return -1
@@ -129,7 +133,7 @@ def lot(alive, boards, w, by_word):
 
 @phase
 def place_among(alive, seat):
-    """How many living players sit before a living one; -1 for anybody else."""
+    """The number of living players before a living seat; -1 for others."""
     if seat < 0 or not alive[seat]:
         return -1
     place = 0
@@ -140,7 +144,7 @@ def place_among(alive, seat):
 
 @kernel
 def announce(ours, alive, names, stream, action):
-    """Makes a number below that of the living the first symbol of each asked seat's word; `names` stand before it."""
+    """Sets first symbols to random numbers below the living's; words start after `names`."""
     for w in range(ours.shape[0]):
         for a in range(ours.shape[1]):
             if not ours[w, a]:
@@ -155,7 +159,7 @@ def announce(ours, alive, names, stream, action):
 
 @kernel
 def repeat_words(ours, members, boards, names, stream, action):
-    """Each asked seat says the word that most players outside its pack said on the last public board; ties at random."""
+    """Copies the outsiders' commonest word on the last public board; ties at random."""
     n = ours.shape[1]
     for w in range(ours.shape[0]):
         for a in range(n):
@@ -168,13 +172,13 @@ def repeat_words(ours, members, boards, names, stream, action):
 
 @phase
 def usual_speaker(barred, words, stream, w, a):
-    """One who said the commonest word; each of several such words as likely."""
+    """A speaker of the commonest word, uniform among tied words."""
     most, ties = 0, 0
     for i in range(barred.shape[0]):
-        said = times_said(barred, words, w, i)
-        if said > most:
-            most, ties = said, 0
-        ties += said == most and said > 0
+        times = times_said(barred, words, w, i)
+        if times > most:
+            most, ties = times, 0
+        ties += times == most and times > 0
     if ties == 0:
         return -1
     start, number = begin(stream, w, a, WORDS)
@@ -189,16 +193,16 @@ def usual_speaker(barred, words, stream, w, a):
 
 @phase
 def times_said(barred, words, w, i):
-    """How many said the word of seat i; 0 unless it is the first of them, or where it said none."""
+    """The number of speakers of seat i's word; 0 unless i is the first of them."""
     if barred[i] or words.shape[2] == 0 or words[w, i, 0] < 0:
         return 0
     for j in range(i):
         if not barred[j] and same_word(words, w, i, j):
             return 0
-    said = 0
+    times = 0
     for j in range(i, barred.shape[0]):
-        said += not barred[j] and same_word(words, w, i, j)
-    return said
+        times += not barred[j] and same_word(words, w, i, j)
+    return times
 
 
 @phase

@@ -1,7 +1,7 @@
-"""A scripted player's knowledge beside its observation: its own seat, its pack, and earlier public boards.
+"""A scripted player's knowledge beside its observation: its pack, and earlier public boards.
 
-It is told who it is and who the pack, unless the world keeps them to itself (``obs.role``, ``obs.pack``). Then it sees them in its
-own mask: in a phase of the pack alone, living players whom it may not name are the pack, and it is one of them.
+If the world hides roles and the pack (``obs.role``, ``obs.pack``), they are inferred from the player's own mask: in a phase of the pack,
+the living players that it may not name are the pack, itself included.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from interplay.worlds.werewolf.players import recall
 from interplay.worlds.werewolf.roles import WEREWOLF
 from interplay.worlds.werewolf.state import NOBODY
 
-# What kind of moment a phase is, for who plays by rule.
+# Kinds of phases for rules.
 OTHER, PUBLIC_TALK, PACK_TALK, KILL, EXECUTION, SHOT = range(6)
 
 
@@ -32,7 +32,7 @@ def kinds_of_phases(settings: WerewolfSettings) -> np.ndarray:
 
 
 def public_phases(settings: WerewolfSettings) -> np.ndarray:
-    """The phases, by number, whose boards everybody sees: (P,) bool."""
+    """Whether each phase, by number, has a public board: (P,) bool."""
     names = phase_names(settings.rows)
     public = np.zeros(len(names), bool)
     for row in settings.table:
@@ -41,11 +41,11 @@ def public_phases(settings: WerewolfSettings) -> np.ndarray:
 
 
 def phases_of_the_pack(settings: WerewolfSettings, roles_known: bool) -> np.ndarray:
-    """The phases, by number, in which a player's mask tells the pack: (P,) bool.
+    """The phases, by number, in which a player's mask reveals the pack: (P,) bool.
 
     Args:
         settings: of the world.
-        roles_known: a player knows whether it is a wolf; else only phases count in which nobody but wolves acts.
+        roles_known: whether players know their role; otherwise only phases count in which only wolves act.
     """
     names = phase_names(settings.rows)
     telling = np.zeros(len(names), bool)
@@ -57,15 +57,11 @@ def phases_of_the_pack(settings: WerewolfSettings, roles_known: bool) -> np.ndar
 
 
 class Pack:
-    """Who is in whose pack, batch by batch.
-
-    Args:
-        settings: of the world.
-        num_worlds: W.
+    """The known packs of a batch.
 
     Attributes:
-        members: (W, A, A) bool, the pack as each seat knows it; nobody for who knows none.
-        wolf: (W, A) bool, who knows to be a wolf.
+        members: (W, A, A) bool, the pack as each seat knows it; empty for seats that know none.
+        wolf: (W, A) bool, seats that know to be wolves.
     """
 
     def __init__(self, settings: WerewolfSettings, num_worlds: int) -> None:
@@ -75,12 +71,12 @@ class Pack:
         self.wolf = np.zeros((num_worlds, n), bool)
 
     def forget(self, which: np.ndarray) -> None:
-        """The worlds in the (W,) bool mask `which` were restarted."""
+        """Clears the restarted worlds, (W,) bool."""
         self.members[which] = False
         self.wolf[which] = False
 
     def look(self, seen: Mapping[str, np.ndarray], mask: np.ndarray, acting: np.ndarray) -> None:
-        """Takes in a time step."""
+        """Reads a time step."""
         if "pack" in seen:
             np.not_equal(seen["pack"], 0, out=self.members)
         else:
@@ -95,16 +91,12 @@ class Pack:
 
 
 class Memory:
-    """The public boards, kept beyond the phase that replaces them, in whatever form the world shows them.
-
-    Args:
-        settings: of the world.
-        num_worlds: W.
+    """The public boards, kept after the next phase replaces them, for every form of board.
 
     Attributes:
         boards: `recall.Boards`.
-        before: (W,) int16, the phase that was coming at the last look; -1 after a restart.
-        pack_spoke: (W,) bool, the newest board is one of the pack's.
+        before: (W,) int16, the next phase at the last update; -1 after a restart.
+        pack_spoke: (W,) bool, whether the newest board is the pack's.
     """
 
     def __init__(self, settings: WerewolfSettings, num_worlds: int) -> None:
@@ -123,13 +115,13 @@ class Memory:
         self.pack_spoke = np.zeros(num_worlds, bool)
 
     def forget(self, which: np.ndarray) -> None:
-        """The worlds in the (W,) bool mask `which` were restarted."""
+        """Clears the restarted worlds, (W,) bool."""
         recall.clear_boards(which, self.boards)
         self.before[which] = NOBODY
         self.pack_spoke[which] = False
 
     def look(self, seen: Mapping[str, np.ndarray]) -> None:
-        """Takes in a time step; every one must be shown."""
+        """Reads a time step; it must be called for each."""
         split = "public_phase" in seen
         number = seen["public_phase"][:, 0] if split else self.before
         public = (number != NOBODY) & self._public[number]
@@ -150,5 +142,5 @@ class Memory:
 
 
 def by_name(board: np.ndarray, axis: int) -> np.ndarray:
-    """A board of targets with an axis for the names of a ballot, which is left out where there is one name."""
+    """Adds the axis for the names of a ballot, which observations omit for one name."""
     return board if board.ndim > axis else board[..., None]

@@ -1,4 +1,4 @@
-"""Kernels that keep what a scripted player needs later: its pack, and public boards that others replace."""
+"""Kernels for the memory of scripted players: their pack, and replaced public boards."""
 
 from typing import NamedTuple
 
@@ -9,22 +9,22 @@ from interplay.worlds.werewolf.state import NOBODY
 
 
 class Boards(NamedTuple):
-    """Public boards of each world as they were shown."""
+    """Public boards of each world."""
 
     targets: np.ndarray  # (W, A, b) int16, the last one; -1 = no entry
     words: np.ndarray  # (W, A, L) int16
     talk_targets: np.ndarray  # (W, A, b) int16, the last one of a public talk
     talk_words: np.ndarray  # (W, A, L) int16
-    seen: np.ndarray  # (W,) bool, there was one
+    seen: np.ndarray  # (W,) bool, whether there was one
 
 
 @kernel
 def learn_pack(mask, sees, alive, members):
-    """Adds to the pack of who sees it in its mask all the living whom it may not name.
+    """Adds the living seats that a pack member may not name to its pack.
 
     Args:
         mask: (W, A, choices) bool.
-        sees: (W, A) bool.
+        sees: (W, A) bool, seats with a mask that reveals the pack.
         alive: (W, A, A) 0 or 1.
         members: (W, A, A) bool, written.
     """
@@ -38,14 +38,13 @@ def learn_pack(mask, sees, alive, members):
 
 @kernel
 def keep_boards(targets, words, which, talks, boards):
-    """Copies the boards that are shown.
+    """Copies the shown boards into `Boards`.
 
     Args:
         targets: (W, A, b) int16.
         words: (W, A, L) int16.
-        which: (W,) bool, worlds whose board is a public one.
-        talks: (W,) bool, it is a talk's.
-        boards: `Boards`, written.
+        which: (W,) bool, worlds with a public board.
+        talks: (W,) bool, whether it is a talk's.
     """
     for w in range(which.shape[0]):
         if not which[w]:
@@ -60,7 +59,7 @@ def keep_boards(targets, words, which, talks, boards):
 
 @kernel
 def clear_boards(which, boards):
-    """Forgets the boards of some worlds."""
+    """Clears the boards of some worlds."""
     for w in range(which.shape[0]):
         if which[w]:
             boards.seen[w] = False

@@ -1,4 +1,4 @@
-"""The base of scripted players: they choose at random, but for what a rule says."""
+"""The base of scripted players: random choices, changed by a rule."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Random(Policy):
         self._action = np.zeros((world.num_worlds, n, b + len(symbols)), np.int16)
 
     def memory_ranges(self) -> Mapping[str, Range]:
-        """Tables are what `start` made of the settings; names on boards are seats, phases have numbers."""
+        """Tables made by `start` must match; names on boards are seats, phases are numbers."""
         seats = index(self._settings.n_players, none=True)
         phases = index(len(phase_names(self._settings.rows)), none=True)
         words = index(max(self._settings.symbols, default=1), none=True)
@@ -69,7 +69,10 @@ class Random(Policy):
         self._stream.step[which] = 0
 
     def act(self, timestep: TimeStep) -> np.ndarray:
-        """Names and words, (W, A, b + L) int16, valid until the next call; rows of who does not act hold anything legal to say."""
+        """Names and words, (W, A, b + L) int16, valid until the next call.
+
+        Rows of idle seats are arbitrary legal choices.
+        """
         mask: Any = timestep.action_mask
         choosing.play_at_random(mask["action"], timestep.acting, self._heads, self._stream, self._action)
         self.rule(timestep, mask["action"])
@@ -77,18 +80,18 @@ class Random(Policy):
         return self._action
 
     def rule(self, timestep: TimeStep, mask: np.ndarray) -> None:
-        """Changes what the rule is about."""
+        """Applies the rule to the random actions."""
 
 
 class Rule(Random):
-    """Somebody with a rule for one side.
+    """A player with a rule for one side.
 
     Attributes:
-        side: True for wolves, False for all others, None for everybody.
-        moments: kinds of phases in which it names by rule.
+        side: True for wolves, False for all others, None for all players.
+        moments: kinds of phases with names by rule.
         whole: one name fills a ballot.
-        together: those of the side who act draw as one.
-        remembers: it needs boards that were replaced.
+        together: the acting seats of the side share their draws.
+        remembers: needs replaced boards.
     """
 
     no_memory = (*Random.no_memory, "_kinds", "_ruled", "_count", "_wanted")
@@ -133,25 +136,19 @@ class Rule(Random):
         )
 
     def lead(self, timestep: TimeStep) -> np.ndarray:
-        """Who follows the rule now: (W, A) bool."""
+        """Seats that follow the rule now: (W, A) bool."""
         acting = timestep.acting
         return acting if self.side is None else acting & (self._pack.wolf == self.side)
 
     def want(self, timestep: TimeStep, ours: np.ndarray, wanted: np.ndarray) -> None:
-        """Writes whom each seat of `ours` (W, A) would name, if it may: `wanted` (W, A, A) bool."""
+        """Writes the names that each seat of `ours` (W, A) would give: `wanted` (W, A, A) bool."""
         wanted[:] = True
 
     def say(self, timestep: TimeStep, ours: np.ndarray, word: np.ndarray) -> None:
-        """Makes those of `ours` (W, A) who may speak say a word, and claim nothing.
-
-        Args:
-            timestep: the current one.
-            ours: (W, A) bool.
-            word: (L,) symbols, or (W, A, L).
-        """
+        """Makes the speaking seats of `ours` (W, A) bool say a word, (L,) or (W, A, L), without a claim."""
         mask: Any = timestep.action_mask
-        speaking = ours & mask["action"][:, :, -1]  # all symbols are legal, or none but the first
+        speaking = ours & mask["action"][:, :, -1]  # all symbols are legal, or only the first
         first, length = self._settings.names, word.shape[-1]
-        said = self._action[:, :, first:]
-        said[speaking, :length] = word if word.ndim == 1 else word[speaking]
-        said[speaking, length:] = 0
+        words = self._action[:, :, first:]
+        words[speaking, :length] = word if word.ndim == 1 else word[speaking]
+        words[speaking, length:] = 0

@@ -1,4 +1,4 @@
-"""Scripted villagers: they agree on a lot, on a password, or know better (specification 11)."""
+"""Scripted villagers: a drawn lot, a password, an oracle (specification 11)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from interplay.worlds.werewolf.roles import WEREWOLF
 
 
 class CoordinatedLynch(Rule):
-    """Villagers: in talk everybody gives a random number; all execute the living player that the numbers add up to, counted round.
+    """Villagers announce random numbers and execute the living player at their sum, modulo the living.
 
-    One honest number makes the sum uniform, whatever wolves say.
+    One honest number makes the sum uniform, whatever wolves announce.
 
     Args:
-        by: what the number is: ``"target"``, the place among the living of whom one names, or ``"word"``, the first symbol.
+        by: ``"target"``: the number is the place among the living of the named seat; ``"word"``: the first symbol.
     """
 
     name = "coordinated_lynch"
@@ -38,7 +38,7 @@ class CoordinatedLynch(Rule):
         """Prepares for playing `world`.
 
         Raises:
-            UserError: if numbers are words, and too few symbols to number all players.
+            UserError: for numbers as words with too few symbols for all players.
         """
         super().start(world, seed)
         s = self._settings
@@ -57,7 +57,7 @@ class CoordinatedLynch(Rule):
 
 
 class Password(Rule):
-    """Villagers that always say one secret word, and name a living player that did not on the last public board, else any.
+    """Villagers that say a secret word and name living players that did not.
 
     Args:
         word: a symbol for all places or a symbol for each; None: a word drawn from the policy's seed.
@@ -81,10 +81,10 @@ class Password(Rule):
 
 
 class Oracle(Rule):
-    """Villagers that are told the roles, and execute the wolves together: what no honest player can beat. Random before.
+    """Villagers that know all roles and execute the wolves together: an upper bound for honest players.
 
     Args:
-        from_day: the day from which they know them; the first day is 1.
+        from_day: the day from which they know the roles; the first day is 1. They play at random before.
     """
 
     name = "oracle"

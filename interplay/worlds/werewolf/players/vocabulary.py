@@ -15,13 +15,12 @@ from interplay.worlds.werewolf.config import WerewolfSettings
 def find_word(
     settings: WerewolfSettings, given: int | Sequence[int] | str | None, seed: int, owner: str
 ) -> np.ndarray:
-    """A word as the settings have them: (L,) int16.
+    """A word as the settings define it: (L,) int16.
 
     Args:
-        settings: of the world.
         given: a symbol for all places, or a symbol for each; None draws a word.
-        seed: of the draw, which depends on nothing but it and the owner.
-        owner: whose word it is, for errors.
+        seed: of the draw, which depends only on it and the owner.
+        owner: name of the policy, for the draw and errors.
 
     Raises:
         UserError: if the word does not fit the settings.

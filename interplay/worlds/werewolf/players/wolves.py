@@ -1,4 +1,4 @@
-"""Scripted wolves, and whoever follows the crowd (specification 11)."""
+"""Scripted wolves, and players that follow the crowd (specification 11)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TALK_AND_VOTES = (PACK_TALK, KILL, PUBLIC_TALK, EXECUTION)
 
 
 class RandomTarget(Rule):
-    """Wolves: any legal name, also at talk, also of the pack by day; never a pass. A draw for each name of a ballot."""
+    """Wolves that draw each name of a ballot from all legal ones, the pack included, and never pass."""
 
     name = "random_target"
     moments = TALK_AND_VOTES
@@ -25,11 +25,11 @@ class RandomTarget(Rule):
 
 
 class StaticSignal(RandomTarget):
-    """Wolves that name as `RandomTarget` and always say the same word: the static that gives them away.
+    """Wolves that name as `RandomTarget` and always say the same word.
 
     Args:
-        word: a symbol for all places or a symbol for each; ``"seat"`` or ``"day"``: the number of the seat or of the day, counted
-            round, at all places; None: a word drawn from the policy's seed.
+        word: a symbol for all places or a symbol for each; ``"seat"`` or ``"day"``: that number, modulo the symbols, at all
+            places; None: a word drawn from the policy's seed.
     """
 
     name = "static_signal"
@@ -62,9 +62,9 @@ class MutedWolf(StaticSignal):
 
 
 class Unite(Rule):
-    """Wolves: at kill and execution all name one living player outside the pack, drawn together; talk at random.
+    """Wolves that agree on one living player outside the pack at kill and execution; random in talk.
 
-    The draw depends on the world, the episode and the step alone, not on where in a batch the wolves are.
+    The draw depends on the world, the episode and the step only.
     """
 
     name = "unite"
@@ -75,7 +75,7 @@ class Unite(Rule):
 
 
 class AvoidWolves(Unite):
-    """Wolves: each on its own names living players outside the pack, also by day and at talk. A draw for each name of a ballot."""
+    """Wolves that each draw names of living players outside the pack, in all phases."""
 
     name = "avoid_wolves"
     moments = TALK_AND_VOTES
@@ -84,9 +84,9 @@ class AvoidWolves(Unite):
 
 
 class Revenge(Rule):
-    """Wolves: at kill and execution, the living player outside the pack who named most of the pack in the last public talk.
+    """Wolves that vote for the living outsider that named most of the pack in the last public talk.
 
-    Every name of a ballot counts, dead mates' too. Ties are drawn by each on its own; without an accuser, any legal name.
+    Every name of a ballot counts, dead mates' too. Each seat breaks ties alone; without an accuser any legal name is drawn.
     """
 
     name = "revenge"
@@ -107,14 +107,14 @@ class Revenge(Rule):
 
 
 class Defend(Revenge):
-    """As `Revenge`, for who named other members of the pack: mates are defended, not oneself."""
+    """As `Revenge`, counting only accusations of other members of the pack."""
 
     name = "defend"
     others_only = True
 
 
 class Bandwagon(Rule):
-    """Everybody names the legal player who was named most on the last board that it saw; ties and no board: at random."""
+    """All players name the legal player named most on their last board; else at random."""
 
     name = "bandwagon"
     side: bool | None = None
@@ -138,16 +138,16 @@ class Bandwagon(Rule):
         )
 
     def _night(self, timestep: TimeStep) -> tuple[np.ndarray, np.ndarray]:
-        """Whose last board is the pack's, and what it shows."""
+        """Seats that last saw the pack's board, and that board."""
         seen = timestep.observation
         board = by_name(seen["pack_targets" if "pack_targets" in seen else "targets"], 3)
         return self._pack.wolf & self._memory.pack_spoke[:, None] & (not self.spares), board
 
 
 class MimicWolf(Bandwagon):
-    """Wolves that say the word that most players outside the pack said on the last public board, ties at random.
+    """Wolves that repeat the outsiders' commonest word on the last public board, ties at random.
 
-    They name the player outside the pack who was named most on it, ties and no board: at random among those.
+    They name the outsider named most on it; ties and no board: a random outsider.
     """
 
     name = "mimic_wolf"

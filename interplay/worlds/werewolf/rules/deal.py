@@ -11,7 +11,7 @@ from interplay.worlds.werewolf.state import IN_TABLE, NOBODY
 
 @phase
 def clear_table(state, rules, w):
-    """Nothing was said, nobody is dead."""
+    """Clears boards, deaths and phases."""
     room = state.room[w]
     room.day = 0
     room.row = 0
@@ -73,7 +73,7 @@ def clear_boards(state, rules, w):
 
 @phase
 def clear_tally(state, w):
-    """Nothing was counted."""
+    """Sets all counts to 0."""
     tally = state.tally[w]
     tally.suicide = 0.0
     tally.accord = 0.0
@@ -104,7 +104,7 @@ def clear_tally(state, w):
 
 @phase
 def deal_roles(state, rules, tables, w):
-    """A uniform permutation of the crew (Fisher and Yates), or the crew in its order, and who counts as what."""
+    """Deals a uniform permutation of the crew (Fisher and Yates), or the crew in order, and counts sides."""
     role, crew, room = state.role[w], tables.crew, state.room[w]
     begin = start(state.stream[w, 0], state.stream[w, 1], DEAL)
     for i in range(rules.players):

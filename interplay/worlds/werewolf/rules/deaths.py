@@ -9,7 +9,7 @@ from interplay.worlds.werewolf.state import BY_POISON, BY_SHOT, BY_TEETH, BY_VOT
 
 @phase
 def cause_of_death(ended_phase, eaten, resolver, i):
-    """What a seat dies of in the phase that was played."""
+    """The cause of a death in the phase that was played."""
     if ended_phase == LAST_SHOT:
         return BY_SHOT
     if ended_phase == POTIONS and i != eaten:
@@ -19,7 +19,7 @@ def cause_of_death(ended_phase, eaten, resolver, i):
 
 @phase
 def mark_dying(scratch, s, players, seat):
-    """Puts a seat on the list of those who die in this step, once."""
+    """Adds a seat to the deaths of this step, once."""
     dying = scratch.dying[s]
     count = dying[players]
     for k in range(count):
@@ -31,7 +31,7 @@ def mark_dying(scratch, s, players, seat):
 
 @phase
 def bury(state, rules, tables, scratch, s, w):
-    """Everybody on the list of the dying dies now."""
+    """Applies the deaths of this step."""
     room, dying = state.room[w], scratch.dying[s]
     if dying[rules.players] > 0:
         state.told[w] = True
@@ -54,8 +54,8 @@ def bury(state, rules, tables, scratch, s, w):
 
 
 @phase
-def tell_mediums(state, rules, tables, w, executed):
-    """Living mediums learn the species of who was executed."""
+def inform_mediums(state, rules, tables, w, executed):
+    """Gives living mediums the executed seat's species."""
     if not rules.private or executed == NOBODY:
         return
     species = tables.species[state.role[w, executed]]
@@ -66,7 +66,7 @@ def tell_mediums(state, rules, tables, w, executed):
 
 @phase
 def decide_winner(state, rules, w):
-    """The end test: no wolf is left, or as many wolves as humans; then the limit of days."""
+    """Ends the game when no wolf is left, at parity, or at the limit of days."""
     room = state.room[w]
     if room.wolves == 0:
         room.winner = VILLAGERS
@@ -79,13 +79,12 @@ def decide_winner(state, rules, w):
 
 @phase
 def end_everybody(state, rules, w):
-    """The game is over: all who did not end before end now."""
+    """Ends all seats that have not ended yet."""
     cut = state.room[w].cut
     for i in range(rules.players):
         fresh = not state.ended[w, i]
-        dies = (not rules.spectate) & (
-            not state.alive[w, i]
-        )  # in this very step: its own end, not the limit's
+        # A death in this step terminates, even at the limit.
+        dies = (not rules.spectate) & (not state.alive[w, i])
         state.terminated[w, i] = fresh & (dies | (not cut))
         state.truncated[w, i] = fresh & cut & (not dies)
         state.ended[w, i] = True
@@ -93,7 +92,7 @@ def end_everybody(state, rules, w):
 
 @phase
 def end_dead(state, rules, w):
-    """With dead = end_with_bootstrap: who died ends, a hunter once it was asked."""
+    """With dead = end_with_bootstrap: ends dead seats, hunters after their shot."""
     for i in range(rules.players):
         if not (state.alive[w, i] or state.ended[w, i] or state.owed[w, i]):
             state.terminated[w, i] = True

@@ -1,7 +1,7 @@
-"""The random streams of a game: each a function of (seed of the world, episode, stream, number of the draw) alone.
+"""The random streams of a game, functions of world's seed, episode, stream and draw number.
 
-So a tie never shifts what is dealt, an illegal choice never shifts a tie, and a world's game is the same in every batch. The
-number of a draw is made of the step, or of the step and the seat.
+So ties, deals and illegal choices never shift each other, and a world's game is the same in every batch. A draw's number is made of
+the step, or of the step and the seat.
 """
 
 import numpy as np
@@ -15,5 +15,5 @@ _APART = np.uint64(0xD1B54A32D192ED03)
 
 @wrapping
 def start(seed, episode, stream):
-    """Where a stream's counter starts."""
+    """The start of a stream's counter."""
     return episode_start(seed ^ (np.uint64(stream) * _APART), episode)

@@ -1,4 +1,4 @@
-"""The walk through the table of phases, and the seats that act in the phase that is reached."""
+"""The walk through the table of phases, and the acting seats of each phase."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.phases import EXECUTED, LAST_SHOT, POTIONS
@@ -9,8 +9,8 @@ from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, SHOT_STAGE
 
 
 @phase
-def walk_on(state, rules, tables, w):
-    """To the next round or row that is held and in which somebody acts; a table without one cuts the game."""
+def advance_row(state, rules, tables, w):
+    """Goes to the next round or row with actors."""
     room = state.room[w]
     room.stage = IN_TABLE
     room.revotes = 0
@@ -28,15 +28,15 @@ def next_row(rules, row):
 
 @phase
 def find_row(state, rules, tables, w):
-    """From the row that is reached, to the first one that is held and in which somebody acts."""
+    """Goes to the next row that is played today and has actors; else cuts the game."""
     room = state.room[w]
-    for _ in range((rules.days + 1) * rules.rows):  # once around on every day to the last
+    for _ in range((rules.days + 1) * rules.rows):  # once around for every day left
         row = room.row
         held = room.day != tables.except_day[row]
         held = held and (tables.only_day[row] == ANY_DAY or tables.only_day[row] == room.day)
         if not held and tables.resolver[row] == EXECUTED:
             room.day += 1  # a day without a vote passes too
-        if held and tables.rounds[row] > 0 and ask_row(state, rules, tables, w, row):
+        if held and tables.rounds[row] > 0 and set_actors(state, rules, tables, w, row):
             room.phase = tables.phase[row]
             return
         room.row = next_row(rules, row)
@@ -46,14 +46,14 @@ def find_row(state, rules, tables, w):
 
 
 @phase
-def ask_row(state, rules, tables, w, row):
-    """Sets who acts in a row, and as what; whether anybody does."""
+def set_actors(state, rules, tables, w, row):
+    """Sets the abilities and acting seats of a row; returns whether any seat acts."""
     role, alive, ability, acting = state.role[w], state.alive[w], state.ability[w], state.acting[w]
     count = 0
     for i in range(rules.players):
         found = tables.ability[row, role[i]] * alive[i]
         if rules.private:
-            found = without_nothing(state, rules, w, i, found)
+            found = drop_useless(state, rules, w, i, found)
         ability[i] = found
         acting[i] = found != NONE
         count += found != NONE
@@ -61,8 +61,8 @@ def ask_row(state, rules, tables, w, row):
 
 
 @phase
-def without_nothing(state, rules, w, i, ability):
-    """The ability, or NONE where it finds nobody."""
+def drop_useless(state, rules, w, i, ability):
+    """The ability, or NONE if it has no target."""
     if ability != DIVINE and ability != GUARD:
         return ability
     found = False
@@ -76,24 +76,24 @@ def without_nothing(state, rules, w, i, ability):
 
 @phase
 def can_divine(state, w, i, j):
-    """Living others whose species the seer does not know."""
+    """Whether j is a living other seat of unknown species."""
     return j != i and state.alive[w, j] and state.known[w, i, j] == NOBODY
 
 
 @phase
 def can_guard(state, rules, w, i, j):
-    """Living players, by the rules for oneself and for whom one guarded last."""
+    """Whether the guard i may guard j."""
     if not state.alive[w, j] or (j == i and not rules.guard_self):
         return False
     return rules.guard_repeat or state.guarded[w, i] != j
 
 
-# -- moments that have no row -----------------------------------------------------------------------------------------
+# -- phases without a row ---------------------------------------------------------------------------------------------
 
 
 @phase
-def ask_witches(state, rules, w):
-    """Sets who brews this night; whether anybody does."""
+def set_brewers(state, rules, w):
+    """Sets the witches that can act this night; returns whether any can."""
     wakes = False
     for i in range(rules.players):
         brews = can_brew(state, w, i)
@@ -109,7 +109,7 @@ def ask_witches(state, rules, w):
 
 @phase
 def can_brew(state, w, i):
-    """Whether a seat has a potion that somebody can be given."""
+    """Whether a seat has a usable potion."""
     if state.role[w, i] != WITCH or not state.alive[w, i]:
         return False
     heals = state.potions[w, i, HEAL] and state.room[w].victim != NOBODY
@@ -117,8 +117,8 @@ def can_brew(state, w, i):
 
 
 @phase
-def ask_hunter(state, rules, w):
-    """Sets the first hunter who is still to be asked as the one who acts."""
+def set_shooter(state, rules, w):
+    """Sets the first pending hunter as the acting seat."""
     room = state.room[w]
     room.stage = SHOT_STAGE
     room.phase = LAST_SHOT
@@ -132,8 +132,8 @@ def ask_hunter(state, rules, w):
 
 
 @phase
-def ask_nobody(state, rules, w):
-    """In a world that is over."""
+def clear_actors(state, rules, w):
+    """Clears abilities and acting seats of a world that is over."""
     for i in range(rules.players):
         state.ability[w, i] = NONE
         state.acting[w, i] = False

@@ -1,4 +1,4 @@
-"""The night: look, guard, attack, brew, and the deaths at dawn (specification 16.3)."""
+"""The night: divine, guard, attack, brew, and the deaths at dawn (specification 16.3)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD
@@ -10,7 +10,7 @@ HEAL, POISON = 0, 1
 
 @phase
 def divine(state, rules, tables, scratch, s, w):
-    """Seers learn the species of whom they named, also if it dies this night."""
+    """Gives seers the species of the seat they named, also if it dies this night."""
     for i in range(rules.players):
         name = scratch.ballots[s, i, 0]
         if state.ability[w, i] == DIVINE and name != NOBODY:
@@ -19,7 +19,7 @@ def divine(state, rules, tables, scratch, s, w):
 
 @phase
 def guard(state, rules, scratch, s, w, victim):
-    """Guards stand before whom they named; returns the victim, or NOBODY if somebody stood there."""
+    """Stores the guarded seats; returns the victim, or NOBODY if it was guarded."""
     for i in range(rules.players):
         if state.ability[w, i] == GUARD:
             name = scratch.ballots[s, i, 0]
@@ -31,7 +31,7 @@ def guard(state, rules, scratch, s, w, victim):
 
 @phase
 def look_at_victim(state, rules, w):
-    """Witches who can still heal see whom the pack attacked."""
+    """Shows the attacked seat to witches that can heal."""
     victim = state.room[w].victim
     if victim == NOBODY:
         return
@@ -42,7 +42,7 @@ def look_at_victim(state, rules, w):
 
 @phase
 def brew(state, rules, scratch, s, w):
-    """Witches heal the victim or poison somebody; the poisoned are marked as dying."""
+    """Applies the witches' potions: heals the victim, or marks a poisoned seat as dying."""
     room = state.room[w]
     victim = room.victim
     for i in range(rules.players):
@@ -65,7 +65,7 @@ def brew(state, rules, scratch, s, w):
 
 @phase
 def break_dawn(state, rules, scratch, s, w):
-    """The victim, if there still is one, is marked as dying."""
+    """Marks the remaining victim as dying."""
     room = state.room[w]
     room.eaten = room.victim
     if room.victim != NOBODY:

@@ -1,4 +1,4 @@
-"""The settings as kernels read them: numbers, and the small tables of phases, roles and words."""
+"""The settings as kernels read them: numbers, and small tables of phases, roles and words."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ANY_DAY = -1
 
 
 class Rules(NamedTuple):
-    """Settings as numbers; choices as above."""
+    """Settings as numbers; enumerations as above."""
 
     players: int  # n
-    dealt: bool  # roles to seats anew in every game
+    dealt: bool  # roles are dealt anew in every game
     names: int  # b
     depth: int  # k
     duplicates: bool
@@ -39,20 +39,20 @@ class Rules(NamedTuple):
     self_vote: bool
     days: int
     by_rank: bool
-    absent: int  # place of a player who is not on the ballot
+    absent: int  # place of a player not on the ballot
     spectate: bool
     board: int
     reveal: bool
     show_pack: bool
     arm: int
     history: int
-    private: bool  # some role is told something of its own
+    private: bool  # a role has private information
     keep_terms: bool
     guard_self: bool
     guard_repeat: bool
     hunter_pass: bool
     rows: int  # of the table of phases
-    games: int  # recorded games that words are replayed from
+    games: int  # recorded games for replayed words
     reward_day: float
     reward_death: float
     reward_accord: float
@@ -62,7 +62,7 @@ class Rules(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Tables that every world of the batch shares. P rows of phases, R roles, L places of a word."""
+    """Tables shared by all worlds. P rows of phases, R roles, L places of a word."""
 
     phase: np.ndarray  # (P,) uint8, number of the phase
     rounds: np.ndarray  # (P,) uint8
@@ -71,15 +71,15 @@ class Tables(NamedTuple):
     only_day: np.ndarray  # (P,) int16, or -1
     except_day: np.ndarray  # (P,) int16, or -1
     ability: np.ndarray  # (P, R) uint8
-    form: np.ndarray  # (P,) int16, equal for rows whose masks are equal; -1 where masks have to be made anew
-    talks: np.ndarray  # (phases,) bool, by number: public talk, which a vote may be compared with
+    form: np.ndarray  # (P,) int16, equal for rows with equal masks; -1 if masks must be recomputed
+    talks: np.ndarray  # (phases,) bool, by number: public talk, with which votes are compared
     team: np.ndarray  # (R,) uint8
     counts_as: np.ndarray  # (R,) uint8
     species: np.ndarray  # (R,) int8
     knows_pack: np.ndarray  # (R,) bool
-    crew: np.ndarray  # (A,) uint8, the roles that are dealt
+    crew: np.ndarray  # (A,) uint8, the dealt roles
     symbols: np.ndarray  # (L,) int16, choices at each place of a word
-    marginal: np.ndarray  # (L, most symbols) float64, cumulative, for words drawn anew
+    marginal: np.ndarray  # (L, most symbols) float64, cumulative, for resampled words
     replay: np.ndarray  # (G, D, phases, A, L) int16, words of recorded games
     logarithm: np.ndarray  # (A b + 1,) float64: log of a count, 0 for 0
 
@@ -118,7 +118,7 @@ def rules_of(s: WerewolfSettings) -> np.ndarray:
 
 
 def tables_of(s: WerewolfSettings) -> Tables:
-    """The tables; words drawn anew are uniform and there are no games to replay until somebody gives them."""
+    """The tables; resampled words are uniform and there are no games to replay until they are set."""
     rows, names = s.table, phase_names(s.rows)
     symbols = np.array(s.symbols, np.int16)
     counts = np.arange(s.n_players * s.names + 1, dtype=np.float64)
@@ -147,21 +147,21 @@ def tables_of(s: WerewolfSettings) -> Tables:
 
 
 def uniform_marginal(symbols: np.ndarray) -> np.ndarray:
-    """(L, most) cumulative probabilities of uniform symbols; 1 behind the last symbol of a place."""
+    """(L, most) cumulative probabilities of uniform symbols; 1 after a place's last symbol."""
     most = int(symbols.max()) if len(symbols) else 1
     return np.minimum(np.arange(1, most + 1) / np.maximum(symbols, 1)[:, None], 1.0).reshape(-1, most)
 
 
 def _form(row: Any, rows: Any, s: WerewolfSettings) -> int:
-    """The first row with the same masks: of the same roles, that name the same players."""
+    """The first row with the same masks."""
     own = _names_by_role(row, s)
     if set(own) & {"divine", "guard"}:
-        return -1  # these depend on more than who lives
+        return -1  # these depend on more than the living seats
     return next(k for k, other in enumerate(rows) if _names_by_role(other, s) == own)
 
 
 def _names_by_role(row: Any, s: WerewolfSettings) -> list[str]:
-    """Whom each role of the line-up may name in a row, as the ability that stands for it."""
+    """The ability that determines each role's legal names in a row."""
     plain = s.allow_self_vote and not s.allow_abstain
     same = {"attack": "speak_in_pack"} | ({"vote": "speak"} if plain else {})
     abilities = [ABILITIES[_ability(row, role)] for role in s.roles_in_play]

@@ -10,7 +10,7 @@ DAY, DEATH, ACCORD, TEAM, WASTED = range(5)
 
 @phase
 def pay(state, rules, w, i, term, amount):
-    """Adds to a player's reward, and to that part of it where parts are kept."""
+    """Adds to a seat's reward, and to its term if terms are kept."""
     state.reward[w, i] += np.float32(amount)
     if rules.keep_terms:
         state.terms[w, i, term] += np.float32(amount)
@@ -18,7 +18,7 @@ def pay(state, rules, w, i, term, amount):
 
 @phase
 def charge_accord(state, rules, scratch, s, w, ability, chosen):
-    """Charges the voters who did not name the chosen player; returns the share of voters who did."""
+    """Charges voters that did not name the chosen player; returns the share that did."""
     ballots = scratch.ballots[s]
     agreeing, voters = 0, 0
     for i in range(rules.players):
@@ -36,7 +36,7 @@ def charge_accord(state, rules, scratch, s, w, ability, chosen):
 
 @phase
 def place_on(ballot, names, chosen):
-    """Index of the first mention on the whole ballot; `names` where there is none."""
+    """Index of the first mention on the ballot; `names` if there is none."""
     place = names
     for slot in range(names - 1, -1, -1):
         place = slot if ballot[slot] == chosen else place
@@ -45,7 +45,7 @@ def place_on(ballot, names, chosen):
 
 @phase
 def charge_day(state, rules, w, wasted):
-    """Charges the living when a vote is concluded, once more where it chose nobody."""
+    """Charges the living after a vote, once more if it chose nobody."""
     for i in range(rules.players):
         pay(state, rules, w, i, DAY, rules.reward_day if state.alive[w, i] else 0.0)
     if wasted and rules.reward_wasted != 0.0:
@@ -55,7 +55,7 @@ def charge_day(state, rules, w, wasted):
 
 @phase
 def settle_teams(state, rules, tables, w):
-    """Victory and loss, the dead included; who ended with its death finds the result in `late`."""
+    """Pays victory and loss, also to the dead; seats that ended earlier get it in `late`."""
     winner = state.room[w].winner
     if winner == NOBODY:
         return

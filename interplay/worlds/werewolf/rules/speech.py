@@ -1,4 +1,4 @@
-"""From actions to ballots and boards: illegal names are replaced, arms act on what is shown, boards are written."""
+"""From actions to ballots and boards: illegal names are replaced, arms alter boards, boards are written."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from interplay.worlds.werewolf.state import NOBODY
 
 
 @phase
-def hear(state, sight, rules, scratch, action, s, w):
-    """Reads every ballot into `scratch.ballots`; an illegal name becomes a uniform legal one and is counted (specification 1)."""
+def read_ballots(state, sight, rules, scratch, action, s, w):
+    """Reads ballots into `scratch.ballots`; illegal names become uniform legal ones and are counted (specification 1)."""
     n, names = rules.players, rules.names
     ballots, mask, acting = scratch.ballots[s], sight.mask[w], state.acting[w]
     for i in range(n):
@@ -27,13 +27,13 @@ def hear(state, sight, rules, scratch, action, s, w):
             name = action[w, i, slot]
             if acting[i] and not mask[i, name]:
                 name = replace_name(state, rules, mask, w, i, slot)
-            # Without a branch: who acts is hard to foresee.
+            # Without a branch, because acting seats are hard to predict.
             ballots[i, slot] = name if acting[i] & (name < n) else NOBODY
 
 
 @phase
 def replace_name(state, rules, mask, w, i, slot):
-    """A uniform legal name in the place of an illegal one."""
+    """A uniform legal name."""
     state.tally[w].illegal += 1
     begin = start(state.stream[w, 0], state.stream[w, 1], ILLEGAL)
     number = (state.stream[w, 2] * np.uint64(rules.players) + np.uint64(i)) * np.uint64(rules.names)
@@ -42,7 +42,7 @@ def replace_name(state, rules, mask, w, i, slot):
 
 @phase
 def pick_legal(begin, number, mask, count):
-    """A uniform choice among the legal ones of the first `count`."""
+    """A uniform legal choice among the first `count`."""
     legal = 0
     for choice in range(count):
         legal += mask[choice]
@@ -56,13 +56,13 @@ def pick_legal(begin, number, mask, count):
 
 @phase
 def speaks(ability):
-    """Whether what a seat does stands on a board."""
+    """Whether the ability writes to a board."""
     return (ability >= SPEAK) & (ability <= VOTE)
 
 
 @phase
 def write_board(state, rules, tables, scratch, action, targets, words, s, w):
-    """What this phase's audience sees of it."""
+    """Writes this phase's board."""
     hides = rules.arm == TARGETS_OFF and tables.resolver[state.room[w].row] == TALKED
     write_names(state.ability[w], scratch.ballots[s], targets[w], rules, hides)
     write_words(state, rules, tables, scratch, action, words[w], s, w)
@@ -78,7 +78,7 @@ def write_names(ability, ballots, board, rules, hides):
 
 @phase
 def write_words(state, rules, tables, scratch, action, board, s, w):
-    """Words as they are shown, after the experiment's arm (specification 18)."""
+    """Writes the words, altered by the experiment's arm (specification 18)."""
     ability, length, names = state.ability[w], rules.length, rules.names
     for i in range(rules.players):
         shown = speaks(ability[i])
@@ -100,7 +100,7 @@ def write_words(state, rules, tables, scratch, action, board, s, w):
 
 @phase
 def shuffle_words(state, rules, scratch, board, s, w):
-    """Permutes the words among those who spoke, anew in every phase."""
+    """Permutes the words of the speakers, anew in every phase."""
     speakers, count = scratch.speakers[s], 0
     for i in range(rules.players):
         if speaks(state.ability[w, i]):
@@ -117,7 +117,7 @@ def shuffle_words(state, rules, scratch, board, s, w):
 
 @phase
 def draw_words(state, rules, tables, board, w):
-    """Draws every symbol from the marginal that the world was given."""
+    """Draws every symbol from the world's marginal."""
     begin = start(state.stream[w, 0], state.stream[w, 1], ARMS)
     for i in range(rules.players):
         if not speaks(state.ability[w, i]):
@@ -133,7 +133,7 @@ def draw_words(state, rules, tables, board, w):
 
 @phase
 def replay_words(state, rules, tables, board, w):
-    """Takes the words of a recorded game, drawn once for the episode, at the same day, phase and seat."""
+    """Copies the words of a recorded game, drawn once per episode, at the same day, phase and seat."""
     if rules.games == 0:
         return
     begin = start(state.stream[w, 0], state.stream[w, 1], ARMS)
@@ -148,7 +148,7 @@ def replay_words(state, rules, tables, board, w):
 
 @phase
 def remember_board(state, rules, w):
-    """Puts the public board at the front of the history."""
+    """Adds the public board to the front of the history."""
     room = state.room[w]
     past_targets, past_signals = state.past_targets[w], state.past_signals[w]
     for k in range(rules.history - 1, 0, -1):

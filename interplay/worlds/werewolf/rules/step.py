@@ -1,4 +1,4 @@
-"""One phase of every world: ballots and words are read, shown and counted; players may die; the next phase is reached."""
+"""One phase of every world: ballots, boards, counts, deaths, and the walk to the next phase."""
 
 import numpy as np
 
@@ -12,24 +12,24 @@ from interplay.worlds.werewolf.rules.deaths import (
     decide_winner,
     end_dead,
     end_everybody,
+    inform_mediums,
     mark_dying,
-    tell_mediums,
 )
-from interplay.worlds.werewolf.rules.flow import ask_hunter, ask_nobody, ask_witches, find_row, walk_on
+from interplay.worlds.werewolf.rules.flow import advance_row, clear_actors, find_row, set_brewers, set_shooter
 from interplay.worlds.werewolf.rules.night import break_dawn, brew, divine, guard, look_at_victim
 from interplay.worlds.werewolf.rules.rewards import charge_accord, charge_day, settle_teams
 from interplay.worlds.werewolf.rules.speech import (
-    hear,
+    read_ballots,
     remember_board,
     write_board,
 )
 from interplay.worlds.werewolf.rules.tally import (
+    add_count,
+    add_drift,
+    add_execution,
+    add_kill,
+    add_suicides,
     compare_with_talk,
-    note_count,
-    note_drift,
-    note_execution,
-    note_kill,
-    note_suicides,
 )
 from interplay.worlds.werewolf.rules.votes import (
     call_revote,
@@ -42,12 +42,12 @@ from interplay.worlds.werewolf.rules.votes import (
 from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, POTIONS_STAGE, REVOTE, SHOT_STAGE
 
 _ONE = np.uint64(1)
-AGAIN = NOBODY - 1  # a vote chose nobody yet: the tied are voted on again
+AGAIN = NOBODY - 1  # the vote is tied and repeated
 
 
 @kernel
 def step_worlds(state, sight, table, tables, scratch, action, s, first_world, end_world):
-    """One phase of every world of the range that is not over, and what is seen after it."""
+    """Plays and observes one phase of every world of the range that is not over."""
     rules = table[0]
     for w in range(first_world, end_world):
         if state.told[w]:
@@ -63,7 +63,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
         room.ended_day = room.day
         room.chosen = NOBODY
         room.tied = False
-        hear(state, sight, rules, scratch, action, s, w)
+        read_ballots(state, sight, rules, scratch, action, s, w)
         goes_on = True
         if room.stage == POTIONS_STAGE:
             brew(state, rules, scratch, s, w)
@@ -74,7 +74,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
             goes_on = play_row(state, rules, tables, scratch, action, s, w)
         if goes_on:
             bury(state, rules, tables, scratch, s, w)
-            go_on(state, rules, tables, w)
+            finish_phase(state, rules, tables, w)
         if not rules.spectate and state.told[w] and not room.over:
             end_dead(state, rules, w)
         show_boards(state, sight, rules, w, room.ended_phase)
@@ -83,7 +83,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
 
 @kernel
 def begin_worlds(state, sight, table, tables, which, first_world, end_world):
-    """Starts the games of the worlds in `which`; `look_at_worlds` shows them."""
+    """Starts the games of the worlds in `which`; `look_at_worlds` writes the observations."""
     rules = table[0]
     for w in range(first_world, end_world):
         if which[w]:
@@ -95,21 +95,21 @@ def begin_worlds(state, sight, table, tables, which, first_world, end_world):
 
 @kernel
 def look_at_worlds(state, sight, table, tables, scratch, which, s, first_world, end_world):
-    """Makes everything that is seen of the worlds in `which` anew from the state."""
+    """Recomputes the observations of the worlds in `which`."""
     rules = table[0]
     for w in range(first_world, end_world):
         if not which[w]:
             continue
         show_pack(state, sight, rules, tables, w)
         room = state.room[w]
-        for number in (room.public_phase, room.pack_phase, room.block_phase):  # the last one on top
+        for number in (room.public_phase, room.pack_phase, room.block_phase):  # the last one overwrites
             show_boards(state, sight, rules, w, number)
         write_masks(state, sight, rules, tables, scratch, s, w, True)
 
 
 @phase
 def play_row(state, rules, tables, scratch, action, s, w):
-    """A row of the table, or a revote; returns whether the game goes on to the next phase."""
+    """Plays a row of the table, or a revote; returns whether the phase is finished."""
     room = state.room[w]
     resolver, public = tables.resolver[room.row], tables.audience[room.row] != PACK
     if resolver == EXECUTED and room.stage == IN_TABLE:
@@ -134,15 +134,15 @@ def play_row(state, rules, tables, scratch, action, s, w):
 
 @phase
 def resolve_kill(state, rules, tables, scratch, s, w):
-    """Looks, guards, counts the attack; the victim dies now, or after a witch was asked."""
+    """Resolves the night: the victim dies now, or after a witch's choice."""
     room = state.room[w]
     if rules.private:
         divine(state, rules, tables, scratch, s, w)
     voters = count_ballots(state, rules, scratch, s, w, ATTACK)
     best, sharing = find_top(rules, scratch, s)
     second = find_second(rules, scratch, s, best, sharing)
-    note_count(state, rules, tables, scratch, s, w, voters, best, second)
-    note_kill(state, rules, scratch, s, w, ATTACK)
+    add_count(state, rules, tables, scratch, s, w, voters, best, second)
+    add_kill(state, rules, scratch, s, w, ATTACK)
     victim = NOBODY
     if sharing > 0:
         victim = np.int64(draw_among(state, scratch, s, w, sharing))
@@ -155,7 +155,7 @@ def resolve_kill(state, rules, tables, scratch, s, w):
         victim = guard(state, rules, scratch, s, w, victim)
     room.victim = victim
     state.told[w] = True
-    if rules.private and ask_witches(state, rules, w):
+    if rules.private and set_brewers(state, rules, w):
         room.stage = POTIONS_STAGE
         look_at_victim(state, rules, w)
         return False
@@ -165,12 +165,12 @@ def resolve_kill(state, rules, tables, scratch, s, w):
 
 @phase
 def resolve_execution(state, rules, tables, scratch, s, w):
-    """Counts the votes; somebody dies, nobody does, or the tied are voted on again."""
+    """Counts the votes: an execution, none, or a revote."""
     room = state.room[w]
     voters = count_ballots(state, rules, scratch, s, w, VOTE)
     best, sharing = find_top(rules, scratch, s)
     second = find_second(rules, scratch, s, best, sharing)
-    note_count(state, rules, tables, scratch, s, w, voters, best, second)
+    add_count(state, rules, tables, scratch, s, w, voters, best, second)
     chosen = choose_execution(state, rules, scratch, s, w, best, sharing)
     room.tied = sharing > 1
     if chosen == AGAIN:
@@ -187,17 +187,17 @@ def resolve_execution(state, rules, tables, scratch, s, w):
         mark_dying(scratch, s, rules.players, chosen)
         if rules.history > 0:
             state.past_chosen[w, 0] = chosen
-    note_suicides(state, rules, scratch, s, w, voters)
-    note_drift(state, rules, scratch, s, w)
-    note_execution(state, tables, w, chosen)
-    tell_mediums(state, rules, tables, w, chosen)
+    add_suicides(state, rules, scratch, s, w, voters)
+    add_drift(state, rules, scratch, s, w)
+    add_execution(state, tables, w, chosen)
+    inform_mediums(state, rules, tables, w, chosen)
     room.executed = chosen
     return True
 
 
 @phase
 def shoot(state, rules, scratch, s, w):
-    """A dying hunter's shot."""
+    """Applies a dying hunter's shot."""
     room = state.room[w]
     name = scratch.ballots[s, room.shooter, 0]
     room.chosen = name
@@ -210,11 +210,11 @@ def shoot(state, rules, scratch, s, w):
 
 
 @phase
-def go_on(state, rules, tables, w):
-    """Asks the next dying hunter, or ends the phase: the day passes, the end is tested, the walk goes on."""
+def finish_phase(state, rules, tables, w):
+    """Lets the next dying hunter act, or ends the phase: day, end test, next row."""
     room = state.room[w]
     if room.shots > 0:
-        ask_hunter(state, rules, w)
+        set_shooter(state, rules, w)
         return
     resolver = tables.resolver[room.row]
     if resolver == EXECUTED:
@@ -222,9 +222,9 @@ def go_on(state, rules, tables, w):
     if resolver != TALKED:
         decide_winner(state, rules, w)
     if not room.over:
-        walk_on(state, rules, tables, w)
+        advance_row(state, rules, tables, w)
     if room.over:
         settle_teams(state, rules, tables, w)
         end_everybody(state, rules, w)
-        ask_nobody(state, rules, w)
+        clear_actors(state, rules, w)
         state.told[w] = True

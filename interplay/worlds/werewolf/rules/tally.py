@@ -1,4 +1,4 @@
-"""Counts for the metrics (specification 10), as sums and counts over the episode."""
+"""Sums and counts over the episode for the metrics (specification 10)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.roles import VOTE, WEREWOLF, WOLF
@@ -8,8 +8,8 @@ from interplay.worlds.werewolf.state import NOBODY
 
 
 @phase
-def note_count(state, rules, tables, scratch, s, w, voters, best, second):
-    """Of every count: margin, entropy of the counted names."""
+def add_count(state, rules, tables, scratch, s, w, voters, best, second):
+    """Of every count: the margin, and the entropy of the counted names."""
     tally, votes = state.tally[w], scratch.votes[s]
     tally.counted += 1
     if voters > 0:
@@ -24,8 +24,8 @@ def note_count(state, rules, tables, scratch, s, w, voters, best, second):
 
 
 @phase
-def note_kill(state, rules, scratch, s, w, ability):
-    """Of every kill: whether the pack named more than one player first."""
+def add_kill(state, rules, scratch, s, w, ability):
+    """Of every kill: whether the pack's first names differ."""
     tally = state.tally[w]
     tally.kills += 1
     named, split = NOBODY, False
@@ -38,8 +38,8 @@ def note_kill(state, rules, scratch, s, w, ability):
 
 
 @phase
-def note_suicides(state, rules, scratch, s, w, voters):
-    """Of every execution: the share of voters who named themselves first, and wolves' votes on wolves."""
+def add_suicides(state, rules, scratch, s, w, voters):
+    """Of every execution: the share of self-votes by first name, and wolves' votes on wolves."""
     tally, ballots, role, ability = state.tally[w], scratch.ballots[s], state.role[w], state.ability[w]
     suicides, wolf_votes, busses = 0, 0, 0
     for i in range(rules.players):
@@ -56,8 +56,8 @@ def note_suicides(state, rules, scratch, s, w, voters):
 
 
 @phase
-def note_execution(state, tables, w, chosen):
-    """Of every concluded execution: whether somebody was chosen, and a wolf."""
+def add_execution(state, tables, w, chosen):
+    """Of every concluded execution: whether it chose a seat, and a wolf."""
     tally = state.tally[w]
     tally.executions += 1
     if chosen != NOBODY:
@@ -67,9 +67,9 @@ def note_execution(state, tables, w, chosen):
 
 @phase
 def compare_with_talk(state, rules, tables, scratch, s, w):
-    """Of every execution after a public talk: how votes differ from what was said (first names; whole ballots for b > 1).
+    """Compares votes with the talk before them, by first names, and by whole ballots for b > 1.
 
-    The public board still is the talk's. A voter who names nobody differs from one who names somebody.
+    The public board still is the talk's. A voter naming nobody differs from one that names a seat.
     """
     room = state.room[w]
     if room.public_phase == NOBODY or rules.arm == TARGETS_OFF:
@@ -93,7 +93,7 @@ def compare_with_talk(state, rules, tables, scratch, s, w):
         switched += switches
         leads = switches & (name != NOBODY)
         followed += leads
-        follows += leads * (voted[max(name, 0)] - 1)  # but for its own vote
+        follows += leads * (voted[max(name, 0)] - 1)  # without its own vote
     if voters == 0:
         return
     tally.compared += 1
@@ -111,16 +111,16 @@ def compare_with_talk(state, rules, tables, scratch, s, w):
 
 @phase
 def count_first_names(state, rules, scratch, s, w):
-    """How often everybody is named first, in the talk and now; names of nobody are left out."""
+    """Counts each seat's first mentions in the talk and in the vote."""
     spoken, voted, talk = scratch.talked[s], scratch.votes[s], state.public_targets[w]
     talks, votes = 0, 0
     for j in range(rules.players):
         spoken[j] = voted[j] = 0
     for i in range(rules.players):
-        name, heard = scratch.ballots[s, i, 0], talk[i, 0]
-        counts, counted = (state.ability[w, i] == VOTE) & (name != NOBODY), heard != NOBODY
+        name, before = scratch.ballots[s, i, 0], talk[i, 0]
+        counts, counted = (state.ability[w, i] == VOTE) & (name != NOBODY), before != NOBODY
         voted[max(name, 0)] += counts
-        spoken[max(heard, 0)] += counted
+        spoken[max(before, 0)] += counted
         votes += counts
         talks += counted
     return talks, votes
@@ -128,7 +128,7 @@ def count_first_names(state, rules, scratch, s, w):
 
 @phase
 def compare_ballots(state, rules, scratch, s, w, voters):
-    """Mean change of a voter's ballot from talk to vote: of places, of the number of repeated names, of the set of names."""
+    """Mean change of ballots from talk to vote: places, number of repeated names, set of names."""
     tally, ballots, talk, b = state.tally[w], scratch.ballots[s], state.public_targets[w], rules.names
     for i in range(rules.players):
         if state.ability[w, i] != VOTE:
@@ -147,7 +147,7 @@ def compare_ballots(state, rules, scratch, s, w, voters):
 
 @phase
 def count_names(ballot, names):
-    """Places of a ballot at which somebody is named."""
+    """The number of names on a ballot."""
     found = 0
     for slot in range(names):
         found += ballot[slot] != NOBODY
@@ -156,7 +156,7 @@ def count_names(ballot, names):
 
 @phase
 def count_distinct(ballot, names):
-    """Different players on a ballot."""
+    """The number of distinct names on a ballot."""
     found = 0
     for slot in range(names):
         found += ballot[slot] != NOBODY and is_first_mention(ballot, slot)
@@ -165,7 +165,7 @@ def count_distinct(ballot, names):
 
 @phase
 def count_shared(ballot, other, names):
-    """Different players on both ballots."""
+    """The number of distinct names on both ballots."""
     found = 0
     for slot in range(names):
         if ballot[slot] != NOBODY and is_first_mention(ballot, slot):
@@ -177,8 +177,8 @@ def count_shared(ballot, other, names):
 
 
 @phase
-def note_drift(state, rules, scratch, s, w):
-    """Of everybody who votes in two executions running: the share of places of the ballot that changed."""
+def add_drift(state, rules, scratch, s, w):
+    """The share of a ballot's places that changed since the last execution, for voters in both."""
     tally, ballots, last, b = state.tally[w], scratch.ballots[s], state.last_votes[w], rules.names
     first = tally.executions == 0
     places, voters = 0, 0

@@ -17,7 +17,7 @@ from interplay.worlds.werewolf.state import NOBODY
 
 @phase
 def is_first_mention(ballot, slot):
-    """Whether a name did not stand before on the ballot."""
+    """Whether a name does not occur earlier on the ballot."""
     new = True
     for earlier in range(slot):
         new = new and ballot[earlier] != ballot[slot]
@@ -26,7 +26,7 @@ def is_first_mention(ballot, slot):
 
 @phase
 def count_ballots(state, rules, scratch, s, w, ability):
-    """Pools the first k names of everybody with that ability; returns how many voters there are."""
+    """Counts the first k names of seats with that ability; returns the number of voters."""
     votes, ballots = scratch.votes[s], scratch.ballots[s]
     voters = 0
     for i in range(rules.players):
@@ -45,20 +45,20 @@ def count_ballots(state, rules, scratch, s, w, ability):
 
 @phase
 def find_top(rules, scratch, s):
-    """The highest count and how many share it, listed in `scratch.top`; (0, 0) without votes."""
+    """The highest count and how many seats share it, listed in `scratch.top`; (0, 0) without votes."""
     votes, top = scratch.votes[s], scratch.top[s]
     best, sharing = 0, 0
     for j in range(rules.players):
         best = max(best, votes[j])
     for j in range(rules.players):
-        top[sharing] = j  # the next takes its place unless it counts
+        top[sharing] = j  # overwritten by the next unless it counts
         sharing += (votes[j] == best) & (best > 0)
     return best, sharing
 
 
 @phase
 def find_second(rules, scratch, s, best, sharing):
-    """The second highest count; the highest itself where several share it."""
+    """The second highest count; the highest if several share it."""
     if sharing > 1:
         return best
     second = 0
@@ -70,21 +70,21 @@ def find_second(rules, scratch, s, best, sharing):
 
 @phase
 def draw_among(state, scratch, s, w, sharing):
-    """One of the seats that share the top: always one draw of the stream `ties` for a step, whether it is needed or not."""
+    """One of the seats that share the top; always one draw of the stream `ties` per step."""
     begin = start(state.stream[w, 0], state.stream[w, 1], TIES)
     return scratch.top[s, integer_below(begin, state.stream[w, 2], sharing)]
 
 
 @phase
 def passes_rule(rules, best, sharing, living, wolves):
-    """Whether the top count is enough for an execution."""
+    """Whether the top count suffices for an execution."""
     if best == 0:
         return False
     if rules.rule == MAJORITY:
         return 2 * best > living
     if rules.rule == THRESHOLD:
         whole = living - 2 * wolves if rules.of_margin else living
-        # Where nobody is left to be the margin, anything is more than a share of it.
+        # Without a margin any count passes.
         return whole <= 0 or best / whole >= rules.quota
     if rules.rule == UNIQUE_TOP:
         return sharing == 1
@@ -93,7 +93,7 @@ def passes_rule(rules, best, sharing, living, wolves):
 
 @phase
 def choose_execution(state, rules, scratch, s, w, best, sharing):
-    """Whom the vote executes: a seat, NOBODY, or NOBODY - 1 for another vote among the tied."""
+    """The executed seat, NOBODY, or NOBODY - 1 for a revote."""
     room = state.room[w]
     if not passes_rule(rules, best, sharing, room.living, room.wolves):
         return NOBODY
@@ -111,7 +111,7 @@ def choose_execution(state, rules, scratch, s, w, best, sharing):
 
 @phase
 def call_revote(state, rules, scratch, s, w, sharing):
-    """The tied seats are the only ones that the next vote may name."""
+    """Restricts the next vote to the tied seats."""
     state.room[w].revotes += 1
     for j in range(rules.players):
         state.suspect[w, j] = False

@@ -1,1 +1,1 @@
-"""What can be computed exactly: beliefs about the wolves, odds under random play."""
+"""Exact results: beliefs about the wolves, odds under random play."""

@@ -1,15 +1,15 @@
-"""An exact belief about who the wolves are, from what everybody saw and what a viewer knows of itself (specification 11).
+"""An exact belief about the wolves, from public evidence and a viewer's own knowledge (specification 11).
 
-Every set of players that may be the pack is a hypothesis (84 among 9 players, 5985 among 21; a villager is in none of its own).
-Its weight is the likelihood of all public evidence, given how players are taken to play:
+Every set of players that may be the pack is a hypothesis (84 among 9 players, 5985 among 21; a villager excludes its own).
+Its weight is the likelihood of all public evidence under assumed ways of playing:
 
-- names at talk and at executions, and words, by the ways of wolves and villagers (`Ways`), each player on its own;
-- who was eaten: no wolf, and each living player outside the pack as likely, as under every way of wolves in `Ways`;
-- that the game went on after each death, and roles that are revealed;
-- for a seer or a medium, what it was told.
+- names in talk and executions, and words, by `Ways`, independent between players;
+- the eaten player: no wolf, and uniform among living outsiders, as under all `Ways` of wolves;
+- the game's continuation after each death, and revealed roles;
+- a seer's or a medium's private information.
 
 It is exact for games of werewolves and villagers in which every living player speaks and votes by day. Deaths by potions and
-shots, and nights that pass without one, are taken to say nothing; claims are not read.
+shots, nights without a death, and claims are ignored.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ WAYS_OF_VILLAGERS = {"random": likelihood.RANDOM, "password": likelihood.PASSWOR
 
 @dataclass(frozen=True)
 class Ways:
-    """How players are taken to play.
+    """Assumptions about how players play.
 
     Attributes:
-        wolves: names of scripted policies by which wolves may name, each as likely beforehand; all wolves of a game go by one.
+        wolves: scripted policies by which wolves may name, equally likely a priori; all wolves of a game use one.
         villagers: the scripted policy by which villagers name: ``"random"`` or ``"password"``.
-        wolf_word: what wolves always say, a symbol or a word; None: words at random.
-        villager_word: what villagers always say; None: words at random.
+        wolf_word: the wolves' constant word, a symbol or a sequence; None: random words.
+        villager_word: the same of villagers.
     """
 
     wolves: Sequence[str] = ("random_target", "avoid_wolves", "unite")
@@ -65,16 +65,16 @@ class Ways:
     villager_word: int | Sequence[int] | None = None
 
     def creed(self, settings: WerewolfSettings) -> likelihood.Creed:
-        """As kernels take it.
+        """The assumptions as kernels read them.
 
         Raises:
-            UserError: if there is no such way, or a word does not fit.
+            UserError: for an unknown policy, or a word that does not fit.
         """
         for name in self.wolves:
             _known(name, WAYS_OF_WOLVES, "wolves")
         _known(self.villagers, WAYS_OF_VILLAGERS, "villagers")
         if not self.wolves:
-            raise UserError("bayes: wolves = (): name at least one way in which they may play")
+            raise UserError("bayes: wolves = (): name at least one policy")
         if self.villagers == "password" and self.villager_word is None:
             raise UserError("bayes: villagers = 'password' needs their word; pass villager_word")
         return likelihood.Creed(
@@ -90,19 +90,14 @@ class Ways:
 
 
 class Belief:
-    """What each player that is no wolf believes, in a batch of games. It has to be shown every time step, with `look`.
-
-    Args:
-        settings: of the world.
-        num_worlds: W.
-        ways: how players are taken to play.
+    """The beliefs of all players but wolves, in a batch of games. `look` must get every time step.
 
     Attributes:
-        pack: who knows to be in whose pack.
+        pack: known packs.
         memory: the public boards.
 
     Raises:
-        UserError: if there are too many sets of players that may be the pack.
+        UserError: for too many possible packs.
     """
 
     def __init__(self, settings: WerewolfSettings, num_worlds: int, ways: Ways | None = None) -> None:
@@ -128,7 +123,7 @@ class Belief:
         self._belief = np.zeros((num_worlds, n, n))
 
     def forget(self, which: np.ndarray) -> None:
-        """The worlds in the (W,) bool mask `which` were restarted."""
+        """Resets the restarted worlds, (W,) bool."""
         self.pack.forget(which)
         self.memory.forget(which)
         hypotheses.restart(which, self._sets)
@@ -138,7 +133,7 @@ class Belief:
         self._told[which] = NOBODY
 
     def look(self, timestep: TimeStep) -> None:
-        """Takes in a time step, of seats that act for the same side at least."""
+        """Reads a time step, at least of seats that act for the same side."""
         assert timestep.action_mask is not None
         seen, mask = timestep.observation, timestep.action_mask["action"]
         self.pack.look(seen, mask, timestep.acting)
@@ -155,14 +150,14 @@ class Belief:
         self._look_ahead(timestep, mask, before)
 
     def posterior(self, viewers: np.ndarray | None = None) -> np.ndarray:
-        """The chance that seat j is a wolf as seat i sees it: (W, A, A) float64, a copy; a wolf knows its pack.
+        """The chance that seat j is a wolf as seat i sees it: (W, A, A) float64, a copy.
 
         Args:
-            viewers: (W, A) bool, whose belief is asked for; None: everybody's. Other rows are what they were.
+            viewers: (W, A) bool, beliefs to compute; None: all. Other rows are unchanged.
         """
-        asked = np.ones(self.pack.wolf.shape, bool) if viewers is None else viewers
-        wolves = self.pack.wolf & asked
-        hypotheses.believe(self._sets, asked & ~wolves, self._told, self._belief)
+        queried = np.ones(self.pack.wolf.shape, bool) if viewers is None else viewers
+        wolves = self.pack.wolf & queried
+        hypotheses.believe(self._sets, queried & ~wolves, self._told, self._belief)
         self._belief[wolves] = self.pack.members[wolves]
         return self._belief.copy()
 
@@ -191,10 +186,12 @@ class Belief:
         )
 
     def _look_ahead(self, timestep: TimeStep, mask: np.ndarray, before: np.ndarray) -> None:
-        """Keeps what the next board has to be read with: who may be named, who had not said the word, what one was told."""
+        """Stores the context of the next board: legal names, seats that had not said the word, private information."""
         seen, acting, n = timestep.observation, timestep.acting, self._n
         may = (mask[:, :, : n + 1] & acting[..., None]).any(axis=1)
-        if not self._creed.self_vote:  # who is asked alone may be named by the others, but in a revote
+        if (
+            not self._creed.self_vote
+        ):  # a single actor, whose mask excludes itself, may be named by others, but not in a revote
             alone = (acting.sum(axis=1) == 1) & (before != seen["phase"][:, 0])
             may[:, :n] |= acting & alone[:, None]
         may[~acting.any(axis=1), :n] = self._alive[~acting.any(axis=1)]
@@ -203,8 +200,8 @@ class Belief:
         self._silent[:] = (self.memory.boards.words[..., : len(word)] != word).any(axis=-1)
         self._silent |= ~self.memory.boards.seen[:, None]
         if "private_info" in seen and "role" in seen:
-            hears = np.isin(seen["role"], (SEER, MEDIUM))
-            self._told[hears] = seen["private_info"][hears]
+            informed = np.isin(seen["role"], (SEER, MEDIUM))
+            self._told[informed] = seen["private_info"][informed]
 
 
 def _all_sets(players: int, wolves: int, num_worlds: int, ways: int) -> hypotheses.Sets:
@@ -226,6 +223,6 @@ def _word(settings: WerewolfSettings, given: int | Sequence[int] | None) -> np.n
     return np.zeros(0, np.int16) if given is None else find_word(settings, given, 0, "bayes")
 
 
-def _known(name: str, ways: Mapping[str, int], whose: str) -> None:
+def _known(name: str, ways: Mapping[str, int], argument: str) -> None:
     if name not in ways:
-        raise UserError(f"bayes: {whose} = {name!r}: unknown; {did_you_mean(name, ways, ', '.join(ways))}")
+        raise UserError(f"bayes: {argument} = {name!r}: unknown; {did_you_mean(name, ways, ', '.join(ways))}")

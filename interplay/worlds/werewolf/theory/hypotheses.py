@@ -1,8 +1,8 @@
-"""Kernels of an exact belief: what everything in public says about every set of players that may be the pack.
+"""Kernels of an exact belief: the weight of every set of players that may be the pack.
 
-A hypothesis is a set of wolves together with one of the ways in which wolves may play. Its weight is the likelihood of what
-was seen, over that of the same actions done by villagers: so a seat outside the set adds nothing, and all viewers can share the
-weights. A viewer sees through the sets that it is in, and a deed that no villager does says to all others that it was a wolf's.
+A hypothesis is a set of wolves with one of their assumed policies. Its weight is the likelihood of the observed actions divided by
+that of the same actions by villagers. So seats outside the set cancel, and all viewers share the weights. A viewer skips the sets
+that contain it; an action that no villager takes proves to all others that its seat is a wolf.
 """
 
 from typing import NamedTuple
@@ -21,8 +21,8 @@ from interplay.worlds.werewolf.theory.likelihood import (
     reads_names,
     spoke,
     villager_names,
-    villager_says,
-    wolf_says,
+    villager_word_likelihood,
+    wolf_word_likelihood,
 )
 
 
@@ -32,15 +32,15 @@ class Sets(NamedTuple):
     members: np.ndarray  # (H, m) int16
     inside: np.ndarray  # (H, A) bool
     weight: np.ndarray  # (W, M, H) float64, logarithm
-    possible: np.ndarray  # (W, H) bool, by deaths and by the game's going on alone
-    must: np.ndarray  # (W, A) bool, did what no villager does
+    possible: np.ndarray  # (W, H) bool, by deaths and the game's continuation only
+    must: np.ndarray  # (W, A) bool, took an action that no villager takes
     villager: np.ndarray  # (A,) float64, a working array: log-likelihood of each row as a villager's
     share: np.ndarray  # (M, H) float64, a working array
 
 
 @kernel
 def weigh(evidence, creed, sets):
-    """Takes in one step of every world."""
+    """Updates the weights with one step of every world."""
     for w in range(evidence.going.shape[0]):
         if evidence.fresh[w]:
             weigh_board(evidence, creed, sets, w)
@@ -49,7 +49,7 @@ def weigh(evidence, creed, sets):
 
 @kernel
 def restart(which, sets):
-    """All sets are as likely as each other again."""
+    """Resets worlds to equal weights."""
     for w in range(which.shape[0]):
         if which[w]:
             sets.weight[w] = 0.0
@@ -65,9 +65,9 @@ def weigh_board(evidence, creed, sets, w):
     for j in range(evidence.alive.shape[1]):
         sets.villager[j] = 0.0
         if spoke(evidence, w, j):
-            said = villager_says(evidence, creed, w, j) + villager_names(evidence, creed, w, j)
-            sets.must[w, j] |= said == -np.inf
-            sets.villager[j] = said if said > -np.inf else 0.0
+            row = villager_word_likelihood(evidence, creed, w, j) + villager_names(evidence, creed, w, j)
+            sets.must[w, j] |= row == -np.inf
+            sets.villager[j] = row if row > -np.inf else 0.0
     for m in range(creed.wolves.shape[0]):
         for h in range(sets.members.shape[0]):
             if sets.weight[w, m, h] > -np.inf:
@@ -76,7 +76,7 @@ def weigh_board(evidence, creed, sets, w):
 
 @phase
 def weigh_set(evidence, creed, sets, w, way, h):
-    """Log-likelihood of the rows of a set's members as wolves', less that as villagers'."""
+    """Log-likelihood of a set's rows as wolves' minus that as villagers'."""
     inside, total = sets.inside[h], 0.0
     outside = 0
     for i in range(inside.shape[0]):
@@ -87,7 +87,7 @@ def weigh_set(evidence, creed, sets, w, way, h):
         j = sets.members[h, place]
         if not spoke(evidence, w, j):
             continue
-        total += wolf_says(evidence, creed, w, j) - sets.villager[j]
+        total += wolf_word_likelihood(evidence, creed, w, j) - sets.villager[j]
         if not reads_names(evidence, creed, w):
             continue
         if outside == 0 or way in (ANY, NAMES) or (way == AS_ONE and not one):
@@ -105,7 +105,10 @@ def weigh_set(evidence, creed, sets, w, way, h):
 
 @phase
 def weigh_deaths(evidence, sets, w):
-    """Who is eaten is no wolf, and each of the prey is as likely; the game goes on; roles that are revealed."""
+    """Uses deaths, revealed roles and the game's continuation.
+
+    An eaten player is no wolf, and uniform among the prey.
+    """
     n, eaten = evidence.alive.shape[1], evidence.eaten[w]
     living, died = 0, 0
     for j in range(n):
@@ -134,7 +137,7 @@ def weigh_deaths(evidence, sets, w):
 
 @phase
 def agrees(evidence, inside, w):
-    """Whether a set has the wolves among the dead whose roles are known, and nobody else of these."""
+    """Whether a set matches the revealed roles of the dead."""
     for j in range(inside.shape[0]):
         role = evidence.revealed[w, j]
         if role >= 0 and (role == WEREWOLF) != inside[j]:
@@ -149,23 +152,22 @@ def agrees(evidence, inside, w):
 def believe(sets, viewers, told, belief):
     """The chance that each seat is a wolf, as each viewer sees it.
 
-    Where all that a viewer saw cannot be, because somebody plays in none of the ways that it believes in, it goes by deaths alone.
+    If a viewer's evidence is impossible, because a player follows none of the assumed policies, only deaths count.
 
     Args:
-        sets: `Sets`.
-        viewers: (W, A) bool, who are no wolves and asked; other rows stay as they are.
-        told: (W, A, A) int8, what a viewer was told: 1 a wolf, 0 none, -1 nothing.
+        viewers: (W, A) bool, queried non-wolves; other rows are unchanged.
+        told: (W, A, A) int8, private information: 1 a wolf, 0 none, -1 unknown.
         belief: (W, A, A) float64, written.
     """
     for w in range(viewers.shape[0]):
-        shared = False  # the shares are those by the heaviest set of all
+        shared = False  # whether the shares are relative to the heaviest of all sets
         for i in range(viewers.shape[1]):
             if not viewers[w, i]:
                 continue
             if not shared:
                 divide(sets, w, heaviest(sets, told, w, -1))
             shared = add_up(sets, told, w, i, True, belief) > 1e-250
-            if not shared:  # all that this viewer can think of vanishes beside it
+            if not shared:  # this viewer's sets underflow relative to it
                 top = heaviest(sets, told, w, i)
                 divide(sets, w, top)
                 add_up(sets, told, w, i, top > -np.inf, belief)
@@ -173,10 +175,10 @@ def believe(sets, viewers, told, belief):
 
 @phase
 def heaviest(sets, told, w, i):
-    """The greatest weight among the sets that a viewer can think of; -1: of all."""
+    """The greatest weight among a viewer's possible sets; -1: among all sets."""
     top = -np.inf
     for h in range(sets.members.shape[0]):
-        if i < 0 or thinkable(sets, told, w, i, h, True):
+        if i < 0 or is_possible(sets, told, w, i, h, True):
             for m in range(sets.weight.shape[1]):
                 top = max(top, sets.weight[w, m, h])
     return top
@@ -184,7 +186,7 @@ def heaviest(sets, told, w, i):
 
 @phase
 def divide(sets, w, top):
-    """Writes the weights as shares of the greatest; where there is none, by deaths alone."""
+    """Writes the weights as shares of the greatest; without one, by deaths only."""
     for m in range(sets.share.shape[0]):
         for h in range(sets.share.shape[1]):
             by_deaths = 1.0 if sets.possible[w, h] else 0.0
@@ -193,8 +195,8 @@ def divide(sets, w, top):
 
 @phase
 def add_up(sets, told, w, i, by_actions, belief):
-    """Sums the shares of the sets that a viewer can think of; how much there is of them."""
-    total, knows = 0.0, knows_anything(sets, told, w, i)
+    """Sums the shares of a viewer's possible sets into its belief; returns their total."""
+    total, knows = 0.0, has_evidence(sets, told, w, i)
     for j in range(belief.shape[1]):
         belief[w, i, j] = 0.0
     for h in range(sets.members.shape[0]):
@@ -203,7 +205,7 @@ def add_up(sets, told, w, i, by_actions, belief):
         weight = 0.0
         for m in range(sets.share.shape[0]):
             weight += sets.share[m, h]
-        if weight == 0.0 or (knows and not thinkable(sets, told, w, i, h, by_actions)):
+        if weight == 0.0 or (knows and not is_possible(sets, told, w, i, h, by_actions)):
             continue
         total += weight
         for place in range(sets.members.shape[1]):
@@ -214,8 +216,11 @@ def add_up(sets, told, w, i, by_actions, belief):
 
 
 @phase
-def thinkable(sets, told, w, i, h, by_actions):
-    """Whether a viewer can think of a set: not in it, with what it was told, and with all others who did as no villager does."""
+def is_possible(sets, told, w, i, h, by_actions):
+    """Whether a set is possible for a viewer.
+
+    It excludes the viewer, agrees with its private information, and has all other proven wolves.
+    """
     inside = sets.inside[h]
     if inside[i]:
         return False
@@ -228,8 +233,8 @@ def thinkable(sets, told, w, i, h, by_actions):
 
 
 @phase
-def knows_anything(sets, told, w, i):
-    """Whether a viewer was told something, or saw somebody do as no villager does."""
+def has_evidence(sets, told, w, i):
+    """Whether a viewer has private information, or any seat is a proven wolf."""
     known = 0
     for j in range(told.shape[2]):
         known += told[w, i, j] >= 0 or sets.must[w, j]

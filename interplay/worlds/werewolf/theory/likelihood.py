@@ -1,4 +1,4 @@
-"""The likelihood of a row of a public board, as a villager's or a wolf's, if players play as assumed (kernels)."""
+"""The likelihood of a row of a public board, as a villager's or a wolf's, under assumptions (kernels)."""
 
 from typing import NamedTuple
 
@@ -6,44 +6,43 @@ import numpy as np
 
 from interplay.core.jit import phase
 
-ANY, NAMES, OUTSIDE, AS_ONE = range(
-    4
-)  # wolves: any legal choice, any legal name, names outside the pack, one such for all
-RANDOM, PASSWORD = range(2)  # villagers: any legal choice, whoever did not say the word
+# Wolves: any legal choice, any legal name, names outside the pack, one common such name.
+ANY, NAMES, OUTSIDE, AS_ONE = range(4)
+RANDOM, PASSWORD = range(2)  # villagers: any legal choice, a seat that did not say the word
 
 
 class Creed(NamedTuple):
-    """How players are taken to play."""
+    """Assumptions about how players play."""
 
     wolves: np.ndarray  # (M,) int64, ways of wolves
     villagers: int
     wolf_word: np.ndarray  # (l,) int16, empty: words at random
     villager_word: np.ndarray  # (l,) int16
     log_words: float  # logarithm of the number of words
-    reads_words: bool  # words stand on the boards as they were said
-    reads_talk: bool  # so do names at talk
+    reads_words: bool  # boards show the words as spoken
+    reads_talk: bool  # boards show the names of talk
     self_vote: bool
 
 
 class Evidence(NamedTuple):
-    """What one step brought."""
+    """The evidence of one step."""
 
-    going: np.ndarray  # (W,) bool, somebody has died, the game was tested for its end and goes on
+    going: np.ndarray  # (W,) bool, the game continues after a death and its end test
     fresh: np.ndarray  # (W,) bool, there is a new public board
     talk: np.ndarray  # (W,) bool, it is a talk's
     targets: np.ndarray  # (W, A, b) int16, the public board
     words: np.ndarray  # (W, A, L) int16
-    silent: np.ndarray  # (W, A) bool, had not said the villagers' word on the public board before it
-    legal: np.ndarray  # (W, A + 1) bool, names that could be on it, and whether a pass could
+    silent: np.ndarray  # (W, A) bool, did not say the villagers' word on the previous public board
+    legal: np.ndarray  # (W, A + 1) bool, legal names on it, and whether a pass is legal
     was_alive: np.ndarray  # (W, A) bool, before the step
     alive: np.ndarray  # (W, A) bool
-    eaten: np.ndarray  # (W,) int16, who was killed last at night, or -1
+    eaten: np.ndarray  # (W,) int16, last seat killed at night, or -1
     revealed: np.ndarray  # (W, A) int8, role of the dead, or -1
 
 
 @phase
 def spoke(evidence, w, j):
-    """Whether a seat has a row on the board; a ballot of passes without words counts where one may pass."""
+    """Whether a seat has a row on the board; passes without words count where a pass is legal."""
     if not evidence.was_alive[w, j]:
         return False
     if evidence.legal[w, evidence.alive.shape[1]]:
@@ -59,7 +58,7 @@ def reads_names(evidence, creed, w):
 
 @phase
 def legal_names(evidence, creed, w, j):
-    """How many names a seat could choose from."""
+    """The number of names a seat could choose from."""
     count = 0
     for i in range(evidence.alive.shape[1]):
         count += evidence.legal[w, i]
@@ -70,7 +69,7 @@ def legal_names(evidence, creed, w, j):
 
 @phase
 def any_name(evidence, creed, w, j, passes):
-    """Log-likelihood of a ballot of names at random; with `passes`, a pass is as likely as a name, where it is legal."""
+    """Log-likelihood of a ballot of random legal names; with `passes`, a legal pass counts as a name."""
     passes = passes and evidence.legal[w, evidence.alive.shape[1]]
     choices, total = legal_names(evidence, creed, w, j) + passes, 0.0
     for k in range(evidence.targets.shape[2]):
@@ -82,7 +81,7 @@ def any_name(evidence, creed, w, j, passes):
 
 @phase
 def names_outside(evidence, inside, w, j, outside):
-    """Log-likelihood of a ballot of names at random from outside the pack."""
+    """Log-likelihood of a ballot of random names outside the pack."""
     for k in range(evidence.targets.shape[2]):
         name = evidence.targets[w, j, k]
         if name < 0 or inside[name]:
@@ -92,7 +91,7 @@ def names_outside(evidence, inside, w, j, outside):
 
 @phase
 def names_agreed(evidence, inside, w, j, agreed, outside):
-    """Log-likelihood of a ballot filled with one name from outside the pack, which the first to be asked draws for all."""
+    """Log-likelihood of a ballot filled with one name outside the pack, drawn by the first seat for all."""
     for k in range(evidence.targets.shape[2]):
         name = evidence.targets[w, j, k]
         if name < 0 or inside[name] or name != (agreed if agreed >= 0 else evidence.targets[w, j, 0]):
@@ -125,18 +124,18 @@ def villager_names(evidence, creed, w, j):
 
 
 @phase
-def villager_says(evidence, creed, w, j):
-    return says(evidence, creed, creed.villager_word, w, j)
+def villager_word_likelihood(evidence, creed, w, j):
+    return word_likelihood(evidence, creed, creed.villager_word, w, j)
 
 
 @phase
-def wolf_says(evidence, creed, w, j):
-    return says(evidence, creed, creed.wolf_word, w, j)
+def wolf_word_likelihood(evidence, creed, w, j):
+    return word_likelihood(evidence, creed, creed.wolf_word, w, j)
 
 
 @phase
-def says(evidence, creed, word, w, j):
-    """Log-likelihood of a word: at random, unless one is always said."""
+def word_likelihood(evidence, creed, word, w, j):
+    """Log-likelihood of a word: random, or constant."""
     if not creed.reads_words:
         return 0.0
     if word.shape[0] == 0:
