@@ -1,6 +1,6 @@
-"""The agents of a grid world: parameters of agents, and handles on their rows of the board.
+"""The agents of a grid world: their parameters, and views of their rows of the board.
 
-Agents are data; what they do is written in components. An agent that belongs to no grid has a row of its own.
+Agents are data; components hold the behaviour. An agent outside of any grid has a row of its own.
 Source: manual 3.1.3 and 7.5.2; specification 2.5.
 """
 
@@ -21,7 +21,7 @@ SHAPES = ("o", "v", "^", "<", ">", *"12348spPh", "*", "H", "+", "x", "X", "D", "
 
 
 class Column(Checked):
-    """A number that is kept in a column of the agent's row of the board.
+    """An attribute stored in a column of the agent's row of the board.
 
     Args:
         column: its name there.
@@ -44,7 +44,7 @@ class Column(Checked):
 
 
 class Reach(Checked):
-    """A range of an agent, which the board has as a number of cells."""
+    """A range of an agent, stored on the board as a number of cells."""
 
     def _keep(self, owner: Any, kept: Any) -> None:
         super()._keep(owner, kept)
@@ -67,7 +67,7 @@ def _reach(value: Any, name: str) -> int | str:
 
 
 def _cells(reach: int | str) -> int:
-    """A range as a number; beyond any grid for "FULL", until a component that knows the grid writes it."""
+    """A range as a number; larger than any grid for "FULL", until a component that knows the grid replaces it."""
     return _FAR if isinstance(reach, str) else min(reach, _FAR)
 
 
@@ -128,17 +128,17 @@ def _begin_facing(agent: Any, way: int) -> None:
 
 
 def _show_anew(agent: Any, _value: Any) -> None:
-    """Has the cell show what others see of the agent."""
+    """Updates what the agent's cell shows."""
     if agent._rows.placed[agent._slot] and agent._rows.show is not None:
         agent._rows.show(agent._slot)
 
 
 class GridWorldAgent(PrincipleAgent):
-    """Somebody or something in a cell.
+    """An agent or object in a cell.
 
     Args:
         initial_position: (2,) row and column at the beginning of each episode; None = drawn.
-        blocking: hides what is behind it from sight, attacks and broadcasts.
+        blocking: hides cells behind it from sight, attacks and broadcasts.
         encoding: the type that others see, a positive int.
         initial_health: in (0, 1]; None = drawn.
         render_shape: one of `SHAPES`.
@@ -212,7 +212,7 @@ class GridWorldAgent(PrincipleAgent):
 
     @property
     def position(self) -> np.ndarray | None:
-        """(2,) row and column, a copy; None before the agent was ever placed. The dead keep their last one."""
+        """(2,) row and column, a copy; None before the first placement. Dead agents keep their last one."""
         row = self._rows.row.item(self._slot)
         return None if row < 0 else np.array([row, self._rows.col.item(self._slot)])
 
@@ -224,14 +224,14 @@ class GridWorldAgent(PrincipleAgent):
             not self._rows.placed[self._slot] or (row, col) == here,
             f"{self._name}: position {value!r} is not where it stands, {here}; move it with the grid's place",
         )
-        # Kernels take it that a position is one of the grid.
+        # Kernels assume that a position is in the grid.
         require(
             min(row, col) >= 0 and self._rows.is_cell(row, col),
             f"{self._name}: position {value!r} is no cell of its grid; give row and column of one",
         )
         self._rows.row[self._slot], self._rows.col[self._slot] = row, col
 
-    blocking = Column("blocking", flag, "Whether the agent hides what is behind it.", _show_anew)
+    blocking = Column("blocking", flag, "Whether the agent hides cells behind it.", _show_anew)
 
     @property
     def active(self) -> bool:
@@ -262,7 +262,7 @@ class GridWorldAgent(PrincipleAgent):
         self._rows.health[self._slot] = clipped = min(max(float(value), 0.0), 1.0)
         self._rows.active[self._slot] = clipped > 0
 
-    render_shape = Checked(_shape, "How the agent is drawn: one of `SHAPES`.")
+    render_shape = Checked(_shape, "Shape of the agent in pictures: one of `SHAPES`.")
     render_size = Checked(_size, "Points squared.")
 
     def _bind(self, rows: Rows, slot: int) -> None:
@@ -271,7 +271,7 @@ class GridWorldAgent(PrincipleAgent):
         self._rows, self._slot = rows, slot
 
     def _state(self) -> tuple[Any, ...]:
-        """What counts for equality besides the attributes."""
+        """Attributes that count for equality, besides the others."""
         record = self._rows.table[self._slot]
         names = [name for name in record.dtype.names if name not in ("next", "placed", "reward")]
         return tuple("drawn" if record[name] != record[name] else record[name].item() for name in names)
@@ -286,14 +286,14 @@ class GridWorldAgent(PrincipleAgent):
     __hash__ = object.__hash__
 
     def __copy__(self) -> GridWorldAgent:
-        """An agent that belongs to no grid."""
+        """A copy outside of any grid."""
         twin = type(self).__new__(type(self))
         self._rows.copy_into(twin._rows, self._slot)
         twin.__dict__.update(self._attributes())
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GridWorldAgent:
-        """An agent that belongs to no grid."""
+        """A copy outside of any grid."""
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         self._rows.copy_into(twin._rows, self._slot)
@@ -342,7 +342,7 @@ class MovingAgent(ActingAgent, GridWorldAgent):
 
 
 class OrientationAgent(GridWorldAgent):
-    """An agent that faces one way: 1 left, 2 down, 3 right, 4 up.
+    """An agent with a direction: 1 left, 2 down, 3 right, 4 up.
 
     Args:
         initial_orientation: None = drawn.
@@ -359,9 +359,7 @@ class OrientationAgent(GridWorldAgent):
         _begin_facing,
         none=0,
     )
-    orientation = Column(
-        "orientation", _way, "Which way the agent faces; None before it was decided.", none=0
-    )
+    orientation = Column("orientation", _way, "Direction of the agent; None before the first reset.", none=0)
 
 
 class AttackingAgent(ActingAgent, GridWorldAgent):
@@ -371,7 +369,7 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
         attack_range: cells in each direction, or ``"FULL"``.
         attack_strength: health that an attack takes, 0..1.
         attack_accuracy: chance of each attack, 0..1.
-        simultaneous_attacks: attacks in one step; each actor reads it in its way.
+        simultaneous_attacks: attacks in one step; its use depends on the actor.
     """
 
     def __init__(
@@ -429,7 +427,7 @@ def _place(value: Any, name: str) -> tuple[int, int] | None:
     whole = fits and bool(np.all(value == np.floor(value)) and np.all(np.abs(value.astype(float)) < 2**31))
     require(
         whole,
-        f"{name} {value!r} is no NumPy array of two whole numbers; give for example np.array([0, 3])",
+        f"{name} {value!r} is no NumPy array of two integers; give for example np.array([0, 3])",
     )
     return int(value[0]), int(value[1])
 

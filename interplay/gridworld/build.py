@@ -1,4 +1,4 @@
-"""From arrays, files and grids to the agents of a simulation (manual 3.1.4; specification 5)."""
+"""Builds the agents of a simulation from arrays, files and grids (manual 3.1.4; specification 5)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def agents_of_array(
     Args:
         array: (R, C) of one-character strings.
         registry: character -> function(n) -> agent, where n counts the character's cells from 0 in reading order.
-        extra_agents: id -> agent; one whose id is in the map too gives way to that of the map.
-        source: what to name in errors.
+        extra_agents: id -> agent; the map's agent replaces one with the same id.
+        source: name in errors.
 
     Raises:
-        AssertionError: for no array of two dimensions, a registry with a reserved key or what is no function, or an id that comes twice.
+        AssertionError: for no array of two dimensions, an invalid registry, or a repeated id.
     """
     require(
         isinstance(array, np.ndarray) and array.ndim == 2,
@@ -104,7 +104,7 @@ def read_map(file_name: Any) -> np.ndarray:
     """A map file as an array: a line per row, entries separated by blanks.
 
     Raises:
-        AssertionError: for a name that is none, an empty file, one that is no text, or rows of different lengths, naming the line.
+        AssertionError: for no name, an empty file, one that is no text, or rows of different lengths, naming the line.
         FileNotFoundError: if there is no such file.
     """
     require(
@@ -127,7 +127,7 @@ def read_map(file_name: Any) -> np.ndarray:
 
 
 def joined(built: Mapping[str, GridWorldAgent], extra_agents: Any) -> dict[str, GridWorldAgent]:
-    """Extra agents and those of a map; of the same id that of the map, at the place of the extra one.
+    """Extra agents and those of a map; the map's agent replaces an extra one with the same id, in its place.
 
     Raises:
         AssertionError: for extra agents that are no dict of id -> grid agent.

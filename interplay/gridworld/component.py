@@ -1,4 +1,4 @@
-"""The base of every component of a grid world: it knows the agents and the grid, and works for some or all agents.
+"""The base of every component of a grid world: it has agents and a grid, and works for some or all agents.
 
 Source: manual 3.1.3 and 7.5.1; specification 2.5 to 2.10 and 7.
 """
@@ -24,11 +24,10 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     Args:
         agents: id -> agent; they join the grid.
-        grid: where they are.
         only: the agents that the component works for: ids, encodings, or a function of the agent. None = all it can.
 
     Raises:
-        AssertionError: for agents that are no dict of grid agents, no grid, or an ``only`` that names nobody.
+        AssertionError: for agents that are no dict of grid agents, no grid, or an ``only`` that matches no agent.
     """
 
     def __init__(
@@ -60,8 +59,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
             unknown = [one for one in only if one not in known]
             require(
                 not unknown,
-                f"{name}: only names {unknown}, which is nobody's id or encoding, so it would do nothing; the agents are "
-                f"{', '.join(agents)}",
+                f"{name}: only names {unknown}, which match no agent; the agents are {', '.join(agents)}",
             )
         self._agents, self._grid = agents, grid
         self._only = only
@@ -74,12 +72,12 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     @property
     def grid(self) -> Grid:
-        """Where the agents are."""
+        """The grid of the agents."""
         return self._grid
 
     @property
     def rng(self) -> np.random.Generator:
-        """Where a component of your own draws from, so that the simulation's seed names the episode."""
+        """Generator for user-defined components, seeded by the simulation."""
         return self.grid.rng
 
     @property
@@ -93,11 +91,11 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         return self._grid.cols
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        """Whether the component knows what to do with an agent; components override it."""
+        """Whether the component can handle an agent; components override it."""
         return True
 
     def supports(self, agent: GridWorldAgent) -> bool:
-        """Whether the component works for an agent: one that it supports, and whom `only` lets pass."""
+        """Whether the component works for an agent: it is supported and passes `only`."""
         if not self._supported_agent(agent):
             return False
         if self._only is None:
@@ -107,24 +105,24 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         return agent.id in self._only or agent.encoding in self._only
 
     def supported(self) -> list[GridWorldAgent]:
-        """Everybody the component works for, in the order of the dict."""
+        """The agents that the component works for, in the order of the dict."""
         return [agent for agent in self._agents.values() if self.supports(agent)]
 
     def supported_slots(self) -> np.ndarray:
-        """(A,) bool over the grid's slots: whom the component works for."""
-        slots = [self._grid.slot_of(agent) for agent in self.supported()]  # some may only now join
+        """(A,) bool over the grid's slots: the agents that the component works for."""
+        slots = [self._grid.slot_of(agent) for agent in self.supported()]  # some agents may join only now
         flags = np.zeros(len(self._grid.agents), bool)
         flags[slots] = True
         return flags
 
     @property
     def users(self) -> np.ndarray:
-        """`supported_slots`, remembered until somebody joins the grid or the component: kernels ask for it in every step."""
+        """`supported_slots`, cached until an agent joins the grid or the component: kernels read it in every step."""
         return self._remembered("_users", self.supported_slots)
 
     @property
     def members(self) -> np.ndarray:
-        """(A,) bool over the grid's slots: the component's own agents, whom it may or may not work for. Remembered as `users`."""
+        """(A,) bool over the grid's slots: the component's own agents, supported or not. Cached as `users`."""
         return self._remembered("_members", self._own_slots)
 
     def _own_slots(self) -> np.ndarray:
@@ -142,15 +140,14 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         return slots
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Arrays of the component's own that belong to the state, with the world axis first: saved with a batch.
+        """Arrays of the component that belong to the state, with the world axis first: saved with a batch.
 
-        A component serves one board, this simulation's or that of a batch; it makes its arrays for as many worlds as the
-        first board that it is handed has.
+        A component serves one board, this simulation's or that of a batch. It makes its arrays for as many worlds as its first board has.
         """
         return {}
 
     def ranges(self) -> dict[str, Range]:
-        """What the numbers of `arrays` may be: name -> range (`interplay.core.ranges`); bools need none."""
+        """Allowed values of `arrays`: name -> range (`interplay.core.ranges`); bools need none."""
         return {}
 
     def reach(self, agent: GridWorldAgent, name: str) -> int:
@@ -167,7 +164,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
 
 def attach(agent: Any, kind: str, key: str, space: spaces.Space, null: Any) -> None:
-    """Gives an agent a channel in its space, and in its null point, replacing one of that key (A10).
+    """Adds a channel to an agent's space and null point, replacing one of that key (A10).
 
     Args:
         agent: observing or acting.

@@ -1,4 +1,4 @@
-"""Done components: who has finished, and whether the simulation is over (manual 3.2.13 to 3.2.16; specification 2.10)."""
+"""Done components: ends of agents and of the simulation (manual 3.2.13 to 3.2.16; specification 2.10)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BoardDone(DoneBaseComponent):
         return bool(over[0])
 
     def done_at_once(self, agents: list[Any], slots: np.ndarray) -> list[bool]:
-        """`get_done` of several agents, who stand in these slots."""
+        """`get_done` of several agents in these slots."""
         return [self.get_done(agent) for agent in agents]
 
     def _evaluate_here(self) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +58,7 @@ class BoardDone(DoneBaseComponent):
         return done, over
 
     def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
-        """Adds its answers for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
+        """Adds its results for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
         targets, encodings, any_ends = self._mapped()
         scores.evaluate_dones(
             board.agents,
@@ -83,7 +83,7 @@ _NO_ENCODINGS = np.zeros((0, 0), bool)
 
 
 class ActiveDone(BoardDone):
-    """Inactive agents are done; the simulation is over when nobody is active."""
+    """Inactive agents are done; the simulation is over when no agent is active."""
 
     def get_done(self, agent: Any, **kwargs: Any) -> bool:
         return not agent.active and self.supports(agent)
@@ -101,10 +101,10 @@ class OneTeamRemainingDone(ActiveDone):
 
 
 class TargetedDone(BoardDone):
-    """What done components with a target for each agent share.
+    """The common part of done components with a target for each agent.
 
     Args:
-        target_mapping: id -> id of its target. Who is not in it is never done.
+        target_mapping: id -> id of its target. Other agents are never done.
         **kwargs: of the component.
     """
 
@@ -141,7 +141,7 @@ class TargetAgentInactiveDone(TargetedDone):
 
 
 class TargetEncodingInactiveDone(BoardDone):
-    """An agent is done when nobody of the encodings that its own encoding targets is active (D2).
+    """An agent is done when no agent of its encoding's target encodings is active (D2).
 
     Args:
         target_mapping: encoding -> encodings, an int or a set; not its own.
@@ -172,7 +172,7 @@ class TargetEncodingInactiveDone(BoardDone):
             for encoding in (one, *others):
                 require(
                     encoding in known,
-                    f"TargetEncodingInactiveDone: nobody has encoding {encoding}; known are {sorted(known)}",
+                    f"TargetEncodingInactiveDone: no agent has encoding {encoding}; known are {sorted(known)}",
                 )
         self._target_mapping = mapping
         self._encodings = self._as_matrix()
@@ -180,7 +180,7 @@ class TargetEncodingInactiveDone(BoardDone):
     sim_ends_if_one_done = Checked(flag, "Whether one encoding that is done ends the simulation.")
 
     def _as_matrix(self) -> np.ndarray:
-        """The mapping of the encodings of those whom the component supports."""
+        """The mapping of the encodings of supported agents."""
         mine = {agent.encoding for agent in self.supported()}
         mapping = {one: others for one, others in self._target_mapping.items() if one in mine}
         return as_matrix(mapping, self._grid.top)
@@ -192,10 +192,10 @@ class TargetEncodingInactiveDone(BoardDone):
 
 
 def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, str]:
-    """A mapping of ids to ids of the simulation, checked.
+    """A checked mapping of ids to ids of the simulation.
 
     Raises:
-        AssertionError: for no dict, or an id that nobody has.
+        AssertionError: for no dict, or an unknown id.
         TypeError: for several targets of one agent.
     """
     require(
@@ -207,14 +207,12 @@ def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, st
                 raise TypeError(
                     f"{name}: target_mapping holds {agent_id!r}; each agent has one target, give its id"
                 )
-            require(
-                agent_id in agents, f"{name}: target_mapping names {agent_id!r}, who is not in the simulation"
-            )
+            require(agent_id in agents, f"{name}: target_mapping names {agent_id!r}, not in the simulation")
     return dict(value)
 
 
 def target_slots(mapping: Mapping[str, str], component: GridWorldBaseComponent) -> np.ndarray:
-    """The slot of each slot's target, (A,) int32; -1 = none, also for those whom the component does not support."""
+    """The slot of each slot's target, (A,) int32; -1 = none, also for unsupported agents."""
     grid, agents = component.grid, component.agents
     slots = np.full(len(grid.agents), -1, np.int32)
     for agent_id, target_id in mapping.items():

@@ -1,6 +1,6 @@
 """The grid: the agents in each cell, and which of them may share one.
 
-A handle on the board of one world, which it owns; cells are read as ``grid[row, col]``, a dict of id -> agent.
+It owns the board of one world; ``grid[row, col]`` is a dict of id -> agent.
 Source: manual 3.1.3 and 7.5.1; specification 2.6.
 """
 
@@ -25,9 +25,7 @@ class Grid:
     """Rows and columns of cells with agents in them.
 
     Args:
-        rows: positive int.
-        cols: positive int.
-        overlapping: encoding -> encodings (an int or a set) that may share its cell; made symmetric. None: nobody shares.
+        overlapping: encoding -> encodings (an int or a set) that may share its cell; made symmetric. None: no sharing.
 
     Attributes:
         board: the arrays that hold everything, of one world.
@@ -89,7 +87,7 @@ class Grid:
 
     @property
     def rng(self) -> np.random.Generator:
-        """What components that are no kernels draw from; the simulation seeds it."""
+        """Generator of components that are no kernels; the simulation seeds it."""
         if self._rng is None:
             self._rng = np.random.default_rng()
         return self._rng
@@ -112,17 +110,17 @@ class Grid:
 
     @property
     def agents(self) -> tuple[GridWorldAgent, ...]:
-        """Everybody who belongs to the grid, by slot."""
+        """All agents of the grid, by slot."""
         return tuple(self._agents)
 
     def __getitem__(self, subscript: Any) -> Any:
-        """The occupants of a cell, ``grid[row, col]``, id -> agent, in the order in which they came; None before the first reset.
+        """The occupants of a cell, ``grid[row, col]``: id -> agent, in the order of entry; None before the first reset.
 
-        Rows, columns and windows are read as of a NumPy array: ``grid[0]``, ``grid[:, 2]`` and ``grid[1:3, 4:]`` are arrays of
+        Rows, columns and windows are indexed as in a NumPy array: ``grid[0]``, ``grid[:, 2]`` and ``grid[1:3, 4:]`` are arrays of
         objects with such a dict, or None, for each cell.
 
         Raises:
-            IndexError: for what is outside, or no index of two dimensions.
+            IndexError: for an index outside, or not of two dimensions.
         """
         if type(subscript) is tuple and len(subscript) == 2:
             row, col = subscript
@@ -159,13 +157,13 @@ class Grid:
             AssertionError: for a cell outside the grid.
         """
         row, col = self._cell(ndx)
-        if not self._holds(agent):  # asking takes nobody in
+        if not self._holds(agent):  # a query does not make the agent join
             occupants = (self[row, col] or {}).values()
             return all(other.encoding in self._overlapping.get(agent.encoding, ()) for other in occupants)
         return bool(rules.query(self.board.agents, self.board.cells, self.overlap, 0, agent._slot, row, col))
 
     def place(self, agent: GridWorldAgent, ndx: Any) -> bool:
-        """Puts an agent into a cell, if it is available: whether it was. The agent joins the grid if it has not yet.
+        """Places an agent into a cell if it is available, and returns whether it was. The agent joins the grid if necessary.
 
         Raises:
             AssertionError: for a cell outside the grid.
@@ -188,7 +186,7 @@ class Grid:
         rules.remove(self.board.agents, self.board.cells, _ZERO, slot)
 
     def join(self, agents: Iterable[GridWorldAgent]) -> None:
-        """Takes agents in: from now on their values stand in the grid's board, and no longer in another grid's.
+        """Adds agents: from now on their values are stored in this grid's board, and no longer in another grid's.
 
         Raises:
             AssertionError: for one that is no `GridWorldAgent`.
@@ -203,14 +201,14 @@ class Grid:
         narrow = self._rows
         self._set_board(widened(self.board, len(self._agents) + len(new)))
         for agent in self._agents:
-            if agent._rows is narrow:  # and not of another grid by now
+            if agent._rows is narrow:  # and not already of another grid
                 agent._rows = self._rows
         for agent in new:
             self._agents.append(agent)
             agent._bind(self._rows, len(self._agents) - 1)
 
     def slot_of(self, agent: GridWorldAgent) -> int:
-        """The agent's column in the board; one that belongs to no grid joins this one.
+        """The agent's column in the board; one without a grid joins this one.
 
         Raises:
             AssertionError: if it belongs to another.
@@ -221,7 +219,7 @@ class Grid:
         return agent._slot
 
     def check_members(self) -> None:
-        """Refuses to go on while another grid has the agents.
+        """Refuses agents that have moved to another grid.
 
         Raises:
             AssertionError: naming the first.
@@ -234,7 +232,7 @@ class Grid:
     def _refuse_lent(self, agent: GridWorldAgent) -> None:
         require(
             self._holds(agent) or agent._rows.size is None,
-            f"agent {agent.id} belongs to another grid by now; give each simulation agents of its own: copy.deepcopy(agents)",
+            f"agent {agent.id} belongs to another grid now; give each simulation agents of its own: copy.deepcopy(agents)",
         )
 
     def _holds(self, agent: Any) -> bool:
@@ -242,7 +240,7 @@ class Grid:
         return bool(agent._rows is self._rows)
 
     def _take_back(self, agent: GridWorldAgent) -> None:
-        """Lends an agent, who has been in another grid, its own slot again."""
+        """Returns an agent that was in another grid to its own slot."""
         slot = next(slot for slot, member in enumerate(self._agents) if member is agent)
         if self._rows.placed[slot]:
             rules.remove(self.board.agents, self.board.cells, _ZERO, slot)
@@ -254,7 +252,7 @@ class Grid:
             whole = (row, col) == tuple(ndx)
         except (TypeError, ValueError, OverflowError):
             whole = False
-        require(whole, f"grid: cell {ndx!r} is no pair of whole numbers; give row and column")
+        require(whole, f"grid: cell {ndx!r} is no pair of integers; give row and column")
         inside = 0 <= row < self.rows and 0 <= col < self.cols
         require(
             inside,
@@ -273,7 +271,7 @@ class Grid:
         raise TypeError("a grid and its agents hold one board; copy both with copy.deepcopy")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Grid:
-        """A grid with copies of the agents, who belong to it."""
+        """A grid with copies of the agents."""
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         for name, value in self.__dict__.items():
@@ -288,7 +286,7 @@ class Grid:
 
 
 def as_mapping(value: Any, name: str, containers: tuple[type, ...] = (set, frozenset)) -> dict[int, set[int]]:
-    """A mapping of encodings with sets as values; the caller's stays as it is (C2, C3).
+    """A mapping of encodings with sets as values; the argument is not changed (C2, C3).
 
     Raises:
         AssertionError: for no dict, or keys or members that are no encodings.

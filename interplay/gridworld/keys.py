@@ -1,4 +1,4 @@
-"""The keys by which people play agents of grid worlds: they follow from what choices are called."""
+"""Keys for human players of grid worlds, derived from the names of choices."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _DEEDS = ("attack", "broadcast")
 
 
 def controls_for(names: Mapping[str, Sequence[str]], idle: Mapping[str, str]) -> Controls | None:
-    """Arrow keys for choices that are called up, down, left and right; Space for the only attack or broadcast.
+    """Arrow keys for choices called up, down, left and right; Space for the only attack or broadcast.
 
     Args:
         names: head -> its choices.
-        idle: head -> what does nothing.
+        idle: head -> the choice that does nothing.
 
     Returns:
-        None where no choice has a key.
+        None if no choice has a key.
 
     Example:
         >>> controls_for({"move": ("stay", "left", "down", "right", "up")}, {"move": "stay"}).keys["ArrowUp"]
@@ -39,15 +39,15 @@ def controls_for(names: Mapping[str, Sequence[str]], idle: Mapping[str, str]) ->
 def clicked(
     names: Mapping[str, Sequence[str]], dx: float, dy: float, occupied: bool
 ) -> dict[str, str] | None:
-    """What a click means: to attack where somebody stands in a neighbouring cell, else to walk there.
+    """Meaning of a click: attack an occupied neighbouring cell, else walk there.
 
     Args:
         names: head -> its choices.
-        dx, dy: from the agent's cell to the one that was clicked, in cells, y down.
-        occupied: whether somebody stands there.
+        dx, dy: from the agent's cell to the clicked one, in cells, y down.
+        occupied: whether the clicked cell is.
 
     Returns:
-        Head -> choice; None where it means nothing.
+        Head -> choice; None for a click without meaning.
 
     Example:
         >>> clicked({"move": ("stay", "left", "down", "right", "up")}, 1, 0, False)

@@ -20,9 +20,8 @@ def generate_maze(
     """Draws a maze by randomised Prim growth: passages are connected and have no loops.
 
     Args:
-        rows, cols: positive ints.
-        start: (2,) a cell that is to be a passage; None = any.
-        seed: the same seed draws the same maze; None = a new one.
+        start: (2,) a cell that becomes a passage; None = any.
+        seed: None = random.
         strict: as the release does, open a wall only where two opposite neighbours differ in having been visited; False
             leaves that condition out, for a few more passages (on 8 x 18 cells 91 on average instead of 87).
 
@@ -46,7 +45,7 @@ def generate_maze(
     numbers = isinstance(start, np.ndarray) and start.shape == (2,) and start.dtype.kind in "iuf"
     require(
         numbers and bool(np.all(start == np.floor(start))),
-        f"maze: start {start!r} is no array of two whole numbers; give row and column",
+        f"maze: start {start!r} is no array of two integers; give row and column",
     )
     row, col = (int(number) for number in start)
     if not (0 <= row < rows and 0 <= col < cols):

@@ -1,4 +1,4 @@
-"""Observers: what agents see (manual 3.2.5 to 3.2.9; specification 2.9 and 7)."""
+"""Observers of the grid and of an agent's own fields (manual 3.2.5 to 3.2.9; specification 2.9 and 7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HIDDEN = -2  # of a cell that an agent cannot see
 
 
 class ObserverBaseComponent(GridWorldBaseComponent):
-    """Base of observers: fill the channel ``key`` of agents' observations."""
+    """Base of observers, which fill the channel ``key`` of agents' observations."""
 
     @property
     @abstractmethod
@@ -29,11 +29,11 @@ class ObserverBaseComponent(GridWorldBaseComponent):
 
     @abstractmethod
     def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
-        """The agent's channel, key -> observation; an empty dict for an agent whom the observer does not support."""
+        """The agent's channel, key -> observation; an empty dict for an unsupported agent."""
 
 
 class BoardObserver(ObserverBaseComponent):
-    """An observer that also looks for a whole batch at once."""
+    """An observer that also works on a whole batch at once."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -45,31 +45,31 @@ class BoardObserver(ObserverBaseComponent):
         """The space of an agent's channel, and its null observation."""
 
     def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
-        """Which cells of the grid an agent sees, (rows, cols) bool, for people who play it; None: nobody can say.
+        """Cells that an agent sees, (rows, cols) bool, for human players; None: unknown.
 
         Args:
-            agent: that looks.
-            seen: what the observer last gave it.
-            row, col: where it stands.
+            agent: the observing one.
+            seen: the observer's last output for it.
+            row, col: its place.
         """
         return None
 
     def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
-        """`get_obs` of several agents, who stand in these slots."""
+        """`get_obs` of several agents in these slots."""
         return [self.get_obs(agent) for agent in agents]
 
     @abstractmethod
     def look_all(
         self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
-        """Writes the observations of the agents in ``slots`` (K,) who are ``queried`` (W, A) into ``out`` (W, K, ...).
+        """Writes the observations of the agents in ``slots`` (K,) where ``queried`` (W, A) into ``out`` (W, K, ...).
 
         Where the channel is a Dict of spaces, ``out`` is a dict of such arrays.
         """
 
 
 class WindowObserver(BoardObserver):
-    """What the observers of the grid share."""
+    """The common part of the observers of the grid."""
 
     form = windows.CENTRED
     with_self = True
@@ -80,7 +80,7 @@ class WindowObserver(BoardObserver):
         shapes = {self._shapes.get(agent.id) for agent in self.agents.values() if is_agent(agent)}
         self._common = (
             shapes.pop() if len(shapes) == 1 else None
-        )  # the shape that all who learn see, if it is one
+        )  # the common shape of all learning agents, if there is one
         self._everybody = np.ones((1, 0), bool)
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
@@ -88,7 +88,7 @@ class WindowObserver(BoardObserver):
 
     @abstractmethod
     def _shape(self, agent: Any) -> tuple[int, int, int]:
-        """Rows, columns and channels of what an agent sees."""
+        """Rows, columns and channels of an agent's view."""
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         shape = self._shape(agent)
@@ -149,7 +149,7 @@ class WindowObserver(BoardObserver):
         )
 
     def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
-        """All cells that are not hidden in what it sees."""
+        """All cells of its view that are not hidden."""
         shown = np.asarray(seen) != HIDDEN
         if self.form == windows.STACKED:
             shown = shown.any(axis=2)
@@ -168,7 +168,7 @@ class PositionCenteredEncodingObserver(WindowObserver):
     """The grid around the agent, itself in the middle: encodings, 0 empty, -1 outside, -2 hidden.
 
     Args:
-        observe_self: the agent counts among those in its cell.
+        observe_self: whether the agent counts as an occupant of its cell.
         **kwargs: of the component.
     """
 
@@ -183,7 +183,7 @@ class PositionCenteredEncodingObserver(WindowObserver):
 
     @property
     def observe_self(self) -> bool:
-        """Whether the agent counts among those in its cell."""
+        """Whether the agent counts as an occupant of its cell."""
         return self.with_self
 
     @observe_self.setter
@@ -196,7 +196,7 @@ class PositionCenteredEncodingObserver(WindowObserver):
 
 
 class StackedPositionCenteredEncodingObserver(WindowObserver):
-    """The grid around the agent, one layer for each encoding: how many of it are in a cell, -1 outside, -2 hidden."""
+    """The grid around the agent, one layer for each encoding with its number in a cell; -1 outside, -2 hidden."""
 
     form = windows.STACKED
 
@@ -225,7 +225,7 @@ class AbsoluteEncodingObserver(WindowObserver):
 
 
 class FieldObserver(BoardObserver):
-    """What the observers of an agent's own fields share.
+    """The common part of the observers of an agent's own fields.
 
     Attributes:
         fields: names of the board's fields that make up the observation.
@@ -234,7 +234,7 @@ class FieldObserver(BoardObserver):
     fields: tuple[str, ...] = ()
 
     def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
-        """None at all: these are numbers of its own."""
+        """No cells: the observation is about the agent itself."""
         return np.zeros((self.rows, self.cols), bool)
 
     def look_all(
@@ -309,7 +309,7 @@ class HealthObserver(FieldObserver):
 
 
 class OrientationObserver(FieldObserver):
-    """The way the agent faces: 1 left, 2 down, 3 right, 4 up."""
+    """The agent's direction: 1 left, 2 down, 3 right, 4 up."""
 
     fields = ("orientation",)
 

@@ -1,6 +1,6 @@
-"""Reward components: what actions and their results are worth (specification 7; Abmarl issue 205).
+"""Reward components: rewards of actions and their results (specification 7; Abmarl issue 205).
 
-They pay into ``reward`` of the board; a smart simulation hands it out once.
+They add to ``reward`` of the board; a smart simulation returns it once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from interplay.sim.agents import is_agent
 
 
 class RewardBaseComponent(GridWorldBaseComponent):
-    """Base of reward components; only agents who observe and act are paid."""
+    """Base of reward components; only agents that observe and act are paid."""
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return is_agent(agent)
@@ -31,13 +31,13 @@ class RewardBaseComponent(GridWorldBaseComponent):
 
     @abstractmethod
     def collect(self, agent: Any, key: str, result: ActionResult) -> None:
-        """Sees what came of an agent's action in the channel ``key``."""
+        """Receives the result of an agent's action in the channel ``key``."""
 
     def end_step(self, actors: list[Any]) -> None:
-        """Sees the end of a step in which ``actors`` sent actions."""
+        """Receives the end of a step in which ``actors`` sent actions."""
 
     def pay(self, agent: Any, amount: float) -> None:
-        """Adds to what an agent has earned, if it is one that is paid."""
+        """Adds to an agent's earnings, if it is paid at all."""
         if self.supports(agent):
             self._grid._rows.reward[self._grid.slot_of(agent)] += amount
 
@@ -46,7 +46,7 @@ class BoardReward(RewardBaseComponent):
     """A reward component that also pays a whole batch at once."""
 
     def collect(self, agent: Any, key: str, result: ActionResult) -> None:
-        """Nothing, unless a component says otherwise."""
+        """Does nothing by default."""
 
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         """`collect` for the worlds lo..hi-1."""
@@ -56,7 +56,7 @@ class BoardReward(RewardBaseComponent):
 
 
 class StepPenalty(BoardReward):
-    """Everybody who sent an action pays a fine: the "entropy" of the manual.
+    """Fines every agent that sent an action: the "entropy" of the manual.
 
     Args:
         amount: the fine, positive.
@@ -79,8 +79,8 @@ class MoveReward(BoardReward):
     """Pays for moves.
 
     Args:
-        failed: for a move that was not possible.
-        made: for one that was made, staying included.
+        failed: for an impossible move.
+        made: for a move made, staying included.
         key: the channel of the mover.
         **kwargs: of the component.
     """
@@ -101,11 +101,11 @@ class MoveReward(BoardReward):
 
 
 class AttackReward(BoardReward):
-    """Pays for kills, to both sides, and for attacks that hit nobody.
+    """Pays for kills, to both sides, and for attacks without a hit.
 
     Args:
-        kill: to the attacker, for each agent that died.
-        killed: to the one who died.
+        kill: to the attacker, for each killed agent.
+        killed: to the killed agent.
         failed: to the attacker, for attacks of which none succeeded.
         key: the channel of the attacker.
         **kwargs: of the component.
@@ -155,12 +155,12 @@ class AttackReward(BoardReward):
 
 
 class TargetReward(BoardReward):
-    """Pays those who acted and now stand on their target.
+    """Pays acting agents that are now on their target.
 
     Args:
         target_mapping: id -> id of its target.
-        amount: what it is worth.
-        exactly: the step's reward is the amount, whatever else it held.
+        amount: of the reward.
+        exactly: the amount replaces the step's other rewards.
         **kwargs: of the component.
     """
 

@@ -1,4 +1,4 @@
-"""Observers beyond the manual's: the health of those around, and where a target is (specification 7)."""
+"""Observers beyond the manual's: health of agents in view, and direction of a target (specification 7)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from interplay.sim.spaces import Box
 
 
 class PositionCenteredHealthObserver(BoardObserver):
-    """The health of those around the agent, itself in the middle: 0 nobody, -1 outside, -2 hidden; float32.
+    """The health of agents in view, the observer in the middle: 0 empty, -1 outside, -2 hidden; float32.
 
-    Of several in a cell it shows the one whose encoding `PositionCenteredEncodingObserver` shows.
+    Of several agents in a cell it is the one that `PositionCenteredEncodingObserver` shows.
     """
 
     @property
@@ -50,7 +50,7 @@ class PositionCenteredHealthObserver(BoardObserver):
 
 
 class TargetObserver(BoardObserver):
-    """How many rows and columns it is to the agent's target.
+    """Rows and columns to the agent's target.
 
     Args:
         target_mapping: id -> id of its target.

@@ -1,4 +1,4 @@
-"""Simulations that are declared: lists of components, and nothing to write (manual 3.1.5; specification 2.10 and 7)."""
+"""Simulations declared as lists of components (manual 3.1.5; specification 2.10 and 7)."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("interplay")
 _GETTERS = ("get_obs", "get_reward", "get_done", "get_info")
-_UNSUITABLE = (TypeError, ValueError, KeyError, IndexError, OverflowError)  # what arrays say of odd actions
+_UNSUITABLE = (TypeError, ValueError, KeyError, IndexError, OverflowError)  # raised for invalid actions
 
 
 class SmartGridWorldSimulation(GridWorldSimulation):
-    """A simulation put together from components.
+    """A simulation declared by its components.
 
     A component is given as a class, a registered name, a pair of one of those and a dict of its own keyword arguments, a pair
-    of a component wrapper and what it wraps, or a function of (agents, grid). Lists keep their order, sets are sorted by name.
+    of a component wrapper and its component, or a function of (agents, grid). Lists keep their order, sets are sorted by name.
     A subclass may leave out ``actors`` and write `step` itself.
 
-    In a step the actors act in their order, and within each the agents in the order of their actions; who died earlier in the
-    step is skipped. Reward components see every result and pay into `rewards`, which `get_reward` hands out once.
+    In a step the actors act in their order, and within each the agents in the order of their actions; agents that died earlier in the step
+    are skipped. Reward components receive every result and add to `rewards`, which `get_reward` returns once.
 
     Args:
-        states: what episodes begin with.
-        observers: what agents see; their channels together are an observation.
-        dones: who has finished; one that says so is enough.
-        actors: what agents can do.
-        rewards: what it is worth.
-        action_masks: tell which choices would work, and refuse the others. Without it a move that is not possible, say, fails.
+        states: the beginning of episodes.
+        observers: their channels together are an observation.
+        dones: an agent is done if one of them says so.
+        actors: possible actions.
+        rewards: rewards of actions and results.
+        action_masks: report which choices would work, and refuse the others. Otherwise an impossible move, say, fails.
         **kwargs: agents and grid, from a builder, and keyword arguments of the components.
 
     Attributes:
@@ -116,7 +116,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             component.reset(**kwargs)
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
-        """Goes one step on.
+        """Advances one step.
 
         Args:
             action: id -> channel -> action.
@@ -155,13 +155,13 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         }
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """What the agent has earned since it was last asked for."""
+        """The agent's reward since the last call."""
         earned = self.rewards[agent_id]
         self.rewards[agent_id] = 0.0
         return earned
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
-        """Whether a done component says that the agent has finished.
+        """Whether a done component ends the agent.
 
         Raises:
             AssertionError: if there are no done components.
@@ -171,7 +171,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return any(done.get_done(agent, **kwargs) for done in self.dones)
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Whether a done component says that the simulation is over.
+        """Whether a done component ends the simulation.
 
         Raises:
             AssertionError: if there are no done components.
@@ -181,11 +181,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return any(done.get_all_done(**kwargs) for done in self.dones)
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """Nothing more to say."""
+        """An empty dict."""
         return {}
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> dict[str, Any] | None:
-        """Channel -> gymnasium's mask of it; None without `action_masks`, or where every choice of the agent would work."""
+        """Channel -> its gymnasium mask; None without `action_masks`, or if every choice of the agent would work."""
         if not self.action_masks:
             return None
         agent = self.agents[agent_id]
@@ -194,14 +194,14 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return told if any(mask is not None for mask in told.values()) else None
 
     def measure(self, board: Board) -> Mapping[str, np.ndarray]:
-        """What a study counts, from the arrays of any number of worlds: name -> (W,) or (W, learning agents).
+        """Metrics of the simulation, from the arrays of any number of worlds: name -> (W,) or (W, learning agents).
 
-        Copies made by `vectorize` have it among their metrics.
+        Copies made by `vectorize` have them among their metrics.
         """
         return {}
 
     def report(self, agent_ids: Iterable[str]) -> Report:
-        """As the getters, with one look of each observer for all who see alike."""
+        """Returns what the getters return, with one call of each observer for agents of one kind."""
         if not self._looks_at_once:
             return super().report(agent_ids)
         ids = list(agent_ids)
@@ -229,16 +229,16 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return seen, rewards, dones, {agent_id: {} for agent_id in ids}
 
     def _slots_of(self, agents: list[Any]) -> list[int]:
-        """The agents' slots on the grid, which they join again if another simulation has taken them over."""
+        """The agents' slots on the grid, which they rejoin if another simulation has taken them over."""
         rows = self._grid._rows
         slots = [agent._slot for agent in agents if agent._rows is rows]
         return slots if len(slots) == len(agents) else [self._grid.slot_of(agent) for agent in agents]
 
     @property
     def _looks_at_once(self) -> bool:
-        """Whether all observers are built in and no getter is a subclass's own."""
+        """Whether all observers are built in and no subclass overrides a getter."""
         known: bool | None = self.__dict__.get("_at_once")
-        if known is None:  # decided once, as components do not change
+        if known is None:  # cached, as components do not change
             own = [
                 name
                 for name in _GETTERS
@@ -257,7 +257,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     @property
     def _is_batched(self) -> bool:
-        """Whether all actors and rewards work on whole boards; decided once, as components do not change."""
+        """Whether all actors and rewards work on whole boards; cached, as components do not change."""
         known: bool | None = self.__dict__.get("_batched")
         if known is None:
             known = self.__dict__["_batched"] = not Parts(
@@ -305,7 +305,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         try:
             actor.encode_all(agents, [action[key] for action in actions], slots, codes)
         except _UNSUITABLE:
-            for agent, action, slot in zip(agents, actions, slots, strict=True):  # to say whose it is
+            for agent, action, slot in zip(agents, actions, slots, strict=True):  # to name the agent
                 try:
                     actor.encode_all([agent], [action[key]], [slot], codes)
                 except _UNSUITABLE as error:
@@ -362,7 +362,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
 
 class Earnings(MutableMapping[str, float]):
-    """What learning agents have earned since it was handed out: id -> number, kept in the board."""
+    """Uncollected earnings of learning agents: id -> number, stored in the board."""
 
     def __init__(self, sim: GridWorldSimulation) -> None:
         self._sim = sim

@@ -1,4 +1,4 @@
-"""State components: what an episode begins with (manual 3.2.1, 3.2.10, 3.2.11; specification 2.7)."""
+"""State components: the beginning of an episode (manual 3.2.1, 3.2.10, 3.2.11; specification 2.7)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class StateBaseComponent(GridWorldBaseComponent):
 
     @abstractmethod
     def reset(self, **kwargs: Any) -> None:
-        """Begins an episode with the part of the state that this component keeps."""
+        """Begins an episode with this component's part of the state."""
 
     def end_step(self) -> None:
-        """What the state does by itself at the end of each step, after actions and rewards."""
+        """Passive changes of the state at the end of each step, after actions and rewards."""
 
 
 def _encodings(value: Any, name: str) -> set[int]:
@@ -47,10 +47,10 @@ class BoardState(StateBaseComponent):
         self.end_all(self.grid.board, _ONE, 0, 1)
 
     def prepare(self, board: Board) -> None:
-        """Makes the arrays that `arrays` lists, for as many worlds as the board has; called before the first `begin`."""
+        """Makes the arrays of `arrays`, for as many worlds as the board has; called before the first `begin`."""
 
     def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
-        """`end_step` for the worlds lo..hi-1; worlds where ``acted``, (W,) int64, is 0 stand still."""
+        """`end_step` for the worlds lo..hi-1; worlds where ``acted``, (W,) int64, is 0 do not change."""
 
     @abstractmethod
     def begin(self, board: Board, which: np.ndarray) -> None:
@@ -58,12 +58,12 @@ class BoardState(StateBaseComponent):
 
 
 class PositionState(BoardState):
-    """Where agents stand: at their initial positions, the others at random.
+    """Places agents: at their initial positions, the others at random.
 
     Each of the others gets a cell uniformly among those that are open to its encoding, in the order of the dict.
 
     Args:
-        no_overlap_at_reset: those at random share no cell, even where overlapping allows it.
+        no_overlap_at_reset: randomly placed agents share no cell, even where overlapping allows it.
         randomize_placement_order: shuffle the order of placement at every reset, within the two groups.
         **kwargs: of the component.
     """
@@ -74,12 +74,12 @@ class PositionState(BoardState):
         super().__init__(**kwargs)
         require(
             self._only is None,
-            f"{type(self).__name__}: only = {self._only!r}; it places everybody, leave it out",
+            f"{type(self).__name__}: only = {self._only!r}; it places all agents, leave it out",
         )
         self.no_overlap_at_reset = no_overlap_at_reset
         self.randomize_placement_order = randomize_placement_order
 
-    no_overlap_at_reset = Checked(flag, "Whether those at random share no cell.")
+    no_overlap_at_reset = Checked(flag, "Whether randomly placed agents share no cell.")
     randomize_placement_order = Checked(flag, "Whether the order of placement is shuffled.")
 
     @property
@@ -123,9 +123,9 @@ class TargetBarriersFreePlacementState(PositionState):
         target_agent: an agent of the simulation, or its id.
         barrier_encodings: an int or a set.
         free_encodings: an int or a set.
-        cluster_barriers: each barrier takes the open cell nearest to the target; of equals the first in reading order.
+        cluster_barriers: each barrier takes the open cell nearest to the target; ties: the first in reading order.
         scatter_free_agents: each free agent takes the furthest.
-        others: what happens to agents of neither encoding: None: they are an error; ``"random"``: they go anywhere.
+        others: agents of neither encoding: None: are an error; ``"random"``: go anywhere.
         **kwargs: of `PositionState`.
     """
 
@@ -155,7 +155,7 @@ class TargetBarriersFreePlacementState(PositionState):
 
     @property
     def target_agent(self) -> GridWorldAgent:
-        """The agent to which all others relate."""
+        """The agent around which the others are placed."""
         return self._target_agent
 
     @target_agent.setter
@@ -220,7 +220,7 @@ class MazePlacementState(TargetBarriersFreePlacementState):
         self.strict_maze = strict_maze
         self._ground: np.ndarray | None = None  # (R, C) int8: the maze of this simulation's episode
 
-    strict_maze = Checked(flag, "Whether walls are opened only where the release opens them.")
+    strict_maze = Checked(flag, "Whether walls are opened only as by the release.")
 
     def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
         super()._place(board, which, scratch)
@@ -261,7 +261,7 @@ class OrientationState(BoardState):
 
 
 def _raise(trouble: int, agent: GridWorldAgent) -> None:
-    """Says who could not be placed, and why."""
+    """Raises an error for an agent that could not be placed."""
     place = (
         ""
         if agent.initial_position is None

@@ -1,4 +1,4 @@
-"""Component wrappers: a component between others and the one it changes (manual 3.2.17 and 3.2.18; specification K1)."""
+"""Component wrappers: they change the channels of a component (manual 3.2.17 and 3.2.18; specification K1)."""
 
 from __future__ import annotations
 
@@ -83,15 +83,15 @@ class ComponentWrapper(GridWorldBaseComponent):
 
     @abstractmethod
     def wrap_point(self, space: Any, point: Any) -> Any:
-        """A point that comes in, as one of `space`, the original space."""
+        """An incoming point as one of `space`, the original space."""
 
     @abstractmethod
     def unwrap_point(self, space: Any, point: Any) -> Any:
-        """A point of `space`, the original space, as it looks from outside."""
+        """A point of `space`, the original space, as seen from outside."""
 
 
 class ActorWrapper(ComponentWrapper, ActorBaseComponent):
-    """Wraps an actor: its channel of the agents' action spaces changes, and actions are decoded on their way in.
+    """Wraps an actor: changes its channel of the agents' action spaces and decodes incoming actions.
 
     Args:
         component: an actor.
@@ -129,7 +129,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         return key
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
-        """Decodes the channel and hands the action on."""
+        """Decodes the channel and passes the action on."""
         if self.supports(agent):
             point = self._decoded(agent, action_dict[self.key])
             action_dict = {**action_dict, self.key: point}
@@ -139,7 +139,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         return self._component.as_result(answer)
 
     def action_mask(self, agent: Any) -> Any:
-        """Which numbers would work now; None where each of them is no single question to the board."""
+        """Numbers that would work now; None if one of them is no single entry of the board."""
         if not self.batched:
             return None
         entries = self.choice_entries(agent)
@@ -152,7 +152,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         return inner.original(agent, point) if isinstance(inner, ActorWrapper) else point
 
     def idle_choices(self, agent: Any) -> dict[str, str]:
-        """As of the wrapped actor, in the names that there are now."""
+        """As of the wrapped actor, with the present names."""
         names, idle = self.choice_names(agent) or {}, self._component.idle_choices(agent)
         if not names or not idle or self._nothing.get(agent.id) is None:
             return {}
@@ -190,7 +190,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
 
     @property
     def batched(self) -> bool:
-        """Whether the actor below all wrappers acts for batches, and every channel has a table of its codes."""
+        """Whether the innermost actor works on batches, and every channel has a table of its codes."""
         return isinstance(self.unwrapped, BoardActor) and all(
             isinstance(agent.action_space[self.key], spaces.Discrete)
             and agent.action_space[self.key].n <= _LARGEST_TABLE
@@ -198,7 +198,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         )
 
     def meaning(self, agent: Any) -> str:
-        """The original space, as a wrapped one can stand for several."""
+        """The original space, as different ones may have equal wrapped spaces."""
         return f"{self.from_space[agent.id]} {self._component.meaning(agent)}"
 
     def _table(self, agent: Any) -> np.ndarray:
@@ -273,7 +273,7 @@ class RavelActionWrapper(ActorWrapper):
         return ravelling.ravel(space, point)
 
     def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]] | None:
-        """Those of the wrapped actor, one after another, without what does nothing; None where these would be too many to read."""
+        """Those of the wrapped actor, concatenated, without idle ones; None if there would be too many to read."""
         parts = self._component.choice_names(agent)
         if parts is None or prod(map(len, parts.values())) > _MOST_NAMED:
             return None
@@ -336,7 +336,7 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
 
 
 class ObserverWrapper(ComponentWrapper, ObserverBaseComponent):
-    """Wraps an observer: its channel of the agents' observation spaces changes, and observations are encoded on their way out.
+    """Wraps an observer: changes its channel of the agents' observation spaces and encodes its observations.
 
     Args:
         component: an observer.
@@ -376,7 +376,7 @@ class ObserverWrapper(ComponentWrapper, ObserverBaseComponent):
         return key
 
     def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
-        """What the wrapped observer sees, encoded."""
+        """The wrapped observer's observation, encoded."""
         seen = self._component.get_obs(agent, **kwargs)
         space = self.from_space.get(agent.id)
         return seen if space is None else {key: self.wrap_point(space, point) for key, point in seen.items()}

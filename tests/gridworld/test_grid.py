@@ -156,7 +156,7 @@ def test_r4_cells_outside_are_refused(cell):
 def test_r4_what_is_no_cell_is_refused(cell):
     grid = Grid(3, 4)
     for call in (grid.query, grid.place, grid.remove):
-        with pytest.raises(AssertionError, match=r"is no pair of whole numbers"):
+        with pytest.raises(AssertionError, match=r"is no pair of integers"):
             call(thing(), cell)
     for call in (grid.query, grid.place, grid.remove):
         with pytest.raises(AssertionError, match=r"'x' is no agent"):

@@ -240,7 +240,7 @@ def test_only_some_act_and_see():
     sim.reset()
     assert set(sim.get_obs("agent0")) == {"position_centered_encoding"}
     assert set(sim.get_obs("agent5")) == {"position"}
-    with pytest.raises(AssertionError, match="it places everybody"):
+    with pytest.raises(AssertionError, match="it places all agents"):
         declared(states=[("PositionState", {"only": [1]})])
 
 

@@ -21,11 +21,10 @@ _NONE = np.zeros((0, 0))
 
 
 class AttackActorBaseComponent(BoardActor):
-    """What the four attackers share.
+    """The common part of the four attackers.
 
-    Whoever is attacked is active, mapped, within range and not hidden by a blocker. Attacks succeed with the attacker's
-    accuracy and as long as it has ammo; health falls by the attacker's strength, and who has none left is inactive and off the
-    grid.
+    A target is active, mapped, within range and not hidden by a blocker. Attacks succeed with the attacker's accuracy while it has ammo.
+    Health falls by the attacker's strength; an agent without health is inactive and off the grid.
 
     Args:
         attack_mapping: encoding -> encodings, an int or a set, that it can attack.
@@ -43,7 +42,7 @@ class AttackActorBaseComponent(BoardActor):
         self.width = 1
         super().__init__(**kwargs)
         for agent in self.supported():
-            self.reach(agent, "attack_range")  # "FULL" is written back, whether spaces depend on it or not
+            self.reach(agent, "attack_range")  # replaces "FULL", whether spaces depend on it or not
         self.width = max([self._codes_of(agent) for agent in self.supported()], default=1)
         self._matrix = as_matrix(self.attack_mapping, self.grid.top)
         self._scratch: dict[int, tuple[np.ndarray, ...]] = {}
@@ -66,7 +65,7 @@ class AttackActorBaseComponent(BoardActor):
             for encoding in (one, *others):
                 require(
                     encoding in known,
-                    f"attack_mapping: nobody has encoding {encoding}; known are {sorted(known)}",
+                    f"attack_mapping: no agent has encoding {encoding}; known are {sorted(known)}",
                 )
         self._attack_mapping = mapping
 
@@ -81,7 +80,7 @@ class AttackActorBaseComponent(BoardActor):
         """Carries out an agent's attacks.
 
         Returns:
-            Whether any was asked for, and the agents that were hit.
+            Whether it tried to attack, and the agents that were hit.
 
         Raises:
             AssertionError: for an action outside the agent's space.
@@ -131,7 +130,7 @@ class AttackActorBaseComponent(BoardActor):
         """Scratch and results for one agent's attacks, among a number of agents."""
         length = self._most_hits(attacks)
         room = self._scratch.get(number)
-        if room is None or len(room[1]) < length:  # agents may have got more attacks
+        if room is None or len(room[1]) < length:  # an agent's number of attacks may have grown
             room = self._scratch[number] = (
                 np.zeros((2, number), np.int32),
                 np.zeros(length, np.int32),
@@ -167,11 +166,11 @@ class AttackActorBaseComponent(BoardActor):
 
     @abstractmethod
     def _codes_of(self, agent: Any) -> int:
-        """How many codes an agent's action has."""
+        """Number of codes of an agent's action."""
 
     @abstractmethod
     def _attacks_of(self, agent: Any) -> int:
-        """How many attacks an agent can launch in one turn."""
+        """Maximum number of attacks of an agent in one turn."""
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         most = max([self._attacks_of(agent) for agent in self.supported()], default=0)
@@ -216,7 +215,7 @@ class AttackActorBaseComponent(BoardActor):
 
 
 class BinaryAttackActor(AttackActorBaseComponent):
-    """Agents say how many attacks they launch, up to their `simultaneous_attacks`; each picks anybody in range."""
+    """The action is a number of attacks, up to `simultaneous_attacks`; each picks any target in range."""
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         return spaces.Discrete(agent.simultaneous_attacks + 1), 0
@@ -228,7 +227,7 @@ class BinaryAttackActor(AttackActorBaseComponent):
         return 0, agent.simultaneous_attacks
 
     def entries(self, agent: Any) -> int:
-        """Nothing, and anybody."""
+        """Nothing, and any target."""
         return 2
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
@@ -263,7 +262,7 @@ class BinaryAttackActor(AttackActorBaseComponent):
 
 
 class EncodingBasedAttackActor(AttackActorBaseComponent):
-    """Agents say for each encoding how many attacks they launch on it."""
+    """The action is a number of attacks for each encoding."""
 
     form = attacks.BY_ENCODING
 
@@ -273,7 +272,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         return spaces.Dict(parts), dict.fromkeys(encodings, 0)
 
     def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
-        # In the order of a world's action space, which has the parts under their names with dots.
+        # In the order of a world's action space, whose parts have these names with dots.
         return {f"attack encoding {encoding}": _times(agent) for encoding in self._targets(agent)}
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
@@ -322,7 +321,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
 
 
 class SelectiveAttackActor(AttackActorBaseComponent):
-    """Agents say for each cell around them how many attacks they launch on it."""
+    """The action is a number of attacks for each cell in range."""
 
     form = attacks.BY_CELL
 
@@ -344,7 +343,7 @@ class SelectiveAttackActor(AttackActorBaseComponent):
         codes[..., : side**2] = cells.reshape(*batch, side**2)
 
     def action_mask(self, agent: Any) -> Any:
-        """(side, side) int8: 1 for each cell in which an attack could hit somebody."""
+        """(side, side) int8: 1 for each cell with a possible target."""
         if not self.supports(agent):
             return None
         side = 2 * self.reach(agent, "attack_range") + 1
@@ -358,7 +357,7 @@ class SelectiveAttackActor(AttackActorBaseComponent):
 
 
 class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
-    """Agents name a cell around them for each of their attacks: 0 none, 1 top left, 2 to the right of it, row by row."""
+    """The action is a cell for each attack: 0 none, 1 top left, 2 to the right of it, row by row."""
 
     form = attacks.CELLS_NAMED
 
@@ -389,7 +388,7 @@ class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
         return super().choice_entries(agent, path)
 
     def action_mask(self, agent: Any) -> Any:
-        """For each attack (cells + 1,) int8: none, or the cells in which it could hit somebody."""
+        """For each attack (cells + 1,) int8: none, or the cells with a possible target."""
         if not self.supports(agent):
             return None
         legal = self.legal_here(agent).astype(np.int8)

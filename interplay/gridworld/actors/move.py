@@ -19,7 +19,7 @@ _NONE = np.zeros((0, 0, 0))
 
 
 class Mover(BoardActor):
-    """What the three movers share: the channel ``"move"`` and its batched form."""
+    """The common part of the three movers: the channel ``"move"`` and its batched form."""
 
     form = moves.STEP
     width = 2
@@ -36,7 +36,7 @@ class Mover(BoardActor):
         """Moves an agent.
 
         Returns:
-            True for a move made, and for staying; False where the way is not free; None for an agent who does not move.
+            True for a move made, and for staying; False if it was blocked; None for an agent that does not move.
 
         Raises:
             AssertionError: for an action outside the agent's space.
@@ -148,7 +148,7 @@ class MoveActor(Mover):
             return
         if any(len(value) != 2 for value in values):
             raise ValueError
-        # Joined end to end: NumPy takes three times as long to stack many small arrays.
+        # Concatenated: NumPy takes three times as long to stack many small arrays.
         codes[slots] = as_ints(np.concatenate(values).reshape(-1, 2), (len(slots), 2))
 
     def entries(self, agent: Any) -> int:
@@ -195,7 +195,7 @@ class CrossMoveActor(Mover):
 
 
 class DriftMoveActor(Mover):
-    """Agents turn and move as with `CrossMoveActor` where that way is free, else drift on the way they face (T6)."""
+    """Agents turn and move as with `CrossMoveActor` if that cell is free, else drift in their direction (T6)."""
 
     form = moves.DRIFT
 
@@ -203,7 +203,7 @@ class DriftMoveActor(Mover):
         return isinstance(agent, MovingAgent) and isinstance(agent, OrientationAgent)
 
     def entries(self, agent: Any) -> int:
-        return 0  # a way that is not free is drifted instead
+        return 0  # a blocked move becomes a drift
 
 
 def _is_code(value: Any) -> bool:

@@ -1,28 +1,28 @@
-"""The managers' work for a batch: which agents act, are reported and have finished (specification 2.3)."""
+"""The managers' work for a batch: acting, reported and finished agents (specification 2.3)."""
 
 import numpy as np
 
 from interplay.core.jit import kernel
 
-# What is kept of each of the L learners, who are those of A agents that may ever act, and of each world.
+# Records of each of the L learners, the ones of A agents that may ever act, and of each world.
 LEARNER = np.dtype(
     [
         ("reward", np.float32),  # an output, as the next three
         ("acting", np.bool_),
         ("terminated", np.bool_),
         ("truncated", np.bool_),
-        ("finished", np.bool_),  # whoever is done
+        ("finished", np.bool_),  # done
     ],
     align=True,
 )
 ROOM = np.dtype(
     [("line", np.int64), ("length", np.int64), ("over", np.bool_)], align=True
-)  # who is next; steps
+)  # next in line; steps
 
 
 @kernel
 def list_acting(slots, told, room, order, count, lo, hi):
-    """Lists those who act in worlds that go on: order (W, A) and count (W,), written."""
+    """Lists acting agents of unfinished worlds: writes order (W, A) and count (W,)."""
     for w in range(lo, hi):
         number = 0
         if not room[w].over:
@@ -35,7 +35,7 @@ def list_acting(slots, told, room, order, count, lo, hi):
 
 @kernel
 def first_report(which, slots, told, room, queried, in_turns):
-    """Begins the episodes of the worlds in ``which``: everybody is observed, all or the first in line act."""
+    """Begins the episodes of the worlds in ``which``: all agents are observed, all or the first in line act."""
     number = slots.shape[0]
     for w in range(which.shape[0]):
         if not which[w]:
@@ -51,14 +51,14 @@ def first_report(which, slots, told, room, queried, in_turns):
 
 @kernel
 def report(agents, done, ended, slots, told, room, queried, limit, in_turns, lo, hi):
-    """Reports a step of the worlds lo..hi-1 as a manager does; the outputs come cleared.
+    """Reports a step of the worlds lo..hi-1 as a manager does; outputs must be cleared.
 
     Args:
-        done, ended: (W, A), (W,) uint8: what the done components say.
+        done, ended: (W, A), (W,) uint8: results of the done components.
         slots: (L,) int32, of the learners.
         told, room: (W, L) LEARNER, (W,) ROOM, written.
-        queried: (W, A) bool, written: whose observation is wanted.
-        limit: steps after which an episode is cut; 0 = never.
+        queried: (W, A) bool, written: agents to observe.
+        limit: steps before truncation; 0 = never.
         in_turns: one after another, in the order of the learners.
     """
     number = slots.shape[0]
