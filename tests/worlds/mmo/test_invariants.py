@@ -268,7 +268,7 @@ def test_a_view_of_nobody_is_seen():
     scene = Scene(1)
     slot = int(np.flatnonzero(~scene.alive)[0])
     scene.world._sight.tiles[0, slot] = GRASS
-    with pytest.raises(Violation, match=f"slot {slot}: a free slot sees something"):
+    with pytest.raises(Violation, match=f"slot {slot}: a free slot's view is not empty"):
         scene.watch.check(scene.timestep)
 
 
