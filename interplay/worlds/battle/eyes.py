@@ -1,4 +1,4 @@
-"""What of the scene a unit sees, for people who play it: the same rules as `observe.see_enemies` and `see_allies`."""
+"""The part of the scene that a unit sees, for human players: the rules of `observe.see_enemies` and `see_allies`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _GROUND = ("floor", "columns", "rows", "edge")
 _UNITS = ("shadows", "agents", "types", "no health", "health", "no shield", "shield")
-_OWN = ("aims", "shots", "cooldown")  # of others this is not observed
+_OWN = ("aims", "shots", "cooldown")  # not observed of other units
 
 
 def visible(world: BattleWorld, w: int, slot: int) -> Visible:
-    """The field, the units in sight and what is told of them; the dead see the field alone."""
+    """The field, the units in sight and their observed attributes; a dead unit sees the field alone."""
     seen = np.asarray(units_in_sight(world, w, slot))
     own = np.arange(len(seen)) == slot
     told = dict.fromkeys(_GROUND, True) | dict.fromkeys(_UNITS, seen) | dict.fromkeys(_OWN, own)

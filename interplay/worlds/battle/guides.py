@@ -1,4 +1,4 @@
-"""How people read what a unit of a battle observes (specification 5.2): its vector in the parts that `observe.look_around` writes."""
+"""Labels of a unit's observation (specification 5.2): its vector in the parts that `observe.look_around` writes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ FIELD_NAMES = ("alive", "x", "y", "health", "shield", "cooldown", "type")
 
 
 def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tuple[Guide, ...]]:
-    """The parts of a unit's vector, and the rows of the field where it is seen.
+    """The parts of a unit's vector, and the rows of the field where observed.
 
     Args:
         rules: the world's record of rules.
-        actions: names of what units do.
-        slot: of the unit.
     """
     reds, units = int(rules["reds"]), int(rules["slots"])
     side = RED if slot < reds else BLUE
