@@ -215,7 +215,5 @@ def test_a_snapshot_whose_game_goes_on_behind_its_end_is_refused():
     world.reset()
     snapshot = world.save()
     snapshot["steps"][0] = 10
-    with pytest.raises(
-        UserError, match="over of world 0 = False does not say whether its last step was played"
-    ):
+    with pytest.raises(UserError, match="over of world 0 = False"):
         world.load(snapshot)

@@ -439,7 +439,7 @@ def test_a_snapshot_brings_the_pictures_back():
         ("ball.x", 158.5, "ball.x of world 1 = 158.5 is outside"),
         ("ball.x", np.nan, "ball.x"),
         ("ball.y", 33.0, "ball.y"),
-        ("ball.vx", 0.0, "brings the ball nowhere"),
+        ("ball.vx", 0.0, "does not move the ball"),
         ("ball.vx", 13.0, "ball.vx"),
         ("ball.rounds", 20, "over"),
         ("ball.rounds", 21, "ball.rounds"),

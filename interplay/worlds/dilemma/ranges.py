@@ -1,4 +1,4 @@
-"""What the numbers of a dilemma's state may be (`interplay.core.ranges`); the arrays are in `state.py`."""
+"""Allowed values of a dilemma's state (`interplay.core.ranges`); the arrays are in `state.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from interplay.worlds.dilemma.config import DilemmaSettings
 
 
 def ranges_of(settings: DilemmaSettings) -> dict[str, Range]:
-    """Name -> range of every field of numbers; bools need none."""
+    """Name -> range of every numeric field; bools need none."""
     return {
         "stream": ANYTHING,
         "rounds": count(settings.rounds),
@@ -20,7 +20,7 @@ def ranges_of(settings: DilemmaSettings) -> dict[str, Range]:
 
 
 def laws_of(settings: DilemmaSettings) -> tuple[Law, ...]:
-    """What fields owe each other."""
+    """Invariants between fields."""
 
     def goes_on_for_too_long(given: Arrays) -> Any:
         return (given["rounds"] == settings.rounds) & ~given["over"]
@@ -29,7 +29,7 @@ def laws_of(settings: DilemmaSettings) -> tuple[Law, ...]:
         Law("over", "though its last round was played", goes_on_for_too_long),
         Law(
             "acting",
-            "is not both while the game goes on, and nobody then",
+            "is not all of an unfinished game, none of a finished one",
             lambda given: given["acting"] == given["over"][:, None],
         ),
     )

@@ -1,4 +1,4 @@
-"""What the numbers of a matrix game's state may be (`interplay.core.ranges`); the arrays are in `state.py`."""
+"""Allowed values of a matrix game's state (`interplay.core.ranges`); the arrays are in `state.py`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from interplay.core.ranges import ANYTHING, REAL, Law, Range, count, index
 
 
 def ranges_of(choices: int, length: int) -> dict[str, Range]:
-    """Name -> range of every field of numbers.
+    """Name -> range of every numeric field.
 
     Args:
         choices: of each agent.
@@ -25,16 +25,16 @@ def ranges_of(choices: int, length: int) -> dict[str, Range]:
 
 
 def laws_of(length: int) -> tuple[Law, ...]:
-    """A game is over after its last step, and everybody acts until then."""
+    """A game is over after its last step; until then all agents act."""
     return (
         Law(
             "over",
-            "does not say whether its last step was played",
+            "disagrees with the number of steps",
             lambda given: given["over"] != (given["steps"] == length),
         ),
         Law(
             "acting",
-            "is not everybody while the game goes on, and nobody then",
+            "is not all of an unfinished game, none of a finished one",
             lambda given: given["acting"] == given["over"][:, None],
         ),
     )

@@ -1,4 +1,4 @@
-"""Scripted players of the navigation worlds. They read the observation alone, as a learner does."""
+"""Scripted players of the navigation worlds. They read only observations, as a learner does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.worlds.navigation.proxy import neighbours, proxy_map, steps_to_ta
 
 
 class Guide(Policy):
-    """Walks a shortest way of the grid from row and column, along one axis at a time, so that it is free in the town, too."""
+    """Walks a shortest path of the grid, along one axis at a time, so that it is free in the town, too."""
 
     name = "guide"
 
@@ -49,7 +49,7 @@ class Walker(Policy):
 
 
 Makers = dict[str, Callable[[], Policy]]
-# By what is observed: surroundings, row and column, the place in the town.
+# By observation: surroundings, row and column, the place in the town.
 REGIONAL: Makers = {"random": RandomPolicy}
 POSITION: Makers = {"random": RandomPolicy, "guide": Guide}
 TOWN: Makers = {"random": RandomPolicy, "walker": Walker}

@@ -1,4 +1,4 @@
-"""Components of pacman's worlds: drifting through tunnels, walking rounds, eating, meeting, and what it is worth."""
+"""Components of pacman's worlds: drifting through tunnels, walking rounds, eating, meeting, and their rewards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BADDIES = (BaddieAgent, ScriptedBaddieAgent)  # classes
 
 
 class TunnelDriftActor(DriftMoveActor):
-    """Drifts as `DriftMoveActor`, and through tunnels: the first and the last cell of a row are neighbours where both are open."""
+    """Drifts as `DriftMoveActor`, and through tunnels: the first and last cell of a row are neighbours if both are open."""
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
         if not self.supports(agent):
@@ -63,7 +63,7 @@ class TunnelDriftActor(DriftMoveActor):
 
 
 class RoundsState(BoardState):
-    """Counts steps, so that those who walk rounds know where they are.
+    """Counts steps, the position of agents in their rounds.
 
     Attributes:
         clock: (W,) int64 steps of the episode.
@@ -92,18 +92,16 @@ class RoundsState(BoardState):
 
 
 class RoundsActor(TunnelDriftActor):
-    """Baddies walk their rounds in every step; actions sent for them are ignored.
+    """Moves baddies along their rounds in every step; actions sent for them are ignored.
 
     Args:
-        rounds: moves out of L, D, R, U and . (stay), walked again and again. Id -> moves: who is not named stays. A list or
-            tuple: those of the first baddie, the second and so on, in the order of the agents; there may be more than
-            baddies.
+        rounds: moves out of L, D, R, U and . (stay), repeated for ever. Id -> moves, where other baddies stay; or a list or
+            tuple with moves for each baddie in the order of the agents, which may be longer than needed.
         rounds_state: counts the steps.
         **kwargs: of the component.
 
     Raises:
-        AssertionError: for another container, other moves, the name of somebody who is no baddie, or fewer rounds in a list
-            than baddies.
+        AssertionError: for another container, other moves, an id that is no baddie, or a list with fewer rounds than baddies.
     """
 
     def __init__(self, rounds: Any = None, rounds_state: RoundsState | None = None, **kwargs: Any) -> None:
@@ -121,7 +119,7 @@ class RoundsActor(TunnelDriftActor):
         """Rounds as id -> moves, checked."""
         require(
             isinstance(rounds, dict | list | tuple),
-            f"rounds {rounds!r} is no dict and no list; give id -> moves such as 'LLDDRRUU', or a list of moves",
+            f"rounds {rounds!r} is neither dict nor list; give id -> moves such as 'LLDDRRUU', or a list of moves",
         )
         baddies = [name for name, agent in self.agents.items() if isinstance(agent, BADDIES)]
         named = rounds if isinstance(rounds, dict) else dict(enumerate(rounds))
@@ -132,7 +130,7 @@ class RoundsActor(TunnelDriftActor):
             for name in rounds:
                 require(
                     name in baddies,
-                    f"rounds names {name!r}, who is no baddie; the baddies are {', '.join(baddies) or 'nobody'}",
+                    f"rounds names {name!r}, which is no baddie; baddies: {', '.join(baddies) or 'none'}",
                 )
             return dict(rounds)
         require(
@@ -146,7 +144,7 @@ class RoundsActor(TunnelDriftActor):
         return isinstance(agent, BaddieAgent)
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
-        """None: rounds are walked once a step by all, see `run`."""
+        """Returns None: `run` moves all of them once a step."""
         return None
 
     def run(
@@ -173,7 +171,7 @@ class RoundsActor(TunnelDriftActor):
 
 
 class ContactActor(BoardActor):
-    """What happens to those who share a cell; nobody sends actions for it.
+    """Handles agents that share a cell; it takes no actions.
 
     Attributes:
         pacman: its slot.
@@ -187,11 +185,11 @@ class ContactActor(BoardActor):
         return False
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
-        """Nothing: contacts are looked at once a step, see `run`."""
+        """Does nothing: `run` checks contacts once a step."""
         return None
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
-        raise Refused(f"{type(self).__name__} has no channel; nobody sends actions for it")
+        raise Refused(f"{type(self).__name__} has no channel; it takes no actions")
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return 0, 0
@@ -225,7 +223,7 @@ class EatActor(ContactActor):
 
     @property
     def key(self) -> str:
-        """What rewards know it by: ``"eat"``."""
+        """Key of its rewards: ``"eat"``."""
         return "eat"
 
     def __init__(self, **kwargs: Any) -> None:
@@ -252,7 +250,7 @@ class MeetActor(ContactActor):
 
     @property
     def key(self) -> str:
-        """What rewards know it by: ``"meet"``."""
+        """Key of its rewards: ``"meet"``."""
         return "meet"
 
     def __init__(self, **kwargs: Any) -> None:
@@ -314,7 +312,7 @@ def is_baddie(agent: Any) -> bool:
 
 
 def _alone(actor: BoardActor, agent: Any, code: int) -> Outcome:
-    """What comes of one agent's action when nobody else acts."""
+    """The outcome of one agent's action if no other agent acts."""
     board = actor.grid.board
     number = board.agents.shape[1]
     codes = np.full((1, number, actor.width), code, np.int64)

@@ -1,4 +1,4 @@
-"""Scripted players. They read the window alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only the window, as a learner does, and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep
 from interplay.worlds.pacman.config import BADDIE, FOOD, PACMAN, WALL
 
-_FAR = 1_000  # longer than any way inside a window
+_FAR = 1_000  # longer than any path inside a window
 _STEPS = ((0, 0), (0, -1), (1, 0), (0, 1), (-1, 0))  # codes 0 stay, 1 left, 2 down, 3 right, 4 up
 
 
 class Hungry(Policy):
-    """Pacman goes to the nearest food and keeps away from baddies, baddies go to pacman; who sees nothing wanders."""
+    """Pacman goes to the nearest food and avoids baddies, baddies go to pacman; without a goal in sight they wander."""
 
     name = "hungry"
 
@@ -51,7 +51,7 @@ def _spread(cells: np.ndarray) -> np.ndarray:
 
 
 def _distances(goals: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Steps from each cell to the nearest goal around what is closed; `_FAR` where there is no way."""
+    """Steps from each cell to the nearest goal around closed cells; `_FAR` without a path."""
     steps = np.where(goals & ~closed, 0, _FAR)
     for _ in range(3 * goals.shape[-1]):
         near = np.full_like(steps, _FAR)

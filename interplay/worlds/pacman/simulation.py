@@ -1,6 +1,6 @@
-"""The simulations: declared components, nothing else. Source: specification 9.4.
+"""The simulations: declared components only. Source: specification 9.4.
 
-In a step pacman moves, dies if it meets a baddie, else eats; then baddies move and may catch it, and all who do are paid.
+In a step pacman moves, dies if it meets a baddie, else eats. Then baddies move and may catch it, and all acting agents are rewarded.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from interplay.worlds.pacman.components import (
 
 
 class PacmanSim(SmartGridWorldSimulation):
-    """Pacman, who must have the id ``pacman``, and baddies that learn to catch it.
+    """Pacman, with the id ``pacman``, and baddies that learn to catch it.
 
     The simulation is over when pacman dies or the last food is eaten. A tunnel joins the ends of a row where neither is a wall.
 
     Args:
-        reward_scheme: event -> number; events that are missing take the default.
-        **kwargs: from a builder; observers and dones take the place of the rules' own.
+        reward_scheme: event -> number; missing events take the default.
+        **kwargs: from a builder; observers and dones replace the default ones.
 
     Attributes:
         example_grid: (21, 19) letters, for `build_sim_from_array`: W wall, F food, B baddie, P pacman.
@@ -103,18 +103,15 @@ class PacmanSim(SmartGridWorldSimulation):
 
 
 class PacmanSimSimple(PacmanSim):
-    """Pacman alone learns; baddies walk rounds, and actions sent for them are ignored.
+    """Only pacman learns; baddies walk rounds, and actions sent for them are ignored.
 
     Args:
         reward_scheme: as of `PacmanSim`, without ``kill``.
-        rounds: moves of the baddies out of L, D, R, U and ``.``, walked again and again: id -> moves, where who is not
-            named stays, or a list, in the order of the baddies. The default is five rounds in the order of the baddies, made
-            for `example_grid`.
+        rounds: of `RoundsActor`. The default is five rounds in the order of the baddies, made for `example_grid`.
         **kwargs: as of `PacmanSim`.
 
     Raises:
-        AssertionError: for more baddies than rounds in a list, also in the default one, so that nobody stands still without a
-            word; for rounds of somebody who is no baddie.
+        AssertionError: for a list, the default one included, with fewer rounds than baddies, or an id that is no baddie.
     """
 
     REWARDS: ClassVar[dict[str, float]] = {
@@ -132,7 +129,7 @@ class PacmanSimSimple(PacmanSim):
 
 
 def _targets(agents: Mapping[str, Any]) -> dict[int, set[int]]:
-    """Whose end is whose success, by encoding."""
+    """Encoding -> encodings of its opponents, whose end is its success."""
     pacman = agents["pacman"].encoding
     food = {agent.encoding for agent in agents.values() if isinstance(agent, FoodAgent)}
     baddies = {

@@ -1,7 +1,7 @@
-"""What the numbers of a game's state may be (`interplay.core.ranges`); the arrays are in `state.py`.
+"""Allowed values of a game's state (`interplay.core.ranges`); the arrays are in `state.py`.
 
-What is asked is what the rules rely on: the rim is rigid, so nobody and no fire leaves the board, and there is room for every bomb,
-because no player has two that were laid in one step.
+The rules rely on them: the rigid rim keeps agents and flames on the board, and every bomb has a row because no player lays two in one
+step.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def ranges_of(s: PommermanSettings) -> dict[str, Range]:
 
 
 def laws_of(s: PommermanSettings) -> list[Law]:
-    """What fields owe each other."""
+    """Invariants between fields."""
     side = s.size + 2
     inner = np.zeros((side, side), bool)
     inner[1:-1, 1:-1] = True
@@ -80,25 +80,25 @@ def laws_of(s: PommermanSettings) -> list[Law]:
         return _repeated(np.where(given["agent.alive"], given["agent.cell"], -1 - np.arange(s.players)))
 
     return [
-        Law("ground", "is not rigid, and belongs to the rim", lambda given: rim & (given["ground"] != RIGID)),
+        Law("ground", "is not rigid in the rim", lambda given: rim & (given["ground"] != RIGID)),
         Law(
             "bomb.life",
-            "is of a bomb that cannot be: in a wall, on an item, spent, or without reach",
+            "is of an impossible bomb: in a wall, on an item, spent, or without reach",
             unsound_bombs,
         ),
-        Law("bomb.life", "is that of two bombs of one owner, which nobody lays in one step", twins),
+        Law("bomb.life", "is that of two bombs of one owner, laid in one step", twins),
         Law("bomb.cell", "has two bombs", stacked),
         Law("flame", "burns in a wall or on an open item", burns),
-        Law("agent.cell", "is no place to live", buried),
+        Law("agent.cell", "is no free cell", buried),
         Law("agent.cell", "has two agents", crowded),
         Law("acting", "though it is not alive, or its game over", _acts_otherwise),
-        Law("agent.ended", "though it is alive in a game that goes on", _ends_otherwise),
+        Law("agent.ended", "though it is alive in an unfinished game", _ends_otherwise),
         Law("room.steps", "is the limit, and its game not over", lambda given: _goes_on(s, given)),
     ]
 
 
 def _repeated(keys: Any) -> Any:
-    """(W, n) bool: the number stands in its row a second time."""
+    """(W, n) bool: the number occurs in its row a second time."""
     order = np.sort(keys, axis=1)
     wrong = np.zeros(keys.shape, bool)
     wrong[:, 1:] = order[:, 1:] == order[:, :-1]

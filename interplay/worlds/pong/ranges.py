@@ -1,4 +1,4 @@
-"""What the numbers of a game's state may be (`interplay.core.ranges`); the arrays are in `state.py`."""
+"""Allowed values of a game's state (`interplay.core.ranges`); the arrays are in `state.py`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LEAST = 1e-9  # of a speed that is not 0
 
 
 def ranges_of(rules: Rules) -> dict[str, Range]:
-    """Name -> range of every field of numbers; bools need none."""
+    """Name -> range of every numeric field; bools need none."""
     speed = rules.ball_speed
-    # The published code may put the ball where its way led backwards, a step's height and a ball's way past a bat's end.
+    # The published code may place the ball on its path extrapolated backwards, up to a step and a ball beyond a bat's end.
     beyond = BAT_HEIGHT + SIDEWAYS * (speed * SIDEWAYS + 2 * BALL_WIDTH) if rules.classic_quirks else 0.0
     return {
         "bat.y": Range(LEAST_BAT, MOST_BAT),
@@ -38,7 +38,7 @@ def ranges_of(rules: Rules) -> dict[str, Range]:
 
 
 def _frame_range(rounds: int) -> Range:
-    """Of each column; what is in them is painted, so it has to lie in the picture."""
+    """Of each column; it is painted, so it has to lie in the picture."""
     ball, bats = (int(HIDDEN_ABOVE), int(HIDDEN_BELOW)), (int(LEAST_BAT), int(MOST_BAT))
     columns = [(0, WIDTH - BALL_WIDTH)] * 2 + [ball] + [bats] * 2 + [(0, rounds)] * 2
     low, high = np.array(columns, np.int16).T
@@ -46,7 +46,7 @@ def _frame_range(rounds: int) -> Range:
 
 
 def laws_of(rules: Rules) -> tuple[Law, ...]:
-    """What fields owe each other."""
+    """Invariants between fields."""
     acts = np.array([not rules.follow_left, not rules.follow_right])
 
     def goes_on_for_too_long(given: Arrays) -> Any:
@@ -62,12 +62,12 @@ def laws_of(rules: Rules) -> tuple[Law, ...]:
         return given["acting"] != (acts & ~given["over"][:, None])
 
     return (
-        Law("over", "though it is not so after its last round alone", goes_on_for_too_long),
-        Law("bat.points", "are more than there were rounds", more_than_were_played),
-        Law("ball.vx", "brings the ball nowhere", stands_still),
+        Law("over", "disagrees with the number of rounds", goes_on_for_too_long),
+        Law("bat.points", "exceed the number of rounds", more_than_were_played),
+        Law("ball.vx", "does not move the ball", stands_still),
         Law(
             "acting",
-            "is not every player of a game that goes on, a bat that follows left out",
+            "is not every learning player of an unfinished game",
             acts_otherwise,
         ),
     )

@@ -1,4 +1,4 @@
-"""Components that only this world has; each works for one simulation and for a batch by the kernels in `rules`."""
+"""Components of this world; each works for one simulation and for a batch by the kernels in `rules`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from interplay.worlds.reach_the_target.agents import TARGET, RunningAgent
 
 
 class _Aiming(GridWorldBaseComponent):
-    """A component that knows the target.
+    """A component with a target.
 
     Args:
-        target_agent: the agent where runners go, or its id.
+        target_agent: the runners' goal, an agent or its id.
         **kwargs: of the component.
     """
 
@@ -40,7 +40,7 @@ class _Aiming(GridWorldBaseComponent):
 
 
 class RunActor(_Aiming, MoveActor):
-    """Runners move as with `MoveActor`; who stands on the target's cell afterwards leaves the grid and is inactive."""
+    """Moves runners as `MoveActor`; on the target's cell they leave the grid and become inactive."""
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
         if not self.supports(agent):
@@ -81,7 +81,7 @@ class ArrivalReward(_Aiming, BoardReward):
     """Pays runners whose move ended on the target's cell.
 
     Args:
-        amount: what it is worth.
+        amount: of the reward.
         key: the channel of the mover.
         **kwargs: of the component, and ``target_agent``.
     """
@@ -110,7 +110,7 @@ class ArrivalReward(_Aiming, BoardReward):
 
 
 class TargetDone(_Aiming, BoardDone):
-    """Runners are done who stand, or left the grid, on the target's cell; the simulation is over when all are."""
+    """Ends runners that are, or left the grid, on the target's cell, and the simulation when all have."""
 
     def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
         slots = self.supported_slots()
@@ -118,7 +118,7 @@ class TargetDone(_Aiming, BoardDone):
 
 
 class OnlyAgentLeftDone(BoardDone):
-    """While at most one learning agent is active, all of them are done and the simulation is over."""
+    """Ends all learning agents and the simulation once at most one is active."""
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return is_agent(agent)
@@ -128,7 +128,7 @@ class OnlyAgentLeftDone(BoardDone):
 
 
 def named_target(value: Any, agents: Any, name: str) -> Any:
-    """The target agent, given as it is or by its id.
+    """The target, given as an agent or an id.
 
     Raises:
         AssertionError: if it is not among the agents.

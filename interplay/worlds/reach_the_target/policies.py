@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only observations, as a learner does, and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _KEY = "position_centered_encoding"
 
 
 class Leaper(Policy):
-    """Runners who see the target come within a leap, two cells off and no nearer, then leap; others run anywhere.
+    """Runners approach a visible target to exactly two cells, then leap; without one in sight they run at random.
 
-    The target shoots at all near it.
+    The target shoots at all agents near it.
     """
 
     name = "leaper"

@@ -1,4 +1,4 @@
-"""Reach the target: runners want to its cell, it wants to shoot them. Source: specification 9.4."""
+"""Reach the target: runners move to its cell, the target shoots at them. Source: specification 9.4."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
 
     Args:
         agents: id -> agent; one is called ``target``.
-        states, observers, dones, actors, rewards: other components than the usual ones.
+        states, observers, dones, actors, rewards: replace the default components.
         **kwargs: grid, from a builder; ``attack_mapping``, and keyword arguments of the other components.
 
     Raises:
-        AssertionError: if nobody is called ``target``.
+        AssertionError: if no agent is called ``target``.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
 
     @property
     def target(self) -> Any:
-        """Where runners go."""
+        """The agent ``target``."""
         return self.agents[TARGET]
 
 

@@ -9,13 +9,13 @@ from interplay.gridworld.states import PositionState
 
 
 class MultiAgentGridSim(GridWorldSimulation):
-    """Has a state component for positions and nothing else: nobody acts, sees or earns anything, and it is never over.
+    """Has only positions: agents neither act, see nor earn anything, and it is never over.
 
     Args:
         **kwargs: from a builder, and of `PositionState`.
 
     Attributes:
-        position_state: where agents stand.
+        position_state: places of the agents.
 
     Example:
         >>> import numpy as np
@@ -34,7 +34,7 @@ class MultiAgentGridSim(GridWorldSimulation):
         self.finalize()
 
     def reset(self, **kwargs: Any) -> None:
-        """Places everybody."""
+        """Places all agents."""
         self.position_state.reset(**kwargs)
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:

@@ -51,15 +51,15 @@ class SurvivalWorld(ArrayWorld):
     """W rooms in which agents outlive a shrinking safe zone and each other.
 
     Attributes:
-        views: what `draw` draws, in painting order; append your own.
+        views: draw functions in painting order; append your own.
 
     Args:
         settings: one room's settings.
         num_worlds: W.
         seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
-        extra_modules: group name -> modules of your own (`docs/new-mechanic.md`).
-        extra_groups: groups of items of your own.
+        threads: chunks of worlds stepped in parallel; results do not depend on it.
+        extra_modules: group name -> user-defined modules (`docs/new-mechanic.md`).
+        extra_groups: user-defined groups of items.
         fused: False runs each phase over the whole batch by itself; the result is the same, bit for bit.
     """
 
@@ -147,7 +147,7 @@ class SurvivalWorld(ArrayWorld):
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Per episode: length in steps, return and kills per agent, heals used, boxes placed.
 
-        With teams who struck is not kept, only whose side: `team_kills` are those of an agent's whole team, for each member.
+        Kills of teams are recorded by side only: `team_kills` are those of an agent's whole team, for each member.
         """
         state = self.state
         counted = state.agent["kill_count"]  # by side
@@ -161,11 +161,11 @@ class SurvivalWorld(ArrayWorld):
         }
 
     def global_state(self) -> np.ndarray:
-        """Bodies, inventories, zone and time (`global_state`); arrays of your own modules are not in it."""
+        """Bodies, inventories, zone and time (`global_state`); arrays of user-defined modules are not included."""
         return global_state.global_state(self.state, self.rules)
 
     def controls(self, slot: int) -> Controls:
-        """W, S and the arrows up and down walk, A and D step aside, the other arrows turn, at full speed; without a key one rests."""
+        """W, S and the arrows up and down walk, A and D step aside, the other arrows turn, at full speed; without a key the agent rests."""
         names = cast("dict[str, tuple[str, ...]]", self.action_names)
         back, ahead = (names["forward"][end] for end in (0, -1))
         right, left = (names["sideways"][end] for end in (0, -1))
@@ -177,10 +177,10 @@ class SurvivalWorld(ArrayWorld):
         return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
 
     def observation_guides(self, world: int, slot: int) -> dict[str, Sequence[Guide]]:
-        """Names of the numbers, and which rows an agent sees: masked ones hold what is hidden, for networks to leave out."""
+        """Names of the numbers, and the rows an agent sees: masked rows hold hidden values, which networks must ignore."""
         fields = cast(
             spaces.Dict, self.kinds[0].observation_space
-        ).spaces  # of this variant, and of views of somebody's own
+        ).spaces  # of this variant, and of user-defined views
         masked = {
             name: (Guide("rows", hidden=f"{name}_mask"),) for name in fields if f"{name}_mask" in fields
         }
@@ -194,7 +194,7 @@ class SurvivalWorld(ArrayWorld):
         }
 
     def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
-        """Its speed, its heading and what it holds stay; rays and fields of your own modules are not cast anew."""
+        """Moves the agent; its speed, heading and items stay. Rays and fields of user-defined modules are not updated."""
         if not has_room(self.state, self.rules, world, slot, x, y):
             return False
         body = self.state.body[world, slot]
@@ -205,7 +205,7 @@ class SurvivalWorld(ArrayWorld):
         return True
 
     def visible(self, world: int, slot: int) -> Visible | None:
-        """What the cone of sight leaves; None where the world draws with views of somebody's own."""
+        """The part of the scene in the field of view; None if the world draws with user-defined views."""
         return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
@@ -222,7 +222,7 @@ class SurvivalWorld(ArrayWorld):
         self.simulation.reset(which)
 
     def _advance(self, action: np.ndarray) -> None:
-        # Checked already: only the width may differ. Heads of modules that are left out stay 0.
+        # Checked before: only the width may differ. Heads of modules that are off stay 0.
         if len(self._heads) == self.state.action.shape[-1]:
             np.copyto(self.state.action, action, casting="unsafe")
         else:
@@ -230,7 +230,7 @@ class SurvivalWorld(ArrayWorld):
         self.simulation.step(~self.outputs.over)
 
     def _forget(self) -> None:
-        if self.outputs.over.any():  # the others are written whole
+        if self.outputs.over.any():  # the other outputs are rewritten entirely
             super()._forget()
 
     def _look_anew(self) -> None:
@@ -276,7 +276,7 @@ class SurvivalWorld(ArrayWorld):
 
 
 def action_heads(settings: SurvivalSettings) -> dict[int, int]:
-    """Column -> choices of each head there is: forward, left, turn, attack, use, give, as an option drop (specification 7)."""
+    """Column -> choices of each action head: forward, left, turn, attack, use, give, optionally drop (specification 7)."""
     binary = [ATTACK] if settings.melee != "off" else []
     binary += [USE, GIVE] if settings.inventory == "on" else []
     binary += [DROP] if settings.drop_action else []
@@ -284,7 +284,7 @@ def action_heads(settings: SurvivalSettings) -> dict[int, int]:
 
 
 def action_names(settings: SurvivalSettings) -> dict[str, tuple[str, ...]]:
-    """What the choices are called; motion has levels on both sides of rest, as seen from the agent."""
+    """Names of the choices; motion has levels on both sides of rest, in the agent's frame."""
     steps = range(1, settings.motion_levels // 2 + 1)
     words = {FORWARD: ("forward", "back", "ahead"), LEFT: ("sideways", "right", "left")}
     words |= {TURN: ("turn", "clockwise", "anticlockwise")}

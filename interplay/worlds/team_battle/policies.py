@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only observations, as a learner does, and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.core.world import TimeStep, World
 
 
 class Hunter(Policy):
-    """Attacks whenever somebody of another team is next to it, else walks towards the nearest of them, or anywhere."""
+    """Attacks an adjacent agent of another team, else walks towards the nearest one, or at random."""
 
     name = "hunter"
 

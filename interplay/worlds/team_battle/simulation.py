@@ -20,7 +20,7 @@ class BattleAgent(GridObservingAgent, MovingAgent, AttackingAgent):
     """A fighter: moves one cell, attacks its neighbours, kills with one hit and sees three cells far.
 
     Args:
-        **kwargs: of the agent; they go before these numbers.
+        **kwargs: of the agent; they override these numbers.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -35,13 +35,13 @@ class BattleAgent(GridObservingAgent, MovingAgent, AttackingAgent):
 
 
 class TeamBattleSim(SmartGridWorldSimulation):
-    """Attacks of all come before the moves of those who are left; the last team alive has won.
+    """All attacks come before the moves of the survivors; the last team alive wins.
 
-    A kill is worth 1 to the killer and -1 to the killed; an attack that hits nobody, and a move that is not possible, -0.1;
-    every action costs 0.01, also that of an agent who died before its turn. A team is an encoding.
+    A kill is worth 1 to the killer and -1 to the killed; an attack without a hit, and an impossible move, -0.1;
+    every action costs 0.01, even if the agent died before its turn. A team is an encoding.
 
     Args:
-        states, observers, dones, actors, rewards: other components than these.
+        states, observers, dones, actors, rewards: replace the default components.
         **kwargs: agents and grid, from a builder; ``attack_mapping``, and keyword arguments of the other components.
 
     Example:

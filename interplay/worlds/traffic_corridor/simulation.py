@@ -18,7 +18,7 @@ class TrafficAgent(GridObservingAgent, MovingAgent):
     """Moves one cell a step and sees three far; its encoding is its team.
 
     Args:
-        **kwargs: of the agent; they go before these numbers.
+        **kwargs: of the agent; they override these numbers.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -26,14 +26,14 @@ class TrafficAgent(GridObservingAgent, MovingAgent):
 
 
 class TargetAgent(GridWorldAgent):
-    """Where the team of its encoding wants to go."""
+    """The goal of the team with the same encoding."""
 
 
 class WallAgent(GridWorldAgent):
-    """Bars way and view.
+    """Blocks movement and view.
 
     Args:
-        **kwargs: of the agent; they go before the blocking.
+        **kwargs: of the agent; they override the blocking.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -41,11 +41,11 @@ class WallAgent(GridWorldAgent):
 
 
 class TrafficCorridorSimulation(SmartGridWorldSimulation):
-    """A failed move costs 0.1, to stand on the own target is worth 1; over when all do.
+    """A failed move costs 0.1, standing on the own target is worth 1; over when all do.
 
     Args:
         agents: id -> agent; each team, an encoding, with one target.
-        states, observers, dones, actors, rewards: other components than the usual ones.
+        states, observers, dones, actors, rewards: replace the default components.
         **kwargs: grid, from a builder, and keyword arguments of the components.
 
     Raises:

@@ -1,7 +1,7 @@
-"""What the numbers of a game's state may be (`interplay.core.ranges`); the arrays are in `state.py`.
+"""Allowed values of a game's state (`interplay.core.ranges`); the arrays are in `state.py`.
 
-The laws say what the kernels take for granted: who acts, and as what, is what the table of phases asks of the living; in the
-moments that have no row there is somebody to be asked; the counts of living, wolves and humans are those of the seats.
+The kernels rely on these laws: acting seats and their abilities follow from the table of phases, stages without a row have a seat to
+act, and the counts of living, wolves and humans are those of the seats.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from interplay.worlds.werewolf.state import (
     TALLY,
 )
 
-_DAYS = 2**14  # days pass one at a time, and a game that is cut late still is far below
+_DAYS = 2**14  # days pass one at a time, and even a late truncation is far below
 
 
 class Sound:
-    """The sound states of one kind of game.
+    """The valid states of one kind of game.
 
     Args:
         settings: of the game.
@@ -112,9 +112,9 @@ class Sound:
         }
 
     def laws(self) -> list[Law]:
-        """What fields owe each other."""
+        """Invariants between fields."""
         return [
-            Law("role", "is dealt more or less often than the line-up has it", self._dealt_otherwise),
+            Law("role", "disagrees with the line-up", self._dealt_otherwise),
             Law("room.living", "is not the number of those alive", self._lives_otherwise),
             Law(
                 "room.wolves",
@@ -126,19 +126,19 @@ class Sound:
                 "is not the number of living humans",
                 lambda given: self._counts_otherwise(given, HUMAN),
             ),
-            Law("room.wolves", "leaves no game to be played on", self._is_decided),
+            Law("room.wolves", "leaves a decided game unfinished", self._is_decided),
             Law(
                 "room.shots",
-                "is not the number of hunters to be asked",
+                "is not the number of hunters with a shot left",
                 lambda given: given["room.shots"] != given["owed"].sum(axis=1),
             ),
             Law("room.phase", "is not the phase of its row or stage", self._stands_elsewhere),
-            Law("room.shooter", "is not the hunter who is asked", self._asks_another),
-            Law("suspect", "names nobody who could be voted on", self._suspects_nobody),
-            Law("ability", "is not what this seat does now", self._does_otherwise),
+            Law("room.shooter", "is not the shooting hunter", self._asks_another),
+            Law("suspect", "names no candidate", self._suspects_nobody),
+            Law("ability", "is not this seat's present ability", self._does_otherwise),
             Law(
                 "acting",
-                "is not whether this seat does something",
+                "disagrees with the ability",
                 lambda given: given["acting"] != (given["ability"] != NONE),
             ),
         ]
@@ -154,12 +154,12 @@ class Sound:
         return given["room.wolves" if species == WOLF else "room.humans"] != counted.sum(axis=1)
 
     def _is_decided(self, given: Arrays) -> Any:
-        """Between phases somebody is left to be voted on, and somebody to be eaten, or the game would be over."""
+        """Between phases an unfinished game needs a wolf to vote out and a human to eat."""
         wolves, goes_on = given["room.wolves"], ~given["room.over"] & (given["room.stage"] == IN_TABLE)
         return goes_on & ((wolves == 0) | (wolves >= given["room.humans"]))
 
     def _stands_elsewhere(self, given: Arrays) -> Any:
-        """In the table the row says the phase; a game that is over stays where it ended."""
+        """The row of the table sets the phase; a finished game keeps its last phase."""
         stage, phase = given["room.stage"], given["room.phase"]
         named = np.choose(
             stage,
@@ -173,12 +173,12 @@ class Sound:
         return asks & ((given["room.shots"] == 0) | (given["room.shooter"] != given["owed"].argmax(axis=1)))
 
     def _suspects_nobody(self, given: Arrays) -> Any:
-        """A vote among the tied needs two of the living: nobody may be left with no name to vote for."""
+        """A vote among the tied needs two living candidates: each voter must have a name to vote for."""
         again = (given["room.stage"] == REVOTE) & ~given["room.over"]
         return again & ((given["suspect"] & given["alive"]).sum(axis=1) < 2)
 
     def _does_otherwise(self, given: Arrays) -> Any:
-        """What the row or the stage asks of the living, and nothing of those who would find nobody."""
+        """The row or the stage sets the ability of the living; seats without a valid target have none."""
         stage, alive = given["room.stage"][:, None], given["alive"]
         asked = np.where(alive, self._tables.ability[given["room.row"][:, None], given["role"]], NONE)
         if self._settings.extra_roles:
