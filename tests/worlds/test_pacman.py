@@ -283,7 +283,7 @@ def test_rounds_as_a_list_and_who_would_stand_still():
         game("SFP", rules=PacmanSimSimple, rounds={"baddie1": "R"})
     with pytest.raises(AssertionError, match="names 'pacman'"):
         game("SFP", rules=PacmanSimSimple, rounds={"pacman": "R"})
-    with pytest.raises(AssertionError, match="is no dict and no list"):
+    with pytest.raises(AssertionError, match="rounds 'LR'"):
         game("SFP", rules=PacmanSimSimple, rounds="LR")
 
 
