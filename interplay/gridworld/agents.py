@@ -109,22 +109,22 @@ def _begin_with_ammo(agent: Any, rounds: int) -> None:
     agent._rows.ammo[agent._slot] = max(rounds, 0)
 
 
-def _way(value: Any, name: str) -> int:
+def _direction(value: Any, name: str) -> int:
     fits = isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= 4
     require(bool(fits), f"{name} {value!r} is not 1 left, 2 down, 3 right or 4 up")
     return int(value)
 
 
-def _way_or_none(value: Any, name: str) -> int:
+def _direction_or_none(value: Any, name: str) -> int:
     require(
         value is None or is_exactly(value, int), f"{name} {value!r} is not 1 left, 2 down, 3 right or 4 up"
     )
-    return 0 if value is None else _way(value, name)
+    return 0 if value is None else _direction(value, name)
 
 
-def _begin_facing(agent: Any, way: int) -> None:
-    if way:
-        agent._rows.orientation[agent._slot] = way
+def _begin_facing(agent: Any, direction: int) -> None:
+    if direction:
+        agent._rows.orientation[agent._slot] = direction
 
 
 def _show_anew(agent: Any, _value: Any) -> None:
@@ -354,12 +354,14 @@ class OrientationAgent(GridWorldAgent):
 
     initial_orientation = Column(
         "first_orientation",
-        _way_or_none,
+        _direction_or_none,
         "Orientation at the beginning of each episode; None = drawn.",
         _begin_facing,
         none=0,
     )
-    orientation = Column("orientation", _way, "Direction of the agent; None before the first reset.", none=0)
+    orientation = Column(
+        "orientation", _direction, "Direction of the agent; None before the first reset.", none=0
+    )
 
 
 class AttackingAgent(ActingAgent, GridWorldAgent):

@@ -8,7 +8,7 @@ from interplay.core.controls import ARROWS, Controls, way_to
 from interplay.gridworld.actors.move import place_name
 
 _MOVES = ("move", "up or down", "left or right")
-_DEEDS = ("attack", "broadcast")
+_ONE_KEY = ("attack", "broadcast")
 
 
 def controls_for(names: Mapping[str, Sequence[str]], idle: Mapping[str, str]) -> Controls | None:
@@ -26,13 +26,13 @@ def controls_for(names: Mapping[str, Sequence[str]], idle: Mapping[str, str]) ->
         {'move': 'up'}
     """
     keys: dict[str, dict[str, str]] = {}
-    for key, way in ARROWS.items():
-        heads = [head for head, choices in names.items() if way in choices and head.startswith(_MOVES)]
+    for key, direction in ARROWS.items():
+        heads = [head for head, choices in names.items() if direction in choices and head.startswith(_MOVES)]
         if heads:
-            keys[key] = {heads[0]: way}
-    deeds = [head for head, choices in names.items() if len(choices) == 2 and head in _DEEDS]
-    if deeds:
-        keys[" "] = {deeds[0]: names[deeds[0]][1]}
+            keys[key] = {heads[0]: direction}
+    heads_of_one = [head for head, choices in names.items() if len(choices) == 2 and head in _ONE_KEY]
+    if heads_of_one:
+        keys[" "] = {heads_of_one[0]: names[heads_of_one[0]][1]}
     return Controls(keys, idle) if keys else None
 
 
@@ -56,9 +56,9 @@ def clicked(
     if occupied and "attack" in names and len(names["attack"]) == 2 and max(abs(dx), abs(dy)) <= 1:
         return {"attack": names["attack"][1]}
     if "move" in names:
-        way = way_to(dx, dy)
-        return {"move": way} if way is not None and way in names["move"] else None
+        direction = way_to(dx, dy)
+        return {"move": direction} if direction is not None and direction in names["move"] else None
     both = {"up or down": (dy, "up", "down"), "left or right": (dx, "left", "right")}
-    deed = {head: place_name(int(step), *ways) or "stay" for head, (step, *ways) in both.items()}
-    far = all(choice in names.get(head, ()) for head, choice in deed.items())
-    return deed if far and (dx or dy) else None
+    clicked_move = {head: place_name(int(step), *ways) or "stay" for head, (step, *ways) in both.items()}
+    far = all(choice in names.get(head, ()) for head, choice in clicked_move.items())
+    return clicked_move if far and (dx or dy) else None

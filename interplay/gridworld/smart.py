@@ -190,8 +190,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             return None
         agent = self.agents[agent_id]
         masks = {actor.key: actor.action_mask(agent) for actor in self.actors if actor.supports(agent)}
-        told = {key: masks.get(key) for key in agent.action_space.spaces}
-        return told if any(mask is not None for mask in told.values()) else None
+        found = {key: masks.get(key) for key in agent.action_space.spaces}
+        return found if any(mask is not None for mask in found.values()) else None
 
     def measure(self, board: Board) -> Mapping[str, np.ndarray]:
         """Metrics of the simulation, from the arrays of any number of worlds: name -> (W,) or (W, learning agents).
@@ -288,8 +288,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 self._encode(actor, acting, actions, slots, codes[0])
             else:
                 mine = [place for place, slot in enumerate(slots) if users[slot]]
-                whose, what, where = ([given[place] for place in mine] for given in (acting, actions, slots))
-                self._encode(actor, whose, what, where, codes[0])
+                some, what, where = ([given[place] for place in mine] for given in (acting, actions, slots))
+                self._encode(actor, some, what, where, codes[0])
         wrong = batch.first_invalid()
         if wrong is not None:
             slot, actor = wrong

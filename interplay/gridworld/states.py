@@ -273,7 +273,7 @@ def _raise(trouble: int, agent: GridWorldAgent) -> None:
         )
     if trouble == placement.OUTSIDE:
         raise Refused(f"agent {agent.id}: initial_position {place} is outside the grid; move it in")
-    whose = "the target's" if trouble == placement.ON_TARGET else "taken"
+    holder = "the target's" if trouble == placement.ON_TARGET else "taken"
     raise Refused(
-        f"agent {agent.id}: initial_position {place} is {whose}, and they may not overlap; move one or allow it"
+        f"agent {agent.id}: initial_position {place} is {holder}, and they may not overlap; move one or allow it"
     )

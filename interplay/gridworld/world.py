@@ -107,10 +107,10 @@ class GridWorld(ArrayWorld):
 
     def _make_buffers(self, worlds: int, learners: int, agents: int) -> None:
         self._stream = seeding.new_stream(worlds)
-        self._told = records((worlds, learners), report.LEARNER)
+        self._reports = records((worlds, learners), report.LEARNER)
         self._room = records(worlds, report.ROOM)
         self.outputs = Outputs._make(
-            [*(self._told[name] for name in Outputs._fields[:-1]), self._room["over"]]
+            [*(self._reports[name] for name in Outputs._fields[:-1]), self._room["over"]]
         )
         self._queried = np.zeros((worlds, agents), bool)
         self._returns = np.zeros((worlds, learners))
@@ -122,7 +122,7 @@ class GridWorld(ArrayWorld):
             for leaf in kind.observation
         }
         self._slots = {kind.kind.name: self._learners[list(kind.kind.slots)] for kind in self._layouts}
-        self._encoders = self._who_encodes()
+        self._encoders = self._group_encoders()
         self.action_names, self._controls = self._name_choices()
         self._viewers = [observer.supported_slots() for observer in self._sim.observers]
         observation = {
@@ -201,14 +201,14 @@ class GridWorld(ArrayWorld):
         names: dict[str, Any] = {}
         controls: list[Controls | None] = [None] * len(self.agents)
         for kind in self._layouts:
-            told = [
+            answers = [
                 self._names_by_actor(kind, key) for key in dict.fromkeys(leaf.path[0] for leaf in kind.action)
             ]
-            heads = {head: choices for part in told for head, choices in (part or ({}, {}))[0].items()}
-            if any(part is None for part in told):
+            heads = {head: choices for part in answers for head, choices in (part or ({}, {}))[0].items()}
+            if any(part is None for part in answers):
                 continue
             names[kind.kind.name] = heads
-            idle = {head: choice for part in told for head, choice in (part or ({}, {}))[1].items()}
+            idle = {head: choice for part in answers for head, choice in (part or ({}, {}))[1].items()}
             for slot in kind.kind.slots:
                 controls[slot] = controls_for(heads, idle)
         only = len(self._layouts) == 1
@@ -248,7 +248,7 @@ class GridWorld(ArrayWorld):
         stream[which, 1:] = 0
         self._batch.begin(which)
         self._queried[:] = False
-        report.first_report(which, self._learners, self._told, self._room, self._queried, self._in_turns)
+        report.first_report(which, self._learners, self._reports, self._room, self._queried, self._in_turns)
         self._returns[which] = 0.0
         self._look(0, self.num_worlds, which)
 
@@ -265,7 +265,7 @@ class GridWorld(ArrayWorld):
         """One step of the worlds lo..hi-1, in the manager's order."""
         batch = self._batch
         order, count = batch.turn
-        report.list_acting(self._learners, self._told, self._room, order, count, lo, hi)
+        report.list_acting(self._learners, self._reports, self._room, order, count, lo, hi)
         if self._shuffled:
             shuffle_orders(batch.board.stream, order, count, lo, hi)
         stream = batch.board.stream
@@ -279,7 +279,7 @@ class GridWorld(ArrayWorld):
             batch.done,
             batch.ended,
             self._learners,
-            self._told,
+            self._reports,
             self._room,
             self._queried,
             self._limit,
@@ -367,7 +367,7 @@ class GridWorld(ArrayWorld):
                 shown = np.where(which[lo:hi, None, None], shown, legal[lo:hi, members])
             legal[lo:hi, members] = shown
 
-    def _who_encodes(self) -> list[tuple[int, str, Any, Any]]:
+    def _group_encoders(self) -> list[tuple[int, str, Any, Any]]:
         """For each actor and kind, groups of agents whose actions mean the same: actor, kind, one of them, their places in the kind.
 
         Agents of a kind have equal spaces; the meaning of their numbers depends on the actors.
@@ -400,7 +400,7 @@ class GridWorld(ArrayWorld):
             "line": self._room["line"],
             "episode_length": self._room["length"],
             "episode_return": self._returns,
-            "finished": self._told["finished"],
+            "finished": self._reports["finished"],
             **self.outputs._asdict(),
         }
         theirs = {

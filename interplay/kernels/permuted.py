@@ -85,16 +85,16 @@ def permuted_statistics(
                     y = np.int64(thing[row])
                 else:
                     for c in range(columns):
-                        said = code[source, c]
-                        if said >= 0:
+                        word_code = code[source, c]
+                        if word_code >= 0:
                             for k in range(kinds):
-                                table[own, c, said, k] += weight[row, k]
+                                table[own, c, word_code, k] += weight[row, k]
                     continue
                 if y >= 0:
                     for c in range(columns):
-                        said = code[source, c]
-                        if said >= 0:
-                            table[own, c, said, y] += 1
+                        word_code = code[source, c]
+                        if word_code >= 0:
+                            table[own, c, word_code, y] += 1
         for q in range(pools.shape[0]):
             for c in range(columns):
                 _add_up(table, pools, q, c, sizes[c], sums)

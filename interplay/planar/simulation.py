@@ -278,11 +278,11 @@ class Simulation:
         """Adds the callbacks of modules whose bodies this callback's phases may spawn or despawn."""
         before: Plan = []
         after: Plan = []
-        for told, event, flags in (
+        for targets, event, flags in (
             (module.despawns, "pre_despawn", self.state.body["left"]),
             (module.spawns, "post_spawn", self.state.body["came"]),
         ):
-            for name in told.get(callback, ()):
+            for name in targets.get(callback, ()):
                 target = group if not name else self._find(name)
                 if target is None:
                     continue

@@ -134,7 +134,10 @@ class MoveActor(Mover):
     def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
         """Rows, then columns."""
         reach = self.reach(agent, "move_range")
-        return {"up or down": _ways("up", "down", reach), "left or right": _ways("left", "right", reach)}
+        return {
+            "up or down": _step_names("up", "down", reach),
+            "left or right": _step_names("left", "right", reach),
+        }
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         reach = self.reach(agent, "move_range")
@@ -210,7 +213,7 @@ def _is_code(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(0 <= value <= 4)
 
 
-def _ways(less: str, more: str, reach: int) -> tuple[str, ...]:
+def _step_names(less: str, more: str, reach: int) -> tuple[str, ...]:
     """Names of the steps -reach..reach along an axis."""
     steps = range(-reach, reach + 1)
     return tuple(place_name(step, less, more) or "stay" for step in steps)
@@ -223,5 +226,5 @@ def place_name(step: int, less: str, more: str) -> str:
         >>> place_name(-2, "up", "down"), place_name(1, "up", "down")
         ('up 2', 'down')
     """
-    way = less if step < 0 else more
-    return "" if step == 0 else way if abs(step) == 1 else f"{way} {abs(step)}"
+    direction = less if step < 0 else more
+    return "" if step == 0 else direction if abs(step) == 1 else f"{direction} {abs(step)}"

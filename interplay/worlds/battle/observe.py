@@ -115,22 +115,22 @@ def see_enemies(state, body, rules, mask, row, w, a, at):
         other = state.unit[w, b]
         shields = sees_shields(rules, 1 - side)
         if other.alive:
-            way = distance(unit, other)
-            inside = in_cone(rules, side, look, unit, other, way)
-            reached = can_shoot(rules, own, body[b], way, inside)
+            gap = distance(unit, other)
+            inside = in_cone(rules, side, look, unit, other, gap)
+            reached = can_shoot(rules, own, body[b], gap, inside)
             mask[FIRST_ATTACK + b - first] = reached or (rules.attack_anyone and can_hit(own, body[b]))
             noticed = rules.notice_chance >= 1.0 or state.known[w, a, b - first]
-            if way < sight and inside and noticed:
+            if gap < sight and inside and noticed:
                 row[at] = reached
-                see_other(unit, other, body[b], rules, row, at, way, sight, side, shields)
+                see_other(unit, other, body[b], rules, row, at, gap, sight, side, shields)
         at += 5 + shields + rules.kinds
     return at
 
 
 @phase
-def see_other(unit, other, own, rules, row, at, way, sight, side, shields):
+def see_other(unit, other, own, rules, row, at, gap, sight, side, shields):
     """Writes distance, place, health, shield and type of a unit in sight."""
-    row[at + 1] = way / sight
+    row[at + 1] = gap / sight
     row[at + 2] = ahead(side) * (other.x - unit.x) / sight
     row[at + 3] = (other.y - unit.y) / sight
     row[at + 4] = other.health / own.health
@@ -157,10 +157,10 @@ def see_allies(state, body, rules, row, w, a, at):
         if b == a:
             continue
         other = state.unit[w, b]
-        way = distance(unit, other)
-        if other.alive and way < sight and in_cone(rules, side, look, unit, other, way):
+        gap = distance(unit, other)
+        if other.alive and gap < sight and in_cone(rules, side, look, unit, other, gap):
             row[at] = 1.0
-            see_other(unit, other, body[b], rules, row, at, way, sight, side, shields)
+            see_other(unit, other, body[b], rules, row, at, gap, sight, side, shields)
             if rules.see_last_action and other.last >= 0:
                 row[at + width + other.last] = 1.0
         at += width + rules.see_last_action * rules.actions

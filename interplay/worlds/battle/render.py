@@ -164,15 +164,15 @@ def draw_counts(canvas: Canvas, state: BattleState, settings: BattleSettings, w:
     """The caption, and the units left of each side."""
     unit, reds = state.unit[w], len(settings.sides[RED])
     sides = unit[:reds], unit[reds:]
-    told = [f"{int(side['alive'].sum())} of {int(side['present'].sum())}" for side in sides]
+    counts = [f"{int(side['alive'].sum())} of {int(side['present'].sum())}" for side in sides]
     steps = int(state.room["steps"][w])
     decided = not all(side["alive"].any() for side in sides)
     over = decided or steps >= settings.limit
     result = _OUTCOMES[int(state.room["outcome"][w])] if over else "fighting"
-    canvas.table("status", ["decision", "red", "blue", "state"], [[steps, *told, result]], caption=True)
+    canvas.table("status", ["decision", "red", "blue", "state"], [[steps, *counts, result]], caption=True)
     rows = [
         [name, count, float(side["health"].sum().round(1)), float(side["shield"].sum().round(1))]
-        for name, count, side in zip(SIDES, told, sides, strict=True)
+        for name, count, side in zip(SIDES, counts, sides, strict=True)
     ]
     canvas.table("sides", ["side", "alive", "health", "shield"], rows)
 

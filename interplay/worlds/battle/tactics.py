@@ -94,11 +94,11 @@ def find_nearest(state, body, rules, w, a, hunts):
     enemy = 1 - side_of(rules, a)
     for b in range(first_of(rules, enemy), end_of(rules, enemy)):
         other = state.unit[w, b]
-        way = distance(state.unit[w, a], other) - body[a].radius - body[b].radius
-        near = can_hit(body[b], body[a]) and way <= body[b].range + ALARM
+        gap = distance(state.unit[w, a], other) - body[a].radius - body[b].radius
+        near = can_hit(body[b], body[a]) and gap <= body[b].range + ALARM
         counts = near if hunts else can_hit(body[a], body[b])
-        if other.alive and counts and way < least:
-            found, least = np.int64(b), way
+        if other.alive and counts and gap < least:
+            found, least = np.int64(b), gap
     return found
 
 

@@ -126,10 +126,10 @@ class BattleWorld(ArrayWorld):
     def team_states(self) -> np.ndarray:
         """Red's state and blue's, (W, 2, m) float32; that of the smaller side ends in zeros."""
         states = [self.side_state(side) for side in (RED, BLUE)]
-        told = np.zeros((self.num_worlds, 2, max(state.shape[1] for state in states)), np.float32)
+        found = np.zeros((self.num_worlds, 2, max(state.shape[1] for state in states)), np.float32)
         for side, state in enumerate(states):
-            told[:, side, : state.shape[1]] = state
-        return told
+            found[:, side, : state.shape[1]] = state
+        return found
 
     def side_state(self, side: int) -> np.ndarray:
         """SMAC's state of a side in its own frame: (W, n) float32 (specification 5.3).
@@ -171,8 +171,8 @@ class BattleWorld(ArrayWorld):
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide, ...]]:
         """The unit's vector in its parts, those of others as rows."""
-        told = guides_of(self.table[0], action_names(self.table[0]), slot)
-        return {name: parts for name, parts in told.items() if name in self._views.observation}
+        found = guides_of(self.table[0], action_names(self.table[0]), slot)
+        return {name: parts for name, parts in found.items() if name in self._views.observation}
 
     def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
         """Places the unit anywhere on the field, overlaps allowed as at the start. Its noticed enemies stay."""

@@ -25,13 +25,13 @@ class Guide(Policy):
     def start(self, world: World, seed: int = 0) -> None:
         super().start(world, seed)
         space: Any = world.observation_space
-        self._way = way_by_view(view_range=space[_KEY].shape[0] // 2)
+        self._step_by_view = step_by_view(view_range=space[_KEY].shape[0] // 2)
 
     def act(self, timestep: TimeStep) -> dict[str, np.ndarray]:
         seen = timestep.observation[_KEY]
         move = np.zeros((*seen.shape[:2], 2), np.int64)
         for place in np.ndindex(*seen.shape[:2]):
-            move[place] = self._way.get(seen[place].tobytes(), (0, 0))
+            move[place] = self._step_by_view.get(seen[place].tobytes(), (0, 0))
         return {"move": move}
 
 
@@ -71,7 +71,7 @@ class Seeker(Policy):
         return bool(ahead >= 0 and ahead != WALLS)
 
 
-def way_by_view(view_range: int) -> dict[bytes, tuple[int, int]]:
+def step_by_view(view_range: int) -> dict[bytes, tuple[int, int]]:
     """View from each cell of the maze -> a step of a shortest path; the first cell in reading order counts."""
     sim = maze(MazeSettings(view_range=view_range))
     sim.reset()
@@ -79,13 +79,13 @@ def way_by_view(view_range: int) -> dict[bytes, tuple[int, int]]:
     is_open = np.ones((sim.grid.rows, sim.grid.cols), bool)
     is_open[tuple(np.array(walls).T)] = False
     distance = distances(is_open, tuple(sim.target.position))
-    ways: dict[bytes, tuple[int, int]] = {}
+    found: dict[bytes, tuple[int, int]] = {}
     for cell in np.argwhere(is_open & (distance > 0)).tolist():
         step = downhill(distance, (cell[0], cell[1]))
         if step is not None:
             sim.grid.place(sim.navigator, (cell[0], cell[1]))
-            ways.setdefault(sim.get_obs(sim.navigator.id)[_KEY].tobytes(), step)
-    return ways
+            found.setdefault(sim.get_obs(sim.navigator.id)[_KEY].tobytes(), step)
+    return found
 
 
 def distances(is_open: np.ndarray, goal: tuple[int, ...]) -> np.ndarray:

@@ -40,7 +40,7 @@ class _Navigation(SmartGridWorldSimulation):
 
     Args:
         states, observers, dones, actors, rewards: replace the default components.
-        ways: id -> id of its target.
+        targets: id -> id of its target.
         **kwargs: agents and grid, from a builder, and keyword arguments of the components.
     """
 
@@ -48,7 +48,7 @@ class _Navigation(SmartGridWorldSimulation):
 
     def __init__(
         self,
-        ways: dict[str, str],
+        targets: dict[str, str],
         states: Any = None,
         observers: Any = None,
         dones: Any = None,
@@ -56,7 +56,7 @@ class _Navigation(SmartGridWorldSimulation):
         rewards: Any = None,
         **kwargs: Any,
     ) -> None:
-        mapped = {"target_mapping": ways}
+        mapped = {"target_mapping": targets}
         # The final reward must be exactly 1, so it is paid after the fines.
         paid = [MoveReward, StepPenalty, (TargetReward, mapped)]
         super().__init__(
@@ -88,7 +88,7 @@ class MazeNavigationSim(_Navigation):
         given = agents if isinstance(agents, dict) else {}
         for name in (NAVIGATOR, TARGET):
             require(name in given, f"{type(self).__name__}: no agent is called {name!r}; give one that id")
-        super().__init__(ways={NAVIGATOR: TARGET}, agents=agents, **kwargs)
+        super().__init__(targets={NAVIGATOR: TARGET}, agents=agents, **kwargs)
 
     @property
     def navigator(self) -> Any:
@@ -125,9 +125,9 @@ class MultiMazeNavigationSim(_Navigation):
             goal in given,
             f"{type(self).__name__}: target_agent {target_agent!r} is not in the simulation; give an agent or its id",
         )
-        ways = {name: str(goal) for name, agent in given.items() if is_agent(agent)}
+        targets = {name: str(goal) for name, agent in given.items() if is_agent(agent)}
         self._goal = str(goal)
-        super().__init__(ways=ways, agents=agents, target_agent=target_agent, **kwargs)
+        super().__init__(targets=targets, agents=agents, target_agent=target_agent, **kwargs)
 
     @property
     def target(self) -> Any:

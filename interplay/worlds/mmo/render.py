@@ -59,14 +59,14 @@ def draw_ground(canvas: Canvas, world: MmoWorld, w: int) -> None:
 def places(world: MmoWorld, w: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Drawn places of agents and their radii, (N,) each; those that share a tile stand around its middle."""
     agent, side = world.state.agent[w], world.settings.side
-    who = np.flatnonzero(agent["alive"])
-    tile = agent["row"][who].astype(np.int64) * side + agent["col"][who]
+    slots = np.flatnonzero(agent["alive"])
+    tile = agent["row"][slots].astype(np.int64) * side + agent["col"][slots]
     # Sorting integers is several times faster than sorting places, and each carries its slot.
-    tile, order = np.divmod(np.sort(tile * len(agent) + who), len(agent))
+    tile, order = np.divmod(np.sort(tile * len(agent) + slots), len(agent))
     begins = np.flatnonzero(np.diff(tile, prepend=-1))  # of each tile, in order
-    counts = np.diff(begins, append=len(who))
+    counts = np.diff(begins, append=len(slots))
     rank, number = np.zeros(len(agent), np.int64), np.ones(len(agent), np.int64)
-    rank[order] = np.arange(len(who)) - np.repeat(begins, counts)
+    rank[order] = np.arange(len(slots)) - np.repeat(begins, counts)
     number[order] = np.repeat(counts, counts)
     several = number > 1
     turn = 2 * np.pi * rank[several] / number[several] - np.pi / 4
@@ -152,14 +152,14 @@ def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.nda
     agent = world.state.agent[w]
     landed = agent["struck"] >= 0
     for number, (name, (colour, width, dashed)) in enumerate(STYLES.items()):
-        who = np.flatnonzero(landed & (agent["style"] == number))
-        to_x = agent["col"][who] + agent["struck_col"][who] + 0.5
-        to_y = agent["row"][who] + agent["struck_row"][who] + 0.5
-        still = np.ones(len(who), bool)
+        slots = np.flatnonzero(landed & (agent["style"] == number))
+        to_x = agent["col"][slots] + agent["struck_col"][slots] + 0.5
+        to_y = agent["row"][slots] + agent["struck_row"][slots] + 0.5
+        still = np.ones(len(slots), bool)
         canvas.segments(
             name,
-            x[who],
-            y[who],
+            x[slots],
+            y[slots],
             to_x,
             to_y,
             colour=colour,

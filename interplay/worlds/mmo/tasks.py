@@ -99,8 +99,8 @@ def _read(node: ast.expr, text: str, most: Mapping[str, int]) -> Task:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return Task("not", parts=(_read(node.operand, text, most),))
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or node.keywords:
-        said = ast.get_source_segment(text.strip(), node) or text
-        raise ValueError(f'task: "{said}" is no condition; write e.g. eat(20), joined by and, or, not')
+        source = ast.get_source_segment(text.strip(), node) or text
+        raise ValueError(f'task: "{source}" is no condition; write e.g. eat(20), joined by and, or, not')
     name = node.func.id
     if name not in CONDITIONS:
         raise ValueError(f"task: {name} is no condition; give one of {', '.join(CONDITIONS)}")

@@ -40,8 +40,8 @@ from interplay.worlds.mmo.terrain import make_terrain
 
 NOBODY_ROW = 0  # row 0, the observer: no target
 STYLE_NAMES = ("melee", "range", "mage")
-WAYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
-_BY_WAY = {way: WAYS[key] for key, way in ARROWS.items()}
+KEYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
+_BY_STEP = {step: KEYS[key] for key, step in ARROWS.items()}
 _ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
 
 
@@ -193,13 +193,13 @@ class MmoWorld(ArrayWorld):
         """Arrows move, 1 to 3 choose the style; without a key the agent stays."""
         styles = {str(number): {"attack": name} for number, name in enumerate(STYLE_NAMES, 1)}
         idle = {"move": "stay"} | ({"attack": "none"} if self.settings.no_attack else {})
-        return Controls({**arrows("move", WAYS), **styles}, idle)
+        return Controls({**arrows("move", KEYS), **styles}, idle)
 
     def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
         """A click on a neighbouring tile moves there; the rules choose the targets of attacks."""
         agent = self.state.agent[world, slot]
-        way = way_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
-        return None if way is None else {"move": _BY_WAY[way]}
+        step = way_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
+        return None if step is None else {"move": _BY_STEP[step]}
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
         """A crop of tiles, and rows of the agent and those in view."""

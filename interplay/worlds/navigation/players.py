@@ -26,9 +26,9 @@ class Guide(Policy):
         moves = np.zeros(position.shape, np.int64)
         for place in np.ndindex(position.shape[:-1]):
             row, column = (int(part) for part in position[place])
-            ways = [near for near in neighbours((row, column)) if near in self._steps]
-            if ways:
-                moves[place] = np.subtract(min(ways, key=self._steps.__getitem__), (row, column))
+            nearer = [near for near in neighbours((row, column)) if near in self._steps]
+            if nearer:
+                moves[place] = np.subtract(min(nearer, key=self._steps.__getitem__), (row, column))
         return {"move": moves}
 
 
@@ -38,13 +38,13 @@ class Walker(Policy):
     name = "walker"
 
     def __init__(self) -> None:
-        self._way = ShortestWay()
+        self._walker = ShortestWay()
 
     def act(self, timestep: TimeStep) -> np.ndarray:
         position = timestep.observation["observation"]
         vectors = np.zeros(position.shape)
         for place in zip(*np.nonzero(timestep.acting), strict=True):
-            vectors[place] = np.clip(self._way.compute_action(position[place]), -REACH, REACH)  # rounding
+            vectors[place] = np.clip(self._walker.compute_action(position[place]), -REACH, REACH)  # rounding
         return vectors
 
 

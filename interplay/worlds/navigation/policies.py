@@ -39,8 +39,8 @@ class ShortestWay:
         cell = cell_of(here)
         if cell not in self._steps:
             raise UserError(f"position {here} is in cell {cell}, from which the proxy grid has no path")
-        ways = [near for near in neighbours(cell) if near in self._steps]
-        best = min(ways, key=self._steps.__getitem__, default=cell)
+        nearer = [near for near in neighbours(cell) if near in self._steps]
+        best = min(nearer, key=self._steps.__getitem__, default=cell)
         goal = self.town.waypoint if self._steps[cell] <= 1 else centre_of(best)
         vector = np.subtract(goal, here)
         # Scaled as a whole: clipping one axis would change the direction.

@@ -72,8 +72,8 @@ class Navigation:
         walls = self._near[int(before[0] / _PLACE)][int(before[1] / _PLACE)]
         self.position, blocked = walk(before, (across, along), walls)
         self.seconds += STEP_SECONDS
-        way: Segment = (*before, *self.position)
-        self.arrived = distance_to(self.town.waypoint, way) <= self.town.radius
+        path: Segment = (*before, *self.position)
+        self.arrived = distance_to(self.town.waypoint, path) <= self.town.radius
         return self._report(blocked, ARRIVAL if self.arrived else 0.0)
 
     def _report(self, blocked: bool, reward: float) -> dict[str, Report]:

@@ -17,7 +17,7 @@ class ProxySettings(Settings):
     view_range: Annotated[int, Field(ge=1, le=19)] = 5  # cells in each direction; regional only
     fine: Annotated[float, Field(ge=0, le=10)] = FINE  # for an invalid move; regional and position only
     random_start: bool = False  # episodes begin anywhere, for training; the manual's begin at the start
-    time_limit: Annotated[int, Field(ge=1)] | None = 400  # steps; the shortest way takes 26
+    time_limit: Annotated[int, Field(ge=1)] | None = 400  # steps; the shortest path takes 26
 
 
 class TownSettings(Settings):

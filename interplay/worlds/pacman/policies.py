@@ -34,8 +34,8 @@ class Hungry(Policy):
         closed = (seen == WALL) | (seen == -1)
         if not hunts:
             closed |= _spread(seen == BADDIE)
-        ways = _distances(seen == (PACMAN if hunts else FOOD), closed)
-        around = np.stack([ways[..., middle + down, middle + right] for down, right in _STEPS[1:]], axis=-1)
+        far = _distances(seen == (PACMAN if hunts else FOOD), closed)
+        around = np.stack([far[..., middle + down, middle + right] for down, right in _STEPS[1:]], axis=-1)
         code = 1 + (around + self.rng.random(around.shape) / 2).argmin(axis=-1)
         return np.where(around.min(axis=-1) < _FAR, code, self.rng.integers(0, 5, code.shape))
 

@@ -44,11 +44,11 @@ class Leaper(Policy):
         most, side = int(space.nvec[0]) // 2, seen.shape[-1]
         found = (seen == TARGETS).reshape(*seen.shape[:2], -1)
         down, right = np.divmod(found.argmax(axis=-1), side)
-        way = np.stack([down, right], axis=-1) - side // 2
-        distance = np.abs(way).max(axis=-1, keepdims=True)
+        offset = np.stack([down, right], axis=-1) - side // 2
+        distance = np.abs(offset).max(axis=-1, keepdims=True)
         step = np.where(distance <= most, most, np.clip(distance - 2, 1, most))
-        anywhere = self.rng.integers(-most, most + 1, way.shape)
-        return np.where(found.any(axis=-1)[..., None], way.clip(-step, step), anywhere)
+        anywhere = self.rng.integers(-most, most + 1, offset.shape)
+        return np.where(found.any(axis=-1)[..., None], offset.clip(-step, step), anywhere)
 
 
 POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Leaper)}

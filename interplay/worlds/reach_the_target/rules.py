@@ -81,8 +81,8 @@ def evaluate_arrivals(agents, runners, target, done, over, lo, hi):
 
 
 @kernel
-def evaluate_alone(agents, who, done, over, lo, hi):
-    """Ends all agents in ``who`` (A,) and the world once at most one learning agent is active."""
+def evaluate_alone(agents, ended, done, over, lo, hi):
+    """Ends all agents in ``ended`` (A,) and the world once at most one learning agent is active."""
     for w in range(lo, hi):
         left = 0
         for a in range(agents.shape[1]):
@@ -91,5 +91,5 @@ def evaluate_alone(agents, who, done, over, lo, hi):
         if left <= 1:
             over[w] = 1
             for a in range(agents.shape[1]):
-                if who[a]:
+                if ended[a]:
                     done[w, a] = 1

@@ -136,9 +136,9 @@ def read_senses(seen: Any) -> Senses:
     )
 
 
-def read_zone(told: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def read_zone(field: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Refuge (W, A, 2) in the zone, and whether (W, A) agents at these positions are well inside."""
-    zone = told.astype(np.float64)
+    zone = field.astype(np.float64)
     centre, radius = zone[..., :2], zone[..., 2]
     ahead = np.where(zone[..., 5, None] > 0.0, zone[..., 3:5] - centre, 0.0)
     reach = np.maximum(np.linalg.norm(ahead, axis=-1), 1e-9)

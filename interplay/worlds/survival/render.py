@@ -212,15 +212,15 @@ def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int)
 
 def draw_counts(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """The caption: step, zone, living agents, heals on the ground."""
-    told = {"step": state.room["steps"][w]}
+    shown = {"step": state.room["steps"][w]}
     if rules.zone:
         phase, moving = zone_phase(state, rules, w)
         phases = len(state.zone_radii)
         state_of_zone = "closing" if moving else "endgame" if phase == phases - 1 else "standing"
-        told["zone"] = f"{phase + 1} of {phases}, {state_of_zone}"
-    told["alive"] = state.bodies.present[w, : rules.agents].sum()
-    told["heals"] = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
-    canvas.table("status", list(told), [list(told.values())], caption=True)
+        shown["zone"] = f"{phase + 1} of {phases}, {state_of_zone}"
+    shown["alive"] = state.bodies.present[w, : rules.agents].sum()
+    shown["heals"] = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
+    canvas.table("status", list(shown), [list(shown.values())], caption=True)
 
 
 def visible(state: SurvivalState, rules: Rules, w: int, slot: int) -> Visible:
@@ -230,8 +230,8 @@ def visible(state: SurvivalState, rules: Rules, w: int, slot: int) -> Visible:
     seen = there & state.visible[w, slot] if there[slot] else np.zeros_like(there)
     things = there if rules.omniscient and there[slot] else seen
     slots = state.inventory.shape[2]
-    told: dict[str, Any] = dict.fromkeys(("floor", "zone", "zone rim", "next zone", "walls"), True)
-    told |= {
+    shown: dict[str, Any] = dict.fromkeys(("floor", "zone", "zone rim", "next zone", "walls"), True)
+    shown |= {
         "agents": own | seen[: rules.agents],
         "melee": own,
         "attacks": own,
@@ -239,11 +239,11 @@ def visible(state: SurvivalState, rules: Rules, w: int, slot: int) -> Visible:
     }
     groups = {"boxes": (rules.first_box, rules.boxes), "heals": (rules.first_heal, rules.heals)}
     groups |= {"box items": (rules.first_box_item, rules.boxes)}
-    told |= {name: things[first : first + count] for name, (first, count) in groups.items()}
+    shown |= {name: things[first : first + count] for name, (first, count) in groups.items()}
     drawn = {"zone": rules.zone, "melee": rules.melee, "carried": rules.inventory, "boxes": rules.boxes}
     drawn |= {"zone rim": rules.zone, "next zone": rules.zone, "attacks": rules.melee}
     drawn |= {"heals": rules.heals, "box items": rules.boxes}
-    return {name: mask for name, mask in told.items() if drawn.get(name, True)}
+    return {name: mask for name, mask in shown.items() if drawn.get(name, True)}
 
 
 # In painting order (specification section 14: views for bodies, ids, health, melee, zone, cameras, inventory).

@@ -34,7 +34,7 @@ from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, L
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
 
 # The body table: solid bodies first, agents before boxes (specification 2.1).
-_DEEDS = {" ": "attack", "e": "use", "g": "give", "r": "drop"}
+_ACTION_KEYS = {" ": "attack", "e": "use", "g": "give", "r": "drop"}
 TABLE = ("agents", "boxes", "heals", "box_items")
 
 # Phases around the modules' callbacks.
@@ -173,8 +173,12 @@ class SurvivalWorld(ArrayWorld):
         motion |= {key: {"forward": back} for key in ("ArrowDown", "s")}
         motion |= {"a": {"sideways": left}, "d": {"sideways": right}}
         motion |= {"ArrowLeft": {"turn": names["turn"][-1]}, "ArrowRight": {"turn": names["turn"][0]}}
-        deeds = {key: {deed: deed} for key, deed in _DEEDS.items() if deed in names}
-        return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
+        actions = {
+            key: {action_name: action_name}
+            for key, action_name in _ACTION_KEYS.items()
+            if action_name in names
+        }
+        return Controls({**motion, **actions}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
 
     def observation_guides(self, world: int, slot: int) -> dict[str, Sequence[Guide]]:
         """Names of the numbers, and the rows an agent sees: masked rows hold hidden values, which networks must ignore."""
@@ -184,12 +188,12 @@ class SurvivalWorld(ArrayWorld):
         masked = {
             name: (Guide("rows", hidden=f"{name}_mask"),) for name in fields if f"{name}_mask" in fields
         }
-        told: dict[str, Sequence[Guide]] = {**masked, **guides_of(self.settings, slot)}
+        found: dict[str, Sequence[Guide]] = {**masked, **guides_of(self.settings, slot)}
         for _, module in self._own:
-            told |= module.guides(slot)
+            found |= module.guides(slot)
         return {
             name: guides
-            for name, guides in told.items()
+            for name, guides in found.items()
             if name in fields and all(not guide.hidden or guide.hidden in fields for guide in guides)
         }
 
@@ -292,11 +296,14 @@ def action_names(settings: SurvivalSettings) -> dict[str, tuple[str, ...]]:
     for head in action_heads(settings):
         if head in words:
             name, minus, plus = words[head]
-            less, more = ([f"{way} {step}" if step > 1 else way for step in steps] for way in (minus, plus))
+            less, more = (
+                [f"{direction} {step}" if step > 1 else direction for step in steps]
+                for direction in (minus, plus)
+            )
             names[name] = (*reversed(less), "rest", *more)
         else:
-            deed = {ATTACK: "attack", USE: "use", GIVE: "give", DROP: "drop"}[head]
-            names[deed] = (f"no {deed}", deed)
+            action_name = {ATTACK: "attack", USE: "use", GIVE: "give", DROP: "drop"}[head]
+            names[action_name] = (f"no {action_name}", action_name)
     return names
 
 

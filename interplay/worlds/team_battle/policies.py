@@ -34,9 +34,9 @@ class Hunter(Policy):
         far = np.where((seen > 0) & (seen != own), self._distance, 99)
         nearest = far.argmin(axis=-1)
         distance = np.take_along_axis(far, nearest[..., None], axis=-1)[..., 0]
-        way = np.stack([self._down[nearest], self._right[nearest]], axis=-1).clip(-1, 1)
-        wander = self.rng.integers(-1, 2, way.shape)
-        move = np.where((distance < 99)[..., None], way, wander)
+        towards = np.stack([self._down[nearest], self._right[nearest]], axis=-1).clip(-1, 1)
+        wander = self.rng.integers(-1, 2, towards.shape)
+        move = np.where((distance < 99)[..., None], towards, wander)
         return {"attack": (distance <= 1).astype(np.int64), "move": move.clip(-self._reach, self._reach)}
 
 

@@ -91,9 +91,9 @@ def bounce(state, body, rules, w, a, target):
         for b in range(first_of(rules, enemy), end_of(rules, enemy)):
             if b in (first, second) or not state.unit[w, b].alive:
                 continue
-            way = distance(state.unit[w, place], state.unit[w, b]) - body[b].radius
-            if way < least or (way == least and following == NOBODY):
-                following, least = np.int64(b), way
+            edge_gap = distance(state.unit[w, place], state.unit[w, b]) - body[b].radius
+            if edge_gap < least or (edge_gap == least and following == NOBODY):
+                following, least = np.int64(b), edge_gap
         if following == NOBODY:
             return
         hurt(state.unit[w, following], body[following], BOUNCES[leap])

@@ -60,10 +60,10 @@ def walk(state, body, rules, scratch, thread, w):
             x, y = state.unit[w, target].x, state.unit[w, target].y
             least = scratch.gap[thread, a] if state.unit[w, target].alive else 0.0
         right, north = x - unit.x, y - unit.y
-        way = np.sqrt(right * right + north * north)
+        length = np.sqrt(right * right + north * north)
         if target == NOBODY:
-            least = way
-        share = min(body[a].speed, least) / way if unit.alive and least > NEARLY else 0.0
+            least = length
+        share = min(body[a].speed, least) / length if unit.alive and least > NEARLY else 0.0
         scratch.next[thread, a, 0] = unit.x + share * right
         scratch.next[thread, a, 1] = unit.y + share * north
     settle(state, rules, scratch, thread, w)
@@ -93,9 +93,9 @@ def push(state, body, scratch, thread, w, a, b, front):
     square = right * right + north * north
     if square >= reach * reach or a == b or not other.alive or body[b].flies:
         return
-    way = np.sqrt(square)
-    share = 0.5 * (reach - way) / way if way > 0.0 else 0.5 * reach
-    if way == 0.0:
+    length = np.sqrt(square)
+    share = 0.5 * (reach - length) / length if length > 0.0 else 0.5 * reach
+    if length == 0.0:
         right = -front
         north = 0.0 if front != 0.0 else 1.0 if a > b else -1.0
     scratch.next[thread, a, 0] += share * right

@@ -37,7 +37,7 @@ def notice_enemies(state, body, rules, w):
             skipped = (b - first_of(rules, enemy)) * rules.enemies
             if side != RED and not rules.mirror:
                 skipped += draws
-            tell_others(state, rules, w, b, seer, skipped)
+            notice_by_chance(state, rules, w, b, seer, skipped)
     state.stream[w, DRAWS] += np.uint64(draws if rules.mirror else 2 * draws)
 
 
@@ -64,15 +64,15 @@ def first_to_see(state, body, rules, w, b):
     other, side = state.unit[w, b], 1 - side_of(rules, b)
     for a in range(first_of(rules, side), end_of(rules, side)):
         unit = state.unit[w, a]
-        way = distance(unit, other)
+        gap = distance(unit, other)
         look = facing(state, rules, w, a)
-        if unit.alive and way < sight_of(rules, body[a]) and in_cone(rules, side, look, unit, other, way):
+        if unit.alive and gap < sight_of(rules, body[a]) and in_cone(rules, side, look, unit, other, gap):
             return np.int64(a)
     return np.int64(NOBODY)
 
 
 @phase
-def tell_others(state, rules, w, b, seer, skipped):
+def notice_by_chance(state, rules, w, b, seer, skipped):
     """Notes the first observer of a unit: it knows the unit, each other living member of its side by chance."""
     side = side_of(rules, seer)
     first, number = first_of(rules, side), b - first_of(rules, 1 - side)

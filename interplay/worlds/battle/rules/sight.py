@@ -30,24 +30,24 @@ def facing(state, rules, w, a):
 
 
 @phase
-def in_cone(rules, side, look, unit, other, way):
-    """Whether another unit at distance `way` is in the cone of a unit that looks into `look`, edges included."""
+def in_cone(rules, side, look, unit, other, gap):
+    """Whether another unit at distance `gap` is in the cone of a unit that looks into `look`, edges included."""
     if rules.look_directions == 0:
         return True
     along = ahead(side) * (other.x - unit.x) * look[0] + (other.y - unit.y) * look[1]
-    return along >= rules.look_cosine * way
+    return along >= rules.look_cosine * gap
 
 
 @phase
-def can_shoot(rules, own, target, way, inside):
-    """Whether an enemy at distance `way`, `inside` the cone or not, may be shot at; both BODY."""
-    return inside and way <= reach_of(rules, own) and can_hit(own, target)
+def can_shoot(rules, own, target, gap, inside):
+    """Whether an enemy at distance `gap`, `inside` the cone or not, may be shot at; both BODY."""
+    return inside and gap <= reach_of(rules, own) and can_hit(own, target)
 
 
 @phase
 def reaches(state, body, rules, w, a, b):
     """Whether a unit may shoot at an enemy now."""
     unit, other = state.unit[w, a], state.unit[w, b]
-    way = distance(unit, other)
-    inside = in_cone(rules, side_of(rules, a), facing(state, rules, w, a), unit, other, way)
-    return other.alive and can_shoot(rules, body[a], body[b], way, inside)
+    gap = distance(unit, other)
+    inside = in_cone(rules, side_of(rules, a), facing(state, rules, w, a), unit, other, gap)
+    return other.alive and can_shoot(rules, body[a], body[b], gap, inside)
