@@ -146,9 +146,6 @@ class GridWorldAgent(PrincipleAgent):
         render_size: positive int, points squared; 200 fills most of a cell.
         **kwargs: of `PrincipleAgent` and of classes combined with this one.
 
-    Raises:
-        AssertionError: for a wrong value, naming agent and parameter.
-
     Example:
         >>> wall = GridWorldAgent(id="wall", encoding=1, blocking=True, initial_position=np.array([0, 2]))
         >>> wall.health, wall.active, wall.position

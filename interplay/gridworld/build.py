@@ -28,9 +28,6 @@ def agents_of_array(
         registry: character -> function(n) -> agent, where n counts the character's cells from 0 in reading order.
         extra_agents: id -> agent; the map's agent replaces one with the same id.
         source: name in errors.
-
-    Raises:
-        AssertionError: for no array of two dimensions, an invalid registry, or a repeated id.
     """
     require(
         isinstance(array, np.ndarray) and array.ndim == 2,
@@ -81,11 +78,7 @@ def agents_of_array(
 
 
 def agents_of_grid(grid: Any, extra_agents: Any = None) -> dict[str, GridWorldAgent]:
-    """The agents of a grid, the extra ones first.
-
-    Raises:
-        AssertionError: for no grid, or an agent whose initial position is not its cell.
-    """
+    """The agents of a grid, the extra ones first."""
     require(isinstance(grid, Grid), f"grid {grid!r} is no Grid; give one")
     built: dict[str, GridWorldAgent] = {}
     for row in range(grid.rows):
@@ -104,7 +97,6 @@ def read_map(file_name: Any) -> np.ndarray:
     """A map file as an array: a line per row, entries separated by blanks.
 
     Raises:
-        AssertionError: for no name, an empty file, one that is no text, or rows of different lengths, naming the line.
         FileNotFoundError: if there is no such file.
     """
     require(
@@ -127,11 +119,7 @@ def read_map(file_name: Any) -> np.ndarray:
 
 
 def joined(built: Mapping[str, GridWorldAgent], extra_agents: Any) -> dict[str, GridWorldAgent]:
-    """Extra agents and those of a map; the map's agent replaces an extra one with the same id, in its place.
-
-    Raises:
-        AssertionError: for extra agents that are no dict of id -> grid agent.
-    """
+    """Extra agents and those of a map; the map's agent replaces an extra one with the same id, in its place."""
     extra = {} if extra_agents is None else extra_agents
     require(is_exactly(extra, dict), f"extra_agents {extra!r} is no dict; give id -> agent")
     check_agents(extra, "extra_agents")
@@ -139,11 +127,7 @@ def joined(built: Mapping[str, GridWorldAgent], extra_agents: Any) -> dict[str, 
 
 
 def check_agents(agents: Any, name: str) -> None:
-    """Refuses anything but a dict of id -> grid agent.
-
-    Raises:
-        AssertionError: naming the entry.
-    """
+    """Refuses anything but a dict of id -> grid agent."""
     require(is_exactly(agents, dict), f"{name} {agents!r} is no dict; give id -> agent")
     for key, agent in agents.items():
         require(isinstance(agent, GridWorldAgent), f"{name}[{key!r}] is {agent!r}; give a GridWorldAgent")

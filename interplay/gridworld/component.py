@@ -25,9 +25,6 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
     Args:
         agents: id -> agent; they join the grid.
         only: the agents that the component works for: ids, encodings, or a function of the agent. None = all it can.
-
-    Raises:
-        AssertionError: for agents that are no dict of grid agents, no grid, or an ``only`` that matches no agent.
     """
 
     def __init__(

@@ -17,9 +17,6 @@ def make_components(family: str, entries: Any, kwargs: dict[str, Any]) -> tuple[
         family: ``"state"``, ``"actor"``, ``"observer"``, ``"done"`` or ``"reward"``.
         entries: see `interplay.gridworld.smart.SmartGridWorldSimulation`; None = none.
         kwargs: for all of them, agents and grid among them.
-
-    Raises:
-        AssertionError: for another declaration, or a name that its family does not know.
     """
     if entries is None:
         return ()
@@ -28,11 +25,7 @@ def make_components(family: str, entries: Any, kwargs: dict[str, Any]) -> tuple[
 
 
 def make_component(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
-    """Makes a component from its declaration; see `SmartGridWorldSimulation`.
-
-    Raises:
-        AssertionError: for another declaration, or a name that its family does not know.
-    """
+    """Makes a component from its declaration; see `SmartGridWorldSimulation`."""
     made = _make(family, entry, kwargs)
     require(
         family_of(type(made)) == family,
@@ -61,11 +54,7 @@ def _make(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _sorted(family: str, entries: Any) -> list[Any]:
-    """The components of a set, by name.
-
-    Raises:
-        AssertionError: if names are equal, because their order would differ between processes.
-    """
+    """The components of a set, by name."""
     names = sorted(map(_name_of, entries))
     require(
         len(set(names)) == len(names), f"{family}s {names}: equal names in a set have no order; use a list"

@@ -105,7 +105,6 @@ class TargetedDone(BoardDone):
 
     Args:
         target_mapping: id -> id of its target. Other agents are never done.
-        **kwargs: of the component.
     """
 
     def __init__(self, target_mapping: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -146,7 +145,6 @@ class TargetEncodingInactiveDone(BoardDone):
     Args:
         target_mapping: encoding -> encodings, an int or a set; not its own.
         sim_ends_if_one_done: the simulation is over when one mapped encoding is done, not only when all are.
-        **kwargs: of the component.
     """
 
     form = scores.ENCODING_INACTIVE
@@ -192,12 +190,7 @@ class TargetEncodingInactiveDone(BoardDone):
 
 
 def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, str]:
-    """A checked mapping of ids to ids of the simulation.
-
-    Raises:
-        AssertionError: for no dict, or an unknown id.
-        TypeError: for several targets of one agent.
-    """
+    """A checked mapping of ids to ids of the simulation."""
     require(
         is_exactly(value, dict), f"{name}: target_mapping {value!r} is no dict; give id -> id of its target"
     )

@@ -30,10 +30,6 @@ class Grid:
     Attributes:
         board: the arrays that hold everything, of one world.
 
-    Raises:
-        AssertionError: for sizes, keys or members that are no positive int.
-        TypeError: for a value that is neither an int nor a set.
-
     Example:
         >>> grid = Grid(2, 3, overlapping={1: 2})
         >>> grid.overlapping
@@ -151,11 +147,7 @@ class Grid:
         rules.clear(self.board.agents, self.board.cells, _ZERO)
 
     def query(self, agent: GridWorldAgent, ndx: Any) -> bool:
-        """Whether a cell is free, or all its occupants may share it with the agent; only encodings count.
-
-        Raises:
-            AssertionError: for a cell outside the grid.
-        """
+        """Whether a cell is free, or all its occupants may share it with the agent; only encodings count."""
         row, col = self._cell(ndx)
         if not self._holds(agent):  # a query does not make the agent join
             occupants = (self[row, col] or {}).values()
@@ -163,11 +155,7 @@ class Grid:
         return bool(rules.query(self.board.agents, self.board.cells, self.overlap, 0, agent._slot, row, col))
 
     def place(self, agent: GridWorldAgent, ndx: Any) -> bool:
-        """Places an agent into a cell if it is available, and returns whether it was. The agent joins the grid if necessary.
-
-        Raises:
-            AssertionError: for a cell outside the grid.
-        """
+        """Places an agent into a cell if it is available, and returns whether it was. The agent joins the grid if necessary."""
         row, col = self._cell(ndx)
         self.join([agent])
         slot, self._was_reset = agent._slot, True
@@ -186,11 +174,7 @@ class Grid:
         rules.remove(self.board.agents, self.board.cells, _ZERO, slot)
 
     def join(self, agents: Iterable[GridWorldAgent]) -> None:
-        """Adds agents: from now on their values are stored in this grid's board, and no longer in another grid's.
-
-        Raises:
-            AssertionError: for one that is no `GridWorldAgent`.
-        """
+        """Adds agents: from now on their values are stored in this grid's board, and no longer in another grid's."""
         new = list({id(agent): agent for agent in agents if not self._holds(agent)}.values())
         for agent in new:
             if any(agent is member for member in self._agents):
@@ -208,22 +192,14 @@ class Grid:
             agent._bind(self._rows, len(self._agents) - 1)
 
     def slot_of(self, agent: GridWorldAgent) -> int:
-        """The agent's column in the board; one without a grid joins this one.
-
-        Raises:
-            AssertionError: if it belongs to another.
-        """
+        """The agent's column in the board; one without a grid joins this one."""
         if agent._rows is not self._rows:
             self._refuse_lent(agent)
             self.join([agent])
         return agent._slot
 
     def check_members(self) -> None:
-        """Refuses agents that have moved to another grid.
-
-        Raises:
-            AssertionError: naming the first.
-        """
+        """Refuses agents that have moved to another grid."""
         rows = self._rows
         for agent in self._agents:
             if agent._rows is not rows:
@@ -286,12 +262,7 @@ class Grid:
 
 
 def as_mapping(value: Any, name: str, containers: tuple[type, ...] = (set, frozenset)) -> dict[int, set[int]]:
-    """A mapping of encodings with sets as values; the argument is not changed (C2, C3).
-
-    Raises:
-        AssertionError: for no dict, or keys or members that are no encodings.
-        TypeError: for a value that is neither an int nor one of the containers.
-    """
+    """A mapping of encodings with sets as values; the argument is not changed (C2, C3)."""
     require(is_exactly(value, dict), f"{name} {value!r} is no dict; give encoding -> encodings")
     for key in value:
         require(is_exactly(key, int), f"{name}: key {key!r} is no encoding; give ints")
@@ -299,12 +270,7 @@ def as_mapping(value: Any, name: str, containers: tuple[type, ...] = (set, froze
 
 
 def as_encodings(value: Any, name: str, containers: tuple[type, ...] = (set, frozenset)) -> set[int]:
-    """One encoding or several, as a set.
-
-    Raises:
-        AssertionError: for a member that is no int.
-        TypeError: for a value that is neither an int nor one of the containers.
-    """
+    """One encoding or several, as a set."""
     if is_exactly(value, int):
         return {value}
     if not isinstance(value, containers):

@@ -17,9 +17,6 @@ def refuse_misspelt(owner: str, given: Iterable[str], readers: Iterable[type]) -
         given: the keywords.
         readers: classes whose constructors may read them.
 
-    Raises:
-        AssertionError: naming the keyword and the probable one.
-
     Example:
         >>> class Sized:
         ...     def __init__(self, size=1, **kwargs): ...

@@ -29,7 +29,6 @@ def generate_maze(
         (rows, cols) int: 0 passage, 1 wall.
 
     Raises:
-        AssertionError: for other sizes, a start that is no array of two, or a `strict` that is no bool.
         IndexError: if the start is outside.
 
     Example:

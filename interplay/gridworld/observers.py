@@ -169,17 +169,13 @@ class PositionCenteredEncodingObserver(WindowObserver):
 
     Args:
         observe_self: whether the agent counts as an occupant of its cell.
-        **kwargs: of the component.
     """
 
     def __init__(self, observe_self: bool = True, **kwargs: Any) -> None:
         self.observe_self = observe_self
         super().__init__(**kwargs)
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"position_centered_encoding"``."""
-        return "position_centered_encoding"
+    key = "position_centered_encoding"
 
     @property
     def observe_self(self) -> bool:
@@ -199,11 +195,7 @@ class StackedPositionCenteredEncodingObserver(WindowObserver):
     """The grid around the agent, one layer for each encoding with its number in a cell; -1 outside, -2 hidden."""
 
     form = windows.STACKED
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"stacked_position_centered_encoding"``."""
-        return "stacked_position_centered_encoding"
+    key = "stacked_position_centered_encoding"
 
     def _shape(self, agent: Any) -> tuple[int, int, int]:
         return self._side(agent), self._side(agent), self.largest_encoding
@@ -213,11 +205,7 @@ class AbsoluteEncodingObserver(WindowObserver):
     """The whole grid from above: encodings, 0 empty, -1 the agent itself, -2 hidden or too far away."""
 
     form = windows.ABSOLUTE
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"absolute_encoding"``."""
-        return "absolute_encoding"
+    key = "absolute_encoding"
 
     def _shape(self, agent: Any) -> tuple[int, int, int]:
         self.reach(agent, "view_range")
@@ -251,11 +239,7 @@ class AbsolutePositionObserver(FieldObserver):
     """The agent's own row and column."""
 
     fields = ("row", "col")
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"position"``."""
-        return "position"
+    key = "position"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, ObservingAgent)
@@ -272,11 +256,7 @@ class AmmoObserver(FieldObserver):
     """The agent's own ammo."""
 
     fields = ("ammo",)
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"ammo"``."""
-        return "ammo"
+    key = "ammo"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, AmmoAgent) and isinstance(agent, ObservingAgent)
@@ -292,11 +272,7 @@ class HealthObserver(FieldObserver):
     """The agent's own health, one float32."""
 
     fields = ("health",)
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"health"``."""
-        return "health"
+    key = "health"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, ObservingAgent)
@@ -312,11 +288,7 @@ class OrientationObserver(FieldObserver):
     """The agent's direction: 1 left, 2 down, 3 right, 4 up."""
 
     fields = ("orientation",)
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"orientation"``."""
-        return "orientation"
+    key = "orientation"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, OrientationAgent) and isinstance(agent, ObservingAgent)

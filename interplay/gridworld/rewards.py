@@ -60,7 +60,6 @@ class StepPenalty(BoardReward):
 
     Args:
         amount: the fine, positive.
-        **kwargs: of the component.
     """
 
     def __init__(self, amount: float = 0.01, **kwargs: Any) -> None:
@@ -82,7 +81,6 @@ class MoveReward(BoardReward):
         failed: for an impossible move.
         made: for a move made, staying included.
         key: the channel of the mover.
-        **kwargs: of the component.
     """
 
     def __init__(self, failed: float = -0.1, made: float = 0.0, key: str = "move", **kwargs: Any) -> None:
@@ -108,7 +106,6 @@ class AttackReward(BoardReward):
         killed: to the killed agent.
         failed: to the attacker, for attacks of which none succeeded.
         key: the channel of the attacker.
-        **kwargs: of the component.
     """
 
     def __init__(
@@ -161,7 +158,6 @@ class TargetReward(BoardReward):
         target_mapping: id -> id of its target.
         amount: of the reward.
         exactly: the amount replaces the step's other rewards.
-        **kwargs: of the component.
     """
 
     def __init__(

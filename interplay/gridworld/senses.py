@@ -23,10 +23,7 @@ class PositionCenteredHealthObserver(BoardObserver):
     Of several agents in a cell it is the one that `PositionCenteredEncodingObserver` shows.
     """
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"position_centered_health"``."""
-        return "position_centered_health"
+    key = "position_centered_health"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, GridObservingAgent)
@@ -54,7 +51,6 @@ class TargetObserver(BoardObserver):
 
     Args:
         target_mapping: id -> id of its target.
-        **kwargs: of the component.
     """
 
     def __init__(self, target_mapping: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -62,10 +58,7 @@ class TargetObserver(BoardObserver):
         super().__init__(**kwargs)
         self._targets = target_slots(self.target_mapping, self)
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"target"``."""
-        return "target"
+    key = "target"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, ObservingAgent) and agent.id in self.target_mapping

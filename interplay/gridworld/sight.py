@@ -24,9 +24,6 @@ def create_grid_and_mask(
     Returns:
         (side, side) objects: a dict id -> agent for each cell, None outside the grid; and (side, side) int, 1 for visible cells,
         where side = 2 * grid_range + 1.
-
-    Raises:
-        AssertionError: for a range that is no int from 0, or an agent never placed.
     """
     whole = isinstance(grid_range, int | np.integer) and not isinstance(grid_range, bool)
     require(

@@ -61,9 +61,6 @@ class GridWorldSimulation(AgentBasedSimulation):
             rows, cols: positive ints.
             agents: id -> agent.
             **kwargs: of the grid (``overlapping``), the components and the simulation.
-
-        Raises:
-            AssertionError: for another size, or agents that are no dict of grid agents.
         """
         build.check_agents(agents, "agents")
         return cls(agents=agents, grid=Grid(rows, cols, **kwargs), **kwargs)

@@ -54,9 +54,6 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     Attributes:
         states, actors, observers, dones, reward_components: tuples of components.
 
-    Raises:
-        AssertionError: for a name that is not registered in its family.
-
     Example:
         >>> from interplay.gridworld.agents import GridObservingAgent, MovingAgent
         >>> class Walker(GridObservingAgent, MovingAgent): pass
@@ -103,11 +100,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     # -- the simulation ------------------------------------------------------------------------------------------------
 
     def reset(self, **kwargs: Any) -> None:
-        """Begins an episode.
-
-        Raises:
-            AssertionError: if there are no state components.
-        """
+        """Begins an episode."""
         require(bool(self.states), f"{type(self).__name__}: no states; pass states=['PositionState', ...]")
         for state in self.states:
             state.reset(**kwargs)
@@ -120,9 +113,6 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
         Args:
             action: id -> channel -> action.
-
-        Raises:
-            AssertionError: if there are no actors, or for an action outside its space.
         """
         require(
             bool(self.actors),
@@ -138,11 +128,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             state.end_step()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """The agent's observation, channel -> value.
-
-        Raises:
-            AssertionError: if there are no observers.
-        """
+        """The agent's observation, channel -> value."""
         require(bool(self.observers), f"{type(self).__name__}: no observers; pass observers=[...]")
         agent = self.agents[agent_id]
         if len(self.observers) == 1:
@@ -161,21 +147,13 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return earned
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
-        """Whether a done component ends the agent.
-
-        Raises:
-            AssertionError: if there are no done components.
-        """
+        """Whether a done component ends the agent."""
         require(bool(self.dones), f"{type(self).__name__}: no dones; pass dones=['ActiveDone', ...]")
         agent = self.agents[agent_id]
         return any(done.get_done(agent, **kwargs) for done in self.dones)
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Whether a done component ends the simulation.
-
-        Raises:
-            AssertionError: if there are no done components.
-        """
+        """Whether a done component ends the simulation."""
         if not self.dones:
             refuse(f"{type(self).__name__}: no dones; pass dones=['ActiveDone', ...]")
         return any(done.get_all_done(**kwargs) for done in self.dones)

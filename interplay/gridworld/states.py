@@ -65,7 +65,6 @@ class PositionState(BoardState):
     Args:
         no_overlap_at_reset: randomly placed agents share no cell, even where overlapping allows it.
         randomize_placement_order: shuffle the order of placement at every reset, within the two groups.
-        **kwargs: of the component.
     """
 
     def __init__(
@@ -126,7 +125,6 @@ class TargetBarriersFreePlacementState(PositionState):
         cluster_barriers: each barrier takes the open cell nearest to the target; ties: the first in reading order.
         scatter_free_agents: each free agent takes the furthest.
         others: agents of neither encoding: None: are an error; ``"random"``: go anywhere.
-        **kwargs: of `PositionState`.
     """
 
     maze = False
@@ -210,7 +208,6 @@ class MazePlacementState(TargetBarriersFreePlacementState):
 
     Args:
         strict_maze: as of `interplay.gridworld.maze.generate_maze`: False draws mazes with some more passages.
-        **kwargs: of `TargetBarriersFreePlacementState`.
     """
 
     maze = True

@@ -93,14 +93,8 @@ class ComponentWrapper(GridWorldBaseComponent):
 class ActorWrapper(ComponentWrapper, ActorBaseComponent):
     """Wraps an actor: changes its channel of the agents' action spaces and decodes incoming actions.
 
-    Args:
-        component: an actor.
-
     Attributes:
         from_space: id -> the original space of the channel.
-
-    Raises:
-        AssertionError: for anything but an actor, or a channel that cannot be wrapped.
     """
 
     def __init__(self, component: Any) -> None:
@@ -254,11 +248,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
 
 
 class RavelActionWrapper(ActorWrapper):
-    """Turns a channel of bounded integers into one Discrete number.
-
-    Args:
-        component: an actor.
-    """
+    """Turns a channel of bounded integers into one Discrete number."""
 
     def check_space(self, space: Any) -> bool:
         return ravelling.check_space(space)
@@ -338,14 +328,8 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
 class ObserverWrapper(ComponentWrapper, ObserverBaseComponent):
     """Wraps an observer: changes its channel of the agents' observation spaces and encodes its observations.
 
-    Args:
-        component: an observer.
-
     Attributes:
         from_space: id -> the original space of the channel.
-
-    Raises:
-        AssertionError: for anything but an observer, or a channel that cannot be wrapped.
     """
 
     def __init__(self, component: Any) -> None:

@@ -100,7 +100,6 @@ def as_ints(values: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Integers as an array that fits int64.
 
     Raises:
-        TypeError: for other numbers; they are not rounded.
         ValueError: for another shape; it is not broadcast.
         OverflowError: for numbers beyond 64 bits.
     """
@@ -210,11 +209,7 @@ class BoardActor(ActorBaseComponent):
         return ""
 
     def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
-        """Writes one point for each agent into its row of ``codes``, (A, width).
-
-        Raises:
-            TypeError, ValueError: for points that are no integers or have another form.
-        """
+        """Writes one point for each agent into its row of ``codes``, (A, width)."""
         for agent, value, slot in zip(agents, values, slots, strict=True):
             self.encode(agent, value, codes[slot])
 
@@ -246,11 +241,7 @@ class BoardActor(ActorBaseComponent):
         return low, high, self.users
 
     def _refuse(self, agent: GridWorldAgent, value: Any) -> NoReturn:
-        """Refuses an action outside its space.
-
-        Raises:
-            AssertionError: always.
-        """
+        """Refuses an action outside its space."""
         space, _ = self.channel(agent)
         raise Refused(
             f"agent {agent.id}: {self.key} action {value!r} is outside {space} of {type(self).__name__}; choose from it"

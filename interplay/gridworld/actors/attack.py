@@ -29,7 +29,6 @@ class AttackActorBaseComponent(BoardActor):
     Args:
         attack_mapping: encoding -> encodings, an int or a set, that it can attack.
         stacked_attacks: several attacks of a turn may hit the same agent.
-        **kwargs: of the component.
     """
 
     form = attacks.ANY
@@ -47,10 +46,7 @@ class AttackActorBaseComponent(BoardActor):
         self._matrix = as_matrix(self.attack_mapping, self.grid.top)
         self._scratch: dict[int, tuple[np.ndarray, ...]] = {}
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"attack"``."""
-        return "attack"
+    key = "attack"
 
     @property
     def attack_mapping(self) -> dict[int, set[int]]:
@@ -81,9 +77,6 @@ class AttackActorBaseComponent(BoardActor):
 
         Returns:
             Whether it tried to attack, and the agents that were hit.
-
-        Raises:
-            AssertionError: for an action outside the agent's space.
         """
         if not self.supports(attacking_agent):
             return False, []

@@ -23,11 +23,7 @@ class Mover(BoardActor):
 
     form = moves.STEP
     width = 2
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"move"``."""
-        return "move"
+    key = "move"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, MovingAgent)
@@ -37,9 +33,6 @@ class Mover(BoardActor):
 
         Returns:
             True for a move made, and for staying; False if it was blocked; None for an agent that does not move.
-
-        Raises:
-            AssertionError: for an action outside the agent's space.
         """
         if not self.supports(agent):
             return None
@@ -185,11 +178,7 @@ class CrossMoveActor(Mover):
     form = moves.CROSS
 
     def grid_action(self, cross_action: int) -> tuple[int, int]:
-        """A code as rows and columns.
-
-        Raises:
-            AssertionError: for a code that is not 0..4.
-        """
+        """A code as rows and columns."""
         require(
             _is_code(cross_action),
             f"cross action {cross_action!r} is not 0..4; 0 stays, 1 left, 2 down, 3 right, 4 up",

@@ -79,9 +79,6 @@ class MazeNavigationSim(_Navigation):
         agents: id -> agent, with those two ids among them; their encodings must be allowed to overlap.
         **kwargs: grid, from a builder; ``states``, ``observers``, ``dones``, ``actors`` and ``rewards`` replace the default
             components; and keyword arguments of the components.
-
-    Raises:
-        AssertionError: if one of the two is missing.
     """
 
     def __init__(self, agents: Any = None, **kwargs: Any) -> None:
@@ -111,9 +108,6 @@ class MultiMazeNavigationSim(_Navigation):
         target_agent: an agent or its id.
         **kwargs: grid, from a builder; ``barrier_encodings`` and ``free_encodings`` for
             `interplay.gridworld.states.MazePlacementState`; the rest as `MazeNavigationSim`.
-
-    Raises:
-        AssertionError: for a target that is not among the agents.
     """
 
     usual_state = MazePlacementState

@@ -98,10 +98,6 @@ class RoundsActor(TunnelDriftActor):
         rounds: moves out of L, D, R, U and . (stay), repeated for ever. Id -> moves, where other baddies stay; or a list or
             tuple with moves for each baddie in the order of the agents, which may be longer than needed.
         rounds_state: counts the steps.
-        **kwargs: of the component.
-
-    Raises:
-        AssertionError: for another container, other moves, an id that is no baddie, or a list with fewer rounds than baddies.
     """
 
     def __init__(self, rounds: Any = None, rounds_state: RoundsState | None = None, **kwargs: Any) -> None:
@@ -221,10 +217,7 @@ class ContactActor(BoardActor):
 class EatActor(ContactActor):
     """Pacman eats the food in its cell."""
 
-    @property
-    def key(self) -> str:
-        """Key of its rewards: ``"eat"``."""
-        return "eat"
+    key = "eat"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -248,10 +241,7 @@ class EatActor(ContactActor):
 class MeetActor(ContactActor):
     """Pacman dies when a baddie shares its cell."""
 
-    @property
-    def key(self) -> str:
-        """Key of its rewards: ``"meet"``."""
-        return "meet"
+    key = "meet"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -277,7 +267,6 @@ class PacmanReward(BoardReward):
 
     Args:
         reward_scheme: event -> number.
-        **kwargs: of the component.
     """
 
     def __init__(self, reward_scheme: Mapping[str, float] | None = None, **kwargs: Any) -> None:

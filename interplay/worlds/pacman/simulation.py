@@ -39,9 +39,6 @@ class PacmanSim(SmartGridWorldSimulation):
     Attributes:
         example_grid: (21, 19) letters, for `build_sim_from_array`: W wall, F food, B baddie, P pacman.
         REWARDS: the default scheme.
-
-    Raises:
-        AssertionError: for an unknown event, an amount that is no number, or a simulation without pacman.
     """
 
     example_grid: ClassVar[np.ndarray] = config.EXAMPLE_GRID
@@ -109,9 +106,6 @@ class PacmanSimSimple(PacmanSim):
         reward_scheme: as of `PacmanSim`, without ``kill``.
         rounds: of `RoundsActor`. The default is five rounds in the order of the baddies, made for `example_grid`.
         **kwargs: as of `PacmanSim`.
-
-    Raises:
-        AssertionError: for a list, the default one included, with fewer rounds than baddies, or an id that is no baddie.
     """
 
     REWARDS: ClassVar[dict[str, float]] = {

@@ -24,7 +24,6 @@ class _Aiming(GridWorldBaseComponent):
 
     Args:
         target_agent: the runners' goal, an agent or its id.
-        **kwargs: of the component.
     """
 
     def __init__(self, target_agent: Any = TARGET, **kwargs: Any) -> None:
@@ -83,7 +82,6 @@ class ArrivalReward(_Aiming, BoardReward):
     Args:
         amount: of the reward.
         key: the channel of the mover.
-        **kwargs: of the component, and ``target_agent``.
     """
 
     def __init__(self, amount: float = 1.0, key: str = "move", **kwargs: Any) -> None:
@@ -128,11 +126,7 @@ class OnlyAgentLeftDone(BoardDone):
 
 
 def named_target(value: Any, agents: Any, name: str) -> Any:
-    """The target, given as an agent or an id.
-
-    Raises:
-        AssertionError: if it is not among the agents.
-    """
+    """The target, given as an agent or an id."""
     goal = value if isinstance(value, str) else getattr(value, "id", None)
     known = isinstance(agents, dict) and goal in agents
     require(known, f"{name}: target {value!r} is not in the simulation; give an agent that id")

@@ -39,9 +39,6 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
         agents: id -> agent; one is called ``target``.
         states, observers, dones, actors, rewards: replace the default components.
         **kwargs: grid, from a builder; ``attack_mapping``, and keyword arguments of the other components.
-
-    Raises:
-        AssertionError: if no agent is called ``target``.
     """
 
     def __init__(

@@ -47,9 +47,6 @@ class TrafficCorridorSimulation(SmartGridWorldSimulation):
         agents: id -> agent; each team, an encoding, with one target.
         states, observers, dones, actors, rewards: replace the default components.
         **kwargs: grid, from a builder, and keyword arguments of the components.
-
-    Raises:
-        AssertionError: for a team without a target, or with several.
     """
 
     def __init__(
