@@ -64,12 +64,10 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     @property
     def agents(self) -> dict[str, Any]:
-        """Id -> agent."""
         return self._agents
 
     @property
     def grid(self) -> Grid:
-        """The grid of the agents."""
         return self._grid
 
     @property
@@ -79,12 +77,10 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     @property
     def rows(self) -> int:
-        """The grid's rows."""
         return self._grid.rows
 
     @property
     def cols(self) -> int:
-        """The grid's columns."""
         return self._grid.cols
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
@@ -133,8 +129,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         number = len(self._agents)
         if known is None or known[0] != number or len(known[1]) != len(self._grid.agents):
             known = self.__dict__[name] = number, find()
-        slots: np.ndarray = known[1]
-        return slots
+        return known[1]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Arrays of the component that belong to the state, with the world axis first: saved with a batch.
@@ -151,8 +146,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         """A range of an agent in cells; "FULL" becomes the whole grid and is written back (T2)."""
         if getattr(agent, name) == "FULL":
             setattr(agent, name, max(self.rows, self.cols) - 1)
-        cells: int = getattr(agent, name)
-        return cells
+        return getattr(agent, name)
 
     @property
     def largest_encoding(self) -> int:

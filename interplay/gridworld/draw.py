@@ -136,8 +136,7 @@ def _shape(agent: Any, facing: int) -> str:
 def _emerged(table: np.ndarray, cols: int) -> np.ndarray:
     """(A,) bool, agents at one end of a row that face the other: they came through a tunnel, and must not glide across the map."""
     west, east = table["orientation"] == _WEST, table["orientation"] == _EAST
-    found: np.ndarray = (table["col"] == 0) & east | (table["col"] == cols - 1) & west
-    return found
+    return (table["col"] == 0) & east | (table["col"] == cols - 1) & west
 
 
 def _places(table: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -51,12 +51,10 @@ class Grid:
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return int(self.board.cells.shape[1])
 
     @property
     def cols(self) -> int:
-        """The number of columns."""
         return int(self.board.cells.shape[2])
 
     @property
@@ -131,7 +129,6 @@ class Grid:
         return found
 
     def _occupants(self, row: Any, col: Any) -> dict[str, GridWorldAgent] | None:
-        """Id -> agent."""
         if not self._was_reset:
             return None
         found = {}

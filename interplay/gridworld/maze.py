@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from interplay.gridworld.rules.mazes import draw_maze
@@ -52,5 +50,4 @@ def generate_maze(
     maze = np.zeros((rows, cols), np.int8)
     stream = np.array([[rng.integers(2**63), 0, 0]], np.uint64)
     draw_maze(stream, 0, row, col, strict, maze, np.zeros(rows * cols, np.int32))
-    as_ints: Any = maze.astype(int)
-    return as_ints
+    return maze.astype(int)

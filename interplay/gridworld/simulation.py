@@ -50,7 +50,6 @@ class GridWorldSimulation(AgentBasedSimulation):
 
     @property
     def grid(self) -> Grid:
-        """The grid of the agents."""
         return self._grid
 
     @classmethod

@@ -100,7 +100,6 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     # -- the simulation ------------------------------------------------------------------------------------------------
 
     def reset(self, **kwargs: Any) -> None:
-        """Begins an episode."""
         require(bool(self.states), f"{type(self).__name__}: no states; pass states=['PositionState', ...]")
         for state in self.states:
             state.reset(**kwargs)
@@ -132,8 +131,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         require(bool(self.observers), f"{type(self).__name__}: no observers; pass observers=[...]")
         agent = self.agents[agent_id]
         if len(self.observers) == 1:
-            seen: dict[str, Any] = self.observers[0].get_obs(agent, **kwargs)
-            return seen
+            return self.observers[0].get_obs(agent, **kwargs)
         return {
             key: value
             for observer in self.observers
@@ -159,7 +157,6 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return any(done.get_all_done(**kwargs) for done in self.dones)
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """An empty dict."""
         return {}
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> dict[str, Any] | None:
@@ -230,7 +227,6 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     @property
     def parts(self) -> Parts:
-        """The components."""
         return Parts(self.states, self.actors, self.observers, self.dones, self.reward_components)
 
     @property
@@ -349,8 +345,7 @@ class Earnings(MutableMapping[str, float]):
         agent = self._sim.agents[agent_id]
         if not is_agent(agent):
             raise KeyError(agent_id)
-        earned: float = agent._rows.reward.item(agent._slot)
-        return earned
+        return agent._rows.reward.item(agent._slot)
 
     def __setitem__(self, agent_id: str, value: float) -> None:
         agent = self._sim.agents[agent_id]

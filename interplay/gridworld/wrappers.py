@@ -42,15 +42,11 @@ class ComponentWrapper(GridWorldBaseComponent):
 
     @property
     def agents(self) -> dict[str, Any]:
-        """Of the wrapped component."""
-        agents: dict[str, Any] = self._component.agents
-        return agents
+        return self._component.agents
 
     @property
     def grid(self) -> Grid:
-        """Of the wrapped component."""
-        grid: Grid = self._component.grid
-        return grid
+        return self._component.grid
 
     @property
     def rows(self) -> int:
@@ -70,8 +66,7 @@ class ComponentWrapper(GridWorldBaseComponent):
         return list(self._component.supported())
 
     def supported_slots(self) -> np.ndarray:
-        slots: np.ndarray = self._component.supported_slots()
-        return slots
+        return self._component.supported_slots()
 
     @abstractmethod
     def check_space(self, space: Any) -> bool:
@@ -118,9 +113,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
 
     @property
     def key(self) -> str:
-        """That of the wrapped actor."""
-        key: str = self._component.key
-        return key
+        return self._component.key
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
         """Decodes the channel and passes the action on."""
@@ -153,20 +146,15 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         return {head: choices[int(self._nothing[agent.id])] for head, choices in names.items()}
 
     def entries(self, agent: Any) -> int:
-        """As the wrapped actor."""
         return int(self._component.entries(agent))
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
-        """As the wrapped actor."""
-        entry: int | None = self._component.entry_of(agent, point)
-        return entry
+        return self._component.entry_of(agent, point)
 
     def find_legal(self, *where: Any) -> None:
-        """As the wrapped actor."""
         self._component.find_legal(*where)
 
     def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
-        """As of every actor for boards."""
         return BoardActor.choice_entries(self, agent) if self.batched else None  # type: ignore[arg-type]
 
     def _decoded(self, agent: Any, point: Any) -> Any:
@@ -179,7 +167,6 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
 
     @property
     def width(self) -> int:
-        """Codes of an action."""
         return int(self._component.width)
 
     @property
@@ -233,18 +220,13 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         lo: int,
         hi: int,
     ) -> None:
-        """As the wrapped actor."""
         self._component.run(board, overlap, turn, codes, outcome, lo, hi)
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        """As the wrapped actor."""
-        outcome: Outcome = self._component.outcome(num_worlds, num_agents)
-        return outcome
+        return self._component.outcome(num_worlds, num_agents)
 
     def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As the wrapped actor."""
-        limits: tuple[np.ndarray, np.ndarray, np.ndarray] = self._component.limits()
-        return limits
+        return self._component.limits()
 
 
 class RavelActionWrapper(ActorWrapper):
@@ -355,9 +337,7 @@ class ObserverWrapper(ComponentWrapper, ObserverBaseComponent):
 
     @property
     def key(self) -> str:
-        """That of the wrapped observer."""
-        key: str = self._component.key
-        return key
+        return self._component.key
 
     def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
         """The wrapped observer's observation, encoded."""

@@ -112,8 +112,7 @@ class Group:
     @property
     def present(self) -> np.ndarray:
         """(W, n) bool, bodies in the room: a view."""
-        present: np.ndarray = self.simulation.state.bodies.present[:, self.first : self.end]
-        return present
+        return self.simulation.state.bodies.present[:, self.first : self.end]
 
     def get_module(self, kind: type[Module]) -> Module:
         """The group's first module of a class.
@@ -352,8 +351,7 @@ def _compiled(kind: type[Module], callback: str) -> tuple[int, ...] | None:
         if parent is Module:
             break
         if callback in parent.__dict__.get("phases", ()):
-            phases: tuple[int, ...] = parent.__dict__["phases"][callback]
-            return phases
+            return parent.__dict__["phases"][callback]
         if callback in parent.__dict__:
             return None
     return ()

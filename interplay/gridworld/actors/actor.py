@@ -158,8 +158,7 @@ class BoardActor(ActorBaseComponent):
         queried = np.ones((1, board.agents.shape[1]), bool)
         out = np.ones((1, 1, self.entries(agent)), bool)
         self.find_legal(board, self._grid.overlap, np.array([slot], np.int32), queried, out, 0, 1)
-        legal: np.ndarray = out[0, 0]
-        return legal
+        return out[0, 0]
 
     def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
         """The entry of each choice of the agent's channel, or of the part of it at a path.

@@ -85,7 +85,6 @@ def clear_grid(agents, cells, w):
 
 @kernel
 def query(agents, cells, overlap, w, a, row, col):
-    """As `may_enter`."""
     return may_enter(agents, cells, overlap, w, a, row, col)
 
 

@@ -83,5 +83,4 @@ def grow_maze(stream, w, row, col, strict, maze, frontier):
 
 @kernel
 def draw_maze(stream, w, row, col, strict, maze, frontier):
-    """As `grow_maze`."""
     grow_maze(stream, w, row, col, strict, maze, frontier)

@@ -89,12 +89,10 @@ class MazeNavigationSim(_Navigation):
 
     @property
     def navigator(self) -> Any:
-        """The agent ``navigator``."""
         return self.agents[NAVIGATOR]
 
     @property
     def target(self) -> Any:
-        """The agent ``target``."""
         return self.agents[TARGET]
 
 

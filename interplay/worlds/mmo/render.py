@@ -104,8 +104,7 @@ def draw_agents(
 def newborn(world: MmoWorld, w: int) -> np.ndarray:
     """(N,) bool, born in the last tick."""
     agent = world.state.agent[w]
-    found: np.ndarray = agent["alive"] & (agent["life"] == 0)
-    return found
+    return agent["alive"] & (agent["life"] == 0)
 
 
 def draw_births(

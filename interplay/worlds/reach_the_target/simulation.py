@@ -66,7 +66,6 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
 
     @property
     def target(self) -> Any:
-        """The agent ``target``."""
         return self.agents[TARGET]
 
 

@@ -44,11 +44,9 @@ class ConstantSim(AgentBasedSimulation):
         return str(self.clock)
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """The agent's constant."""
         return copy.deepcopy(self.OBSERVATIONS[agent_id])
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """The agent's constant."""
         return self.REWARDS[agent_id]
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:

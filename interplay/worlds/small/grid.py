@@ -41,21 +41,16 @@ class MultiAgentGridSim(GridWorldSimulation):
         """Nothing happens."""
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """Nothing."""
         return {}
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """Nothing."""
         return 0.0
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
-        """Never."""
         return False
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Never."""
         return False
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """Nothing."""
         return {}

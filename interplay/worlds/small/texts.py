@@ -40,11 +40,9 @@ class MultiAgentSim(AgentBasedSimulation):
     def render(self, **kwargs: Any) -> None: ...
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> str:
-        """A text."""
         return f"obs of {agent_id}"
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> str:
-        """A text."""
         return f"reward of {agent_id}"
 
     def get_done(self, agent_id: str, **kwargs: Any) -> str:
@@ -52,7 +50,6 @@ class MultiAgentSim(AgentBasedSimulation):
         return f"done of {agent_id}"
 
     def get_all_done(self, **kwargs: Any) -> str:
-        """A text."""
         return "all done"
 
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:

@@ -155,14 +155,12 @@ def nearest(position: np.ndarray, places: np.ndarray, wanted: np.ndarray) -> tup
 
 def direction(vector: np.ndarray) -> np.ndarray:
     """The angle of (..., 2) vectors, rad."""
-    angle: np.ndarray = np.arctan2(vector[..., 1], vector[..., 0])
-    return angle
+    return np.arctan2(vector[..., 1], vector[..., 0])
 
 
 def wrap(angle: np.ndarray) -> np.ndarray:
     """The same angle in -pi .. pi."""
-    wrapped: np.ndarray = (angle + np.pi) % (2.0 * np.pi) - np.pi
-    return wrapped
+    return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
 POLICIES: dict[str, Callable[[], Policy]] = {
