@@ -6,7 +6,7 @@ A simulation object is a batch of one; `interplay.gridworld.world` has many worl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,27 +21,18 @@ from interplay.gridworld.states import BoardState
 from interplay.gridworld.wrappers import ActorWrapper
 
 
-class Parts:
-    """The components of a simulation, in their order.
+class Parts(NamedTuple):
+    """The components of a simulation, in their order."""
 
-    Attributes:
-        states, actors, observers, dones, rewards: as the simulation lists them.
-    """
-
-    def __init__(
-        self,
-        states: Sequence[Any],
-        actors: Sequence[Any],
-        observers: Sequence[Any],
-        dones: Sequence[Any],
-        rewards: Sequence[Any],
-    ) -> None:
-        self.states, self.actors, self.observers = tuple(states), tuple(actors), tuple(observers)
-        self.dones, self.rewards = tuple(dones), tuple(rewards)
+    states: Sequence[Any] = ()
+    actors: Sequence[Any] = ()
+    observers: Sequence[Any] = ()
+    dones: Sequence[Any] = ()
+    rewards: Sequence[Any] = ()
 
     def named(self) -> Iterator[tuple[str, Any]]:
         """Each component with its unique name in a snapshot: class and index."""
-        for group in (self.states, self.actors, self.observers, self.dones, self.rewards):
+        for group in self:
             for place, part in enumerate(group):
                 yield f"{type(part).__name__}.{place}", part
 
@@ -54,10 +45,9 @@ class Parts:
     def others(self) -> list[str]:
         """Names of user-defined components, which work for one world only."""
         built_in = (BoardState, BoardActor, BoardObserver, BoardDone, BoardReward)
-        groups = (self.states, self.actors, self.observers, self.dones, self.rewards)
         return [
             type(part).__name__
-            for group, base in zip(groups, built_in, strict=True)
+            for group, base in zip(self, built_in, strict=True)
             for part in group
             if not works_on_boards(part, base)
         ]

@@ -121,7 +121,6 @@ def read_map(file_name: Any) -> np.ndarray:
 def joined(built: Mapping[str, GridWorldAgent], extra_agents: Any) -> dict[str, GridWorldAgent]:
     """Extra agents and those of a map; the map's agent replaces an extra one with the same id, in its place."""
     extra = {} if extra_agents is None else extra_agents
-    require(is_exactly(extra, dict), f"extra_agents {extra!r} is no dict; give id -> agent")
     check_agents(extra, "extra_agents")
     return {**extra, **built}
 

@@ -6,7 +6,7 @@ Source: manual 3.1.3 and 7.5.1; specification 2.5 to 2.10 and 7.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from gymnasium import spaces
 from interplay.core.errors import Refused
 from interplay.core.ranges import Range
 from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.build import check_agents
 from interplay.gridworld.grid import Grid
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import require
 
 
 class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
@@ -25,7 +26,12 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
     Args:
         agents: id -> agent; they join the grid.
         only: the agents that the component works for: ids, encodings, or a function of the agent. None = all it can.
+
+    Attributes:
+        needs: the class of agents that the component can handle.
     """
+
+    needs: type = GridWorldAgent
 
     def __init__(
         self,
@@ -36,17 +42,9 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
     ) -> None:
         name = type(self).__name__
         require(isinstance(grid, Grid), f"{name}: grid {grid!r} is no Grid; give one")
-        require(is_exactly(agents, dict), f"{name}: agents {agents!r} is no dict; give id -> agent")
+        check_agents(agents, f"{name}: agents")
         assert grid is not None
         assert agents is not None
-        for key, agent in agents.items():
-            require(
-                isinstance(agent, GridWorldAgent),
-                f"{name}: agents[{key!r}] is {agent!r}; give a GridWorldAgent",
-            )
-            require(
-                key == agent.id, f"{name}: agents[{key!r}] has the id {agent.id!r}; use the id as the key"
-            )
         require(
             only is None or callable(only) or (isinstance(only, Collection) and not isinstance(only, str)),
             f"{name}: only {only!r} is no function and no set or list; give ids, encodings or a function of the agent",
@@ -77,15 +75,15 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     @property
     def rows(self) -> int:
-        return self._grid.rows
+        return self.grid.rows
 
     @property
     def cols(self) -> int:
-        return self._grid.cols
+        return self.grid.cols
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         """Whether the component can handle an agent; components override it."""
-        return True
+        return isinstance(agent, self.needs)
 
     def supports(self, agent: GridWorldAgent) -> bool:
         """Whether the component works for an agent: it is supported and passes `only`."""
@@ -103,10 +101,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     def supported_slots(self) -> np.ndarray:
         """(A,) bool over the grid's slots: the agents that the component works for."""
-        slots = [self._grid.slot_of(agent) for agent in self.supported()]  # some agents may join only now
-        flags = np.zeros(len(self._grid.agents), bool)
-        flags[slots] = True
-        return flags
+        return self._slots_of(self.supported())
 
     @property
     def users(self) -> np.ndarray:
@@ -116,10 +111,10 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
     @property
     def members(self) -> np.ndarray:
         """(A,) bool over the grid's slots: the component's own agents, supported or not. Cached as `users`."""
-        return self._remembered("_members", self._own_slots)
+        return self._remembered("_members", lambda: self._slots_of(self._agents.values()))
 
-    def _own_slots(self) -> np.ndarray:
-        slots = [self._grid.slot_of(agent) for agent in self._agents.values()]
+    def _slots_of(self, agents: Iterable[GridWorldAgent]) -> np.ndarray:
+        slots = [self._grid.slot_of(agent) for agent in agents]  # some agents may join only now
         flags = np.zeros(len(self._grid.agents), bool)
         flags[slots] = True
         return flags

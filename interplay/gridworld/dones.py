@@ -14,7 +14,8 @@ from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.rules import scores
 from interplay.sim.checks import Checked, flag, is_exactly, require
 
-_NOBODY = np.zeros(0, np.int32)
+_NO_TARGETS = np.zeros(0, np.int32)
+_NO_ENCODINGS = np.zeros((0, 0), bool)
 
 
 class DoneBaseComponent(GridWorldBaseComponent):
@@ -59,27 +60,12 @@ class BoardDone(DoneBaseComponent):
 
     def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
         """Adds its results for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
-        targets, encodings, any_ends = self._mapped()
-        scores.evaluate_dones(
-            board.agents,
-            self.form,
-            self.users,
-            self.members,
-            targets,
-            encodings,
-            any_ends,
-            done,
-            over,
-            lo,
-            hi,
-        )
+        whom = self.users, self.members, *self._mapped()
+        scores.evaluate_dones(board.agents, self.form, *whom, done, over, lo, hi)
 
     def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
         """Slots of targets (A,), encodings (E + 1, E + 1), and whether one encoding ends it."""
-        return _NOBODY, _NO_ENCODINGS, False
-
-
-_NO_ENCODINGS = np.zeros((0, 0), bool)
+        return _NO_TARGETS, _NO_ENCODINGS, False
 
 
 class ActiveDone(BoardDone):
@@ -186,7 +172,7 @@ class TargetEncodingInactiveDone(BoardDone):
     def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
         if len(self._encodings) <= self._grid.top:
             self._encodings = self._as_matrix()
-        return _NOBODY, self._encodings, self.sim_ends_if_one_done
+        return _NO_TARGETS, self._encodings, self.sim_ends_if_one_done
 
 
 def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, str]:

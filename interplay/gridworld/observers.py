@@ -73,18 +73,14 @@ class WindowObserver(BoardObserver):
 
     form = windows.CENTRED
     with_self = True
+    needs = GridObservingAgent
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._shapes = {agent.id: self._shape(agent) for agent in self.supported()}
         shapes = {self._shapes.get(agent.id) for agent in self.agents.values() if is_agent(agent)}
-        self._common = (
-            shapes.pop() if len(shapes) == 1 else None
-        )  # the common shape of all learning agents, if there is one
+        self._common = shapes.pop() if len(shapes) == 1 else None  # of all learning agents
         self._everybody = np.ones((1, 0), bool)
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, GridObservingAgent)
 
     @abstractmethod
     def _shape(self, agent: Any) -> tuple[int, int, int]:
@@ -101,11 +97,8 @@ class WindowObserver(BoardObserver):
         if shape is None:
             return {}
         out = np.empty(shape, np.int64)
-        grid = self._grid
-        board = grid.board
-        windows.look(
-            board.agents, board.cells, board.stream, 0, grid.slot_of(agent), self.form, self.with_self, out
-        )
+        slot = self._grid.slot_of(agent)
+        windows.look(*self._grid.board, 0, slot, self.form, self.with_self, out)
         return {self.key: out if self.form == windows.STACKED else out[:, :, 0]}
 
     def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
@@ -115,18 +108,7 @@ class WindowObserver(BoardObserver):
         out = np.empty((1, len(agents), *self._common), np.int64)
         if len(self._everybody[0]) != board.agents.shape[1]:
             self._everybody = np.ones((1, board.agents.shape[1]), bool)
-        windows.look_all(
-            board.agents,
-            board.cells,
-            board.stream,
-            self.form,
-            self.with_self,
-            slots,
-            self._everybody,
-            out,
-            0,
-            1,
-        )
+        windows.look_all(*board, self.form, self.with_self, slots, self._everybody, out, 0, 1)
         key = self.key
         views = out[0] if self.form == windows.STACKED else out[0, :, :, :, 0]
         return [{key: view} for view in views]
@@ -135,18 +117,7 @@ class WindowObserver(BoardObserver):
         self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
         channels = out if self.form == windows.STACKED else out[..., None]
-        windows.look_all(
-            board.agents,
-            board.cells,
-            board.stream,
-            self.form,
-            self.with_self,
-            slots,
-            queried,
-            channels,
-            lo,
-            hi,
-        )
+        windows.look_all(*board, self.form, self.with_self, slots, queried, channels, lo, hi)
 
     def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
         """All cells of its view that are not hidden."""
@@ -171,11 +142,11 @@ class PositionCenteredEncodingObserver(WindowObserver):
         observe_self: whether the agent counts as an occupant of its cell.
     """
 
+    key = "position_centered_encoding"
+
     def __init__(self, observe_self: bool = True, **kwargs: Any) -> None:
         self.observe_self = observe_self
         super().__init__(**kwargs)
-
-    key = "position_centered_encoding"
 
     @property
     def observe_self(self) -> bool:
@@ -220,6 +191,7 @@ class FieldObserver(BoardObserver):
     """
 
     fields: tuple[str, ...] = ()
+    needs = ObservingAgent
 
     def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
         """No cells: the observation is about the agent itself."""
@@ -240,9 +212,6 @@ class AbsolutePositionObserver(FieldObserver):
 
     fields = ("row", "col")
     key = "position"
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, ObservingAgent)
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         ends = np.array([self.rows - 1, self.cols - 1])
@@ -273,9 +242,6 @@ class HealthObserver(FieldObserver):
 
     fields = ("health",)
     key = "health"
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, ObservingAgent)
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         return Box(0, 1, (1,), np.float32), np.zeros(1, np.float32)

@@ -24,9 +24,7 @@ class PositionCenteredHealthObserver(BoardObserver):
     """
 
     key = "position_centered_health"
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, GridObservingAgent)
+    needs = GridObservingAgent
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         side = 2 * self.reach(agent, "view_range") + 1
@@ -43,7 +41,7 @@ class PositionCenteredHealthObserver(BoardObserver):
     def look_all(
         self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
-        look_at_health(board.agents, board.cells, board.stream, slots, queried, out[..., None], lo, hi)
+        look_at_health(*board, slots, queried, out[..., None], lo, hi)
 
 
 class TargetObserver(BoardObserver):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -209,19 +210,14 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         slots = [agent._slot for agent in agents if agent._rows is rows]
         return slots if len(slots) == len(agents) else [self._grid.slot_of(agent) for agent in agents]
 
-    @property
+    @cached_property
     def _looks_at_once(self) -> bool:
-        """Whether all observers are built in and no subclass overrides a getter."""
-        known: bool | None = self.__dict__.get("_at_once")
-        if known is None:  # cached, as components do not change
-            own = [
-                name
-                for name in _GETTERS
-                if getattr(type(self), name) is not getattr(SmartGridWorldSimulation, name)
-            ]
-            others = Parts((), (), self.observers, (), ()).others
-            known = self.__dict__["_at_once"] = bool(self.observers and self.dones) and not own and not others
-        return known
+        """Whether all observers are built in and no subclass overrides a getter; components do not change."""
+        own = any(
+            getattr(type(self), name) is not getattr(SmartGridWorldSimulation, name) for name in _GETTERS
+        )
+        others = Parts(observers=self.observers).others
+        return bool(self.observers and self.dones) and not own and not others
 
     # -- one step, for all at once or agent by agent -------------------------------------------------------------------
 
@@ -229,23 +225,17 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     def parts(self) -> Parts:
         return Parts(self.states, self.actors, self.observers, self.dones, self.reward_components)
 
-    @property
+    @cached_property
     def _is_batched(self) -> bool:
-        """Whether all actors and rewards work on whole boards; cached, as components do not change."""
-        known: bool | None = self.__dict__.get("_batched")
-        if known is None:
-            known = self.__dict__["_batched"] = not Parts(
-                (), self.actors, (), (), self.reward_components
-            ).others
-        return known
+        """Whether all actors and rewards work on whole boards; components do not change."""
+        return not Parts(actors=self.actors, rewards=self.reward_components).others
 
     @property
     def batch(self) -> Batch:
         """The components at work on this simulation's own grid."""
         if self._batch is None or self._batch.board is not self.grid.board:
-            self._batch = Batch(
-                Parts((), self.actors, (), (), self.reward_components), self.grid, self.grid.board
-            )
+            parts = Parts(actors=self.actors, rewards=self.reward_components)
+            self._batch = Batch(parts, self.grid, self.grid.board)
         return self._batch
 
     def _step_batch(self, action_dict: dict[str, Any]) -> None:

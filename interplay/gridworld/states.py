@@ -240,8 +240,7 @@ class HealthState(BoardState):
 class AmmoState(BoardState):
     """Ammo at the beginning."""
 
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, AmmoAgent)
+    needs = AmmoAgent
 
     def begin(self, board: Board, which: np.ndarray) -> None:
         bodies.fill_ammo(board.agents, which, self.supported_slots())
@@ -250,8 +249,7 @@ class AmmoState(BoardState):
 class OrientationState(BoardState):
     """Orientation at the beginning: initial, or any of the four."""
 
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, OrientationAgent)
+    needs = OrientationAgent
 
     def begin(self, board: Board, which: np.ndarray) -> None:
         bodies.turn(board.agents, board.stream, which, self.supported_slots())

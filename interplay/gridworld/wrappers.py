@@ -48,14 +48,6 @@ class ComponentWrapper(GridWorldBaseComponent):
     def grid(self) -> Grid:
         return self._component.grid
 
-    @property
-    def rows(self) -> int:
-        return self.grid.rows
-
-    @property
-    def cols(self) -> int:
-        return self.grid.cols
-
     def _supported_agent(self, agent: Any) -> bool:
         return bool(self._component._supported_agent(agent))
 

@@ -169,9 +169,8 @@ class BoardActor(ActorBaseComponent):
         space = agent.action_space[self.key]
         if not self.supports(agent) or not self.entries(agent) or not isinstance(space, spaces.Discrete):
             return None
-        tables: dict[str, Any] = self.__dict__.setdefault(
-            "_entries", {}
-        )  # id -> space, entries: asked for every step
+        # Needed in every step: id -> space, entries.
+        tables: dict[str, Any] = self.__dict__.setdefault("_entries", {})
         known, entries = tables.get(agent.id, (None, None))
         if known is not space:
             found = [self.entry_of(agent, self.original(agent, choice)) for choice in range(int(space.n))]

@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
 from interplay.gridworld.actors.move import place_name
-from interplay.gridworld.agents import AttackingAgent, GridWorldAgent
+from interplay.gridworld.agents import AttackingAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.rules import attacks, masks
@@ -32,6 +32,8 @@ class AttackActorBaseComponent(BoardActor):
     """
 
     form = attacks.ANY
+    key = "attack"
+    needs = AttackingAgent
 
     def __init__(self, attack_mapping: Any = None, stacked_attacks: bool = False, **kwargs: Any) -> None:
         # Spaces depend on the mapping, so it is read before the base attaches them.
@@ -45,8 +47,6 @@ class AttackActorBaseComponent(BoardActor):
         self.width = max([self._codes_of(agent) for agent in self.supported()], default=1)
         self._matrix = as_matrix(self.attack_mapping, self.grid.top)
         self._scratch: dict[int, tuple[np.ndarray, ...]] = {}
-
-    key = "attack"
 
     @property
     def attack_mapping(self) -> dict[int, set[int]]:
@@ -66,9 +66,6 @@ class AttackActorBaseComponent(BoardActor):
         self._attack_mapping = mapping
 
     stacked_attacks = Checked(flag, "Whether several attacks of a turn may hit the same agent.")
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, AttackingAgent)
 
     def process_action(  # type: ignore[override]
         self, attacking_agent: Any, action_dict: dict[str, Any], **kwargs: Any

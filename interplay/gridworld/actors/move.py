@@ -24,9 +24,7 @@ class Mover(BoardActor):
     form = moves.STEP
     width = 2
     key = "move"
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, MovingAgent)
+    needs = MovingAgent
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
         """Moves an agent.
