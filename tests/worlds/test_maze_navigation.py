@@ -175,7 +175,7 @@ def test_the_registered_mazes_have_more_passages_than_the_releases():
 
 
 def test_drawn_mazes_differ_and_can_be_walked():
-    """S6: walls on walls; everybody has a way."""
+    """S6: walls on walls; every navigator has a path."""
     sim = drawn_maze(MultiMazeSettings())
     seen = set()
     for seed in range(20):

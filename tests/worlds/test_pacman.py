@@ -273,7 +273,7 @@ def test_the_usual_rounds_go_by_order_whatever_the_ids_are(ids):
 
 
 def test_rounds_as_a_list_and_who_would_stand_still():
-    """A list goes by order, and may be longer; nobody stands still without a word."""
+    """A list goes by order, and may be longer; baddies without rounds are an error."""
     sim = game("SFS", "FFP", rules=PacmanSimSimple, rounds=["D", "L", "U"])
     sim.step({"pacman": STAY})
     assert (place(sim, "baddie0"), place(sim, "baddie1")) == ((1, 0), (0, 1))
