@@ -20,7 +20,6 @@ from interplay.core.errors import UserError
 from interplay.core.guides import Guides
 from interplay.core.ranges import Range
 
-CALLBACKS = ("post_reset", "pre_step", "post_step", "post_spawn", "pre_despawn")
 Plan = list["np.ndarray | Callable[[], None]"]
 
 
