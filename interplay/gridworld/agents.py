@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.gridworld.board import LARGEST_ENCODING, NOWHERE, Rows, new_agents
+from interplay.gridworld.board import LARGEST_ENCODING, NOWHERE, Array, Rows, new_agents
 from interplay.sim.agents import ActingAgent, ObservingAgent, PrincipleAgent, is_agent
 from interplay.sim.checks import Checked, flag, is_exactly, require
 
@@ -162,7 +162,7 @@ class GridWorldAgent(PrincipleAgent):
 
     def __init__(
         self,
-        initial_position: np.ndarray | None = None,
+        initial_position: Array | None = None,
         blocking: bool = False,
         encoding: int | None = None,
         initial_health: float | None = None,
@@ -197,24 +197,24 @@ class GridWorldAgent(PrincipleAgent):
         _show_anew(self, value)
 
     @property
-    def initial_position(self) -> np.ndarray | None:
+    def initial_position(self) -> Array | None:
         """(2,) row and column at the beginning of each episode."""
         row = self._rows.first_row.item(self._slot)
         return None if row == NOWHERE else np.array([row, self._rows.first_col.item(self._slot)])
 
     @initial_position.setter
-    def initial_position(self, value: np.ndarray | None) -> None:
+    def initial_position(self, value: Array | None) -> None:
         place = _place(value, f"{self._name}: initial_position")
         self._rows.first_row[self._slot], self._rows.first_col[self._slot] = place or (NOWHERE, NOWHERE)
 
     @property
-    def position(self) -> np.ndarray | None:
+    def position(self) -> Array | None:
         """(2,) row and column, a copy; None before the first placement. Dead agents keep their last one."""
         row = self._rows.row.item(self._slot)
         return None if row < 0 else np.array([row, self._rows.col.item(self._slot)])
 
     @position.setter
-    def position(self, value: np.ndarray) -> None:
+    def position(self, value: Array) -> None:
         row, col = _place(value, f"{self._name}: position") or (-1, -1)
         here = (self._rows.row.item(self._slot), self._rows.col.item(self._slot))
         require(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.gridworld.actors.actor import BoardActor, Turn
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.dones import BoardDone
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.observers import BoardObserver
@@ -118,7 +118,7 @@ class Batch:
         self.done = np.zeros((worlds, agents), np.uint8)
         self.ended = np.zeros(worlds, np.uint8)
 
-    def begin(self, which: np.ndarray) -> None:
+    def begin(self, which: Array) -> None:
         """Begins episodes in the worlds of ``which``, (W,) bool, with seeded streams."""
         for state in self.parts.states:
             state.begin(self.board, which)

@@ -52,6 +52,7 @@ CELL = np.dtype(
 )
 SEVERAL = 1 << 29  # flag: more than one occupant
 SCREEN = 1 << 30  # flag: an occupant may block the view
+Array = np.ndarray
 LARGEST_ENCODING = 4095
 NOWHERE = -(2**31)  # first_row of an agent without initial position
 
@@ -59,9 +60,9 @@ NOWHERE = -(2**31)  # first_row of an agent without initial position
 class Board(NamedTuple):
     """W grids with the same agents."""
 
-    agents: np.ndarray  # (W, A) AGENT
-    cells: np.ndarray  # (W, R, C) CELL
-    stream: np.ndarray  # (W, 3) uint64 random streams, see `interplay.core.seeding`
+    agents: Array  # (W, A) AGENT
+    cells: Array  # (W, R, C) CELL
+    stream: Array  # (W, 3) uint64 random streams, see `interplay.core.seeding`
 
 
 def new_board(num_worlds: int, num_agents: int, rows: int, cols: int) -> Board:
@@ -72,7 +73,7 @@ def new_board(num_worlds: int, num_agents: int, rows: int, cols: int) -> Board:
     return Board(new_agents(num_worlds, num_agents), cells, np.zeros((num_worlds, 3), np.uint64))
 
 
-def new_agents(num_worlds: int, num_agents: int) -> np.ndarray:
+def new_agents(num_worlds: int, num_agents: int) -> Array:
     """A table of agents never placed."""
     agents = records((num_worlds, num_agents), AGENT)
     for name in ("row", "col", "next"):
@@ -98,10 +99,7 @@ class Rows:
     """
 
     def __init__(
-        self,
-        agents: np.ndarray,
-        show: Callable[[int], None] | None = None,
-        size: tuple[int, int] | None = None,
+        self, agents: Array, show: Callable[[int], None] | None = None, size: tuple[int, int] | None = None
     ) -> None:
         self._agents = agents
         self.table = agents[0]
@@ -131,7 +129,7 @@ class Rows:
             other.row[other_slot] = other.col[other_slot] = -1
         other.top = max(other.top, self.encoding.item(slot))
 
-    def __getattr__(self, name: str) -> np.ndarray:
+    def __getattr__(self, name: str) -> Array:
         raise AttributeError(name)  # tells the type checker that fields are arrays
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from interplay.core.errors import Refused
 from interplay.core.reading import MIB, read_bytes
 from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Array
 from interplay.gridworld.grid import Grid
 from interplay.sim.checks import is_exactly, require
 
@@ -93,7 +94,7 @@ def agents_of_grid(grid: Any, extra_agents: Any = None) -> dict[str, GridWorldAg
     return joined(built, extra_agents)
 
 
-def read_map(file_name: Any) -> np.ndarray:
+def read_map(file_name: Any) -> Array:
     """A map file as an array: a line per row, entries separated by blanks.
 
     Raises:

@@ -15,6 +15,7 @@ from gymnasium import spaces
 from interplay.core.errors import Refused
 from interplay.core.ranges import Range
 from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Array
 from interplay.gridworld.build import check_agents
 from interplay.gridworld.grid import Grid
 from interplay.sim.checks import require
@@ -99,34 +100,34 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         """The agents that the component works for, in the order of the dict."""
         return [agent for agent in self._agents.values() if self.supports(agent)]
 
-    def supported_slots(self) -> np.ndarray:
+    def supported_slots(self) -> Array:
         """(A,) bool over the grid's slots: the agents that the component works for."""
         return self._slots_of(self.supported())
 
     @property
-    def users(self) -> np.ndarray:
+    def users(self) -> Array:
         """`supported_slots`, cached until an agent joins the grid or the component: kernels read it in every step."""
         return self._remembered("_users", self.supported_slots)
 
     @property
-    def members(self) -> np.ndarray:
+    def members(self) -> Array:
         """(A,) bool over the grid's slots: the component's own agents, supported or not. Cached as `users`."""
         return self._remembered("_members", lambda: self._slots_of(self._agents.values()))
 
-    def _slots_of(self, agents: Iterable[GridWorldAgent]) -> np.ndarray:
+    def _slots_of(self, agents: Iterable[GridWorldAgent]) -> Array:
         slots = [self._grid.slot_of(agent) for agent in agents]  # some agents may join only now
         flags = np.zeros(len(self._grid.agents), bool)
         flags[slots] = True
         return flags
 
-    def _remembered(self, name: str, find: Callable[[], np.ndarray]) -> np.ndarray:
+    def _remembered(self, name: str, find: Callable[[], Array]) -> Array:
         known = self.__dict__.get(name)
         number = len(self._agents)
         if known is None or known[0] != number or len(known[1]) != len(self._grid.agents):
             known = self.__dict__[name] = number, find()
         return known[1]
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, Array]:
         """Arrays of the component that belong to the state, with the world axis first: saved with a batch.
 
         A component serves one board, this simulation's or that of a batch. It makes its arrays for as many worlds as its first board has.

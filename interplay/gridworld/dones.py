@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.rules import scores
@@ -43,11 +43,11 @@ class BoardDone(DoneBaseComponent):
         _, over = self._evaluate_here()
         return bool(over[0])
 
-    def done_at_once(self, agents: list[Any], slots: np.ndarray) -> list[bool]:
+    def done_at_once(self, agents: list[Any], slots: Array) -> list[bool]:
         """`get_done` of several agents in these slots."""
         return [self.get_done(agent) for agent in agents]
 
-    def _evaluate_here(self) -> tuple[np.ndarray, np.ndarray]:
+    def _evaluate_here(self) -> tuple[Array, Array]:
         board = self._grid.board
         done, over = self.__dict__.get("_answers") or (None, None)
         if done is None or over is None or done.shape != board.agents.shape:
@@ -58,12 +58,12 @@ class BoardDone(DoneBaseComponent):
         self.evaluate(board, done, over, 0, 1)
         return done, over
 
-    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+    def evaluate(self, board: Board, done: Array, over: Array, lo: int, hi: int) -> None:
         """Adds its results for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
         whom = self.users, self.members, *self._mapped()
         scores.evaluate_dones(board.agents, self.form, *whom, done, over, lo, hi)
 
-    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
+    def _mapped(self) -> tuple[Array, Array, bool]:
         """Slots of targets (A,), encodings (E + 1, E + 1), and whether one encoding ends it."""
         return _NO_TARGETS, _NO_ENCODINGS, False
 
@@ -74,7 +74,7 @@ class ActiveDone(BoardDone):
     def get_done(self, agent: Any, **kwargs: Any) -> bool:
         return not agent.active and self.supports(agent)
 
-    def done_at_once(self, agents: list[Any], slots: np.ndarray) -> list[bool]:
+    def done_at_once(self, agents: list[Any], slots: Array) -> list[bool]:
         if self._only is not None or type(self).get_done is not ActiveDone.get_done:
             return super().done_at_once(agents, slots)
         return [not active for active in self._grid._rows.active[slots].tolist()]
@@ -107,7 +107,7 @@ class TargetedDone(BoardDone):
         self._target_mapping = target_ids(value, self.agents, type(self).__name__)
         self._targets = target_slots(self._target_mapping, self)
 
-    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
+    def _mapped(self) -> tuple[Array, Array, bool]:
         if len(self._targets) != len(self._grid.agents):
             self._targets = target_slots(self._target_mapping, self)
         return self._targets, _NO_ENCODINGS, False
@@ -163,13 +163,13 @@ class TargetEncodingInactiveDone(BoardDone):
 
     sim_ends_if_one_done = Checked(flag, "Whether one encoding that is done ends the simulation.")
 
-    def _as_matrix(self) -> np.ndarray:
+    def _as_matrix(self) -> Array:
         """The mapping of the encodings of supported agents."""
         mine = {agent.encoding for agent in self.supported()}
         mapping = {one: others for one, others in self._target_mapping.items() if one in mine}
         return as_matrix(mapping, self._grid.top)
 
-    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
+    def _mapped(self) -> tuple[Array, Array, bool]:
         if len(self._encodings) <= self._grid.top:
             self._encodings = self._as_matrix()
         return _NO_TARGETS, self._encodings, self.sim_ends_if_one_done
@@ -190,7 +190,7 @@ def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, st
     return dict(value)
 
 
-def target_slots(mapping: Mapping[str, str], component: GridWorldBaseComponent) -> np.ndarray:
+def target_slots(mapping: Mapping[str, str], component: GridWorldBaseComponent) -> Array:
     """The slot of each slot's target, (A,) int32; -1 = none, also for unsupported agents."""
     grid, agents = component.grid, component.agents
     slots = np.full(len(grid.agents), -1, np.int32)

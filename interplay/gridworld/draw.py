@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.scene import Canvas
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.sim.agents import is_agent
 
 _WEST, _EAST = 1, 3  # codes of directions
@@ -98,9 +98,7 @@ def words_of(agents: Sequence[Any]) -> dict[str, str]:
     }
 
 
-def visible_board(
-    board: Board, agents: Sequence[Any], world: int, own: int, seen: np.ndarray
-) -> dict[str, np.ndarray]:
+def visible_board(board: Board, agents: Sequence[Any], world: int, own: int, seen: Array) -> dict[str, Array]:
     """The part of the scene that an agent sees.
 
     Args:
@@ -133,13 +131,13 @@ def _shape(agent: Any, facing: int) -> str:
     return "<v>^"[facing - 1] if facing > 0 and getattr(agent, "drawn_facing", False) else agent.render_shape
 
 
-def _emerged(table: np.ndarray, cols: int) -> np.ndarray:
+def _emerged(table: Array, cols: int) -> Array:
     """(A,) bool, agents at one end of a row that face the other: they came through a tunnel, and must not glide across the map."""
     west, east = table["orientation"] == _WEST, table["orientation"] == _EAST
     return (table["col"] == 0) & east | (table["col"] == cols - 1) & west
 
 
-def _places(table: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _places(table: Array, present: Array) -> tuple[Array, Array, Array]:
     """Centres, and sizes relative to an agent alone in its cell: several are arranged around the cell's centre."""
     x, y = table["col"] + 0.5, table["row"] + 0.5
     scale = np.ones(len(table))
@@ -156,7 +154,7 @@ def _places(table: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndar
     return x, y, scale
 
 
-def outline(shape: str) -> np.ndarray:
+def outline(shape: str) -> Array:
     """Corners (24, 2) of one of the shapes of `interplay.gridworld.agents.SHAPES` in a circle of radius 1, y down."""
     regular = {"s": (4, 45.0), "D": (4, 0.0), "p": (5, -90.0), "h": (6, -90.0), "H": (6, 0.0), "8": (8, 22.5)}
     if shape in regular:
@@ -188,7 +186,7 @@ def colour_of(colour: Any) -> tuple[int, int, int]:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
 
-def _ring(number: int, first: float) -> np.ndarray:
+def _ring(number: int, first: float) -> Array:
     turn = np.deg2rad(first + 360.0 * np.arange(number) / number)
     return np.stack([np.cos(turn), np.sin(turn)], axis=1)
 
@@ -198,6 +196,6 @@ def _turned(point: Any, degrees: float) -> tuple[float, float]:
     return float(point[0] * cos - point[1] * sin), float(point[0] * sin + point[1] * cos)
 
 
-def _along(points: np.ndarray) -> np.ndarray:
+def _along(points: Array) -> Array:
     """The same outline with 24 corners: the last is repeated."""
     return np.concatenate([points, np.repeat(points[-1:], _CORNERS - len(points), axis=0)])

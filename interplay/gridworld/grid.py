@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import LARGEST_ENCODING, Board, Rows, new_board, widened
+from interplay.gridworld.board import LARGEST_ENCODING, Array, Board, Rows, new_board, widened
 from interplay.gridworld.rules import cells as rules
 from interplay.sim.checks import is_exactly, require
 
@@ -96,7 +96,7 @@ class Grid:
         return self._rows.top
 
     @property
-    def overlap(self) -> np.ndarray:
+    def overlap(self) -> Array:
         """`overlapping` as a matrix (E + 1, E + 1) bool."""
         if len(self._overlap) <= self._rows.top:
             self._overlap = as_matrix(self._overlapping, self._rows.top)
@@ -278,7 +278,7 @@ def as_encodings(value: Any, name: str, containers: tuple[type, ...] = (set, fro
     return set(members)
 
 
-def as_matrix(mapping: Mapping[int, Iterable[int]], top: int) -> np.ndarray:
+def as_matrix(mapping: Mapping[int, Iterable[int]], top: int) -> Array:
     """A mapping of encodings as a matrix (E + 1, E + 1) bool, at least up to ``top``."""
     known = range(1, LARGEST_ENCODING + 1)
     pairs = [

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from interplay.gridworld.board import Array
 from interplay.gridworld.rules.mazes import draw_maze
 from interplay.sim.checks import is_exactly, require
 
 
 def generate_maze(
-    rows: int,
-    cols: int,
-    start: np.ndarray | None = None,
-    seed: int | None = None,
-    strict: bool = True,
-) -> np.ndarray:
+    rows: int, cols: int, start: Array | None = None, seed: int | None = None, strict: bool = True
+) -> Array:
     """Draws a maze by randomised Prim growth: passages are connected and have no loops.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.gridworld.agents import AmmoAgent, GridObservingAgent, GridWorldAgent, OrientationAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
 from interplay.gridworld.rules import windows
 from interplay.sim.agents import ObservingAgent, is_agent
@@ -44,7 +44,7 @@ class BoardObserver(ObserverBaseComponent):
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         """The space of an agent's channel, and its null observation."""
 
-    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> Array | None:
         """Cells that an agent sees, (rows, cols) bool, for human players; None: unknown.
 
         Args:
@@ -54,14 +54,12 @@ class BoardObserver(ObserverBaseComponent):
         """
         return None
 
-    def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
+    def look_at_once(self, agents: list[Any], slots: Array) -> list[dict[str, Any]]:
         """`get_obs` of several agents in these slots."""
         return [self.get_obs(agent) for agent in agents]
 
     @abstractmethod
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
         """Writes the observations of the agents in ``slots`` (K,) where ``queried`` (W, A) into ``out`` (W, K, ...).
 
         Where the channel is a Dict of spaces, ``out`` is a dict of such arrays.
@@ -101,7 +99,7 @@ class WindowObserver(BoardObserver):
         windows.look(*self._grid.board, 0, slot, self.form, self.with_self, out)
         return {self.key: out if self.form == windows.STACKED else out[:, :, 0]}
 
-    def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
+    def look_at_once(self, agents: list[Any], slots: Array) -> list[dict[str, Any]]:
         if self._common is None:
             return super().look_at_once(agents, slots)
         board = self._grid.board
@@ -113,13 +111,11 @@ class WindowObserver(BoardObserver):
         views = out[0] if self.form == windows.STACKED else out[0, :, :, :, 0]
         return [{key: view} for view in views]
 
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
         channels = out if self.form == windows.STACKED else out[..., None]
         windows.look_all(*board, self.form, self.with_self, slots, queried, channels, lo, hi)
 
-    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> Array | None:
         """All cells of its view that are not hidden."""
         shown = np.asarray(seen) != HIDDEN
         if self.form == windows.STACKED:
@@ -193,13 +189,11 @@ class FieldObserver(BoardObserver):
     fields: tuple[str, ...] = ()
     needs = ObservingAgent
 
-    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> Array | None:
         """No cells: the observation is about the agent itself."""
         return np.zeros((self.rows, self.cols), bool)
 
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
         ask = queried[lo:hi, slots]
         for place, name in enumerate(self.fields):
             # A scalar channel is (W, K); a box has its numbers last.

@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.gridworld.actors.actor import ActionResult, Outcome, Turn
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.dones import target_ids, target_slots
 from interplay.gridworld.rules import scores
@@ -71,7 +71,7 @@ class StepPenalty(BoardReward):
             self.pay(agent, -self.amount)
 
     def end_all(self, board: Board, turn: Turn, lo: int, hi: int) -> None:
-        scores.fine_all(board.agents, turn.order, turn.length, self.users, -self.amount, lo, hi)
+        scores.fine_all(board.agents, *turn, self.users, -self.amount, lo, hi)
 
 
 class MoveReward(BoardReward):
@@ -93,9 +93,8 @@ class MoveReward(BoardReward):
 
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         if key == self.key:
-            order, count = turn.order, turn.length
-            paid, tried, moved = self.users, outcome.attempted, outcome.success
-            scores.pay_moves(board.agents, order, count, paid, tried, moved, self.made, self.failed, lo, hi)
+            results, amounts = (outcome.attempted, outcome.success), (self.made, self.failed)
+            scores.pay_moves(board.agents, *turn, self.users, *results, *amounts, lo, hi)
 
 
 class AttackReward(BoardReward):
@@ -134,21 +133,9 @@ class AttackReward(BoardReward):
 
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         if key == self.key:
-            scores.pay_attacks(
-                board.agents,
-                turn.order,
-                turn.length,
-                self.users,
-                outcome.attempted,
-                outcome.num_hits,
-                outcome.hits,
-                outcome.kills,
-                self.kill,
-                self.killed,
-                self.failed,
-                lo,
-                hi,
-            )
+            results = outcome.attempted, outcome.num_hits, outcome.hits, outcome.kills
+            amounts = self.kill, self.killed, self.failed
+            scores.pay_attacks(board.agents, *turn, self.users, *results, *amounts, lo, hi)
 
 
 class TargetReward(BoardReward):
@@ -173,7 +160,7 @@ class TargetReward(BoardReward):
         self._targets = target_slots(self.target_mapping, self)
 
     @property
-    def targets(self) -> np.ndarray:
+    def targets(self) -> Array:
         """(A,) int32: the slot of each slot's target; -1 = none."""
         if len(self._targets) != len(self._grid.agents):
             self._targets = target_slots(self.target_mapping, self)
@@ -192,8 +179,4 @@ class TargetReward(BoardReward):
                 rows.reward[slot] = self.amount if self.exactly else rows.reward[slot] + self.amount
 
     def end_all(self, board: Board, turn: Turn, lo: int, hi: int) -> None:
-        if len(self._targets) != len(self._grid.agents):
-            self._targets = target_slots(self.target_mapping, self)
-        scores.pay_targets(
-            board.agents, turn.order, turn.length, self.targets, self.amount, self.exactly, lo, hi
-        )
+        scores.pay_targets(board.agents, *turn, self.targets, self.amount, self.exactly, lo, hi)

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.dones import target_ids, target_slots
 from interplay.gridworld.observers import BoardObserver
 from interplay.gridworld.rules.health import look_at_health
@@ -38,9 +38,7 @@ class PositionCenteredHealthObserver(BoardObserver):
         self.look_all(board, np.array([slot], np.int32), np.ones((1, board.agents.shape[1]), bool), out, 0, 1)
         return {self.key: out[0, 0]}
 
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
         look_at_health(*board, slots, queried, out[..., None], lo, hi)
 
 
@@ -71,9 +69,7 @@ class TargetObserver(BoardObserver):
         target = self.agents[self.target_mapping[agent.id]]
         return {self.key: target.position - agent.position}
 
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
         if len(self._targets) != board.agents.shape[1]:
             self._targets = target_slots(self.target_mapping, self)
         targets, ask = self._targets[slots], queried[lo:hi, slots]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Array
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.rules.windows import hide
 from interplay.sim.checks import require
@@ -14,7 +15,7 @@ from interplay.sim.checks import require
 
 def create_grid_and_mask(
     agent: GridWorldAgent, grid: Grid, grid_range: int, agents: dict[str, Any] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """The cells around an agent, and which of them it can see.
 
     Args:

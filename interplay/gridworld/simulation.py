@@ -10,6 +10,7 @@ import numpy as np
 
 from interplay.core.scene import Canvas
 from interplay.gridworld import build
+from interplay.gridworld.board import Array
 from interplay.gridworld.draw import draw_board
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.rules.placement import shuffle_orders
@@ -66,7 +67,7 @@ class GridWorldSimulation(AgentBasedSimulation):
 
     @classmethod
     def build_sim_from_array(
-        cls, array: np.ndarray, object_registry: dict[str, Any], extra_agents: Any = None, **kwargs: Any
+        cls, array: Array, object_registry: dict[str, Any], extra_agents: Any = None, **kwargs: Any
     ) -> Self:
         """Builds a simulation from a map; see `interplay.gridworld.build.agents_of_array`."""
         agents = build.agents_of_array(array, object_registry, extra_agents)

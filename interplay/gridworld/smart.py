@@ -25,7 +25,7 @@ from interplay.sim.simulation import Report
 
 if TYPE_CHECKING:
     from interplay.core.world import World
-    from interplay.gridworld.board import Board
+    from interplay.gridworld.board import Array, Board
     from interplay.sim.managers import SimulationManager
 
 _log = logging.getLogger("interplay")
@@ -169,7 +169,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         found = {key: masks.get(key) for key in agent.action_space.spaces}
         return found if any(mask is not None for mask in found.values()) else None
 
-    def measure(self, board: Board) -> Mapping[str, np.ndarray]:
+    def measure(self, board: Board) -> Mapping[str, Array]:
         """Metrics of the simulation, from the arrays of any number of worlds: name -> (W,) or (W, learning agents).
 
         Copies made by `vectorize` have them among their metrics.
@@ -262,9 +262,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         batch.act(0, 1)
 
     @staticmethod
-    def _encode(
-        actor: Any, agents: list[Any], actions: list[Any], slots: list[int], codes: np.ndarray
-    ) -> None:
+    def _encode(actor: Any, agents: list[Any], actions: list[Any], slots: list[int], codes: Array) -> None:
         key = actor.key
         try:
             actor.encode_all(agents, [action[key] for action in actions], slots, codes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.errors import NoRoom, Refused
 from interplay.gridworld.agents import AmmoAgent, GridWorldAgent, OrientationAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.grid import as_encodings
 from interplay.gridworld.rules import bodies, placement
@@ -49,11 +49,11 @@ class BoardState(StateBaseComponent):
     def prepare(self, board: Board) -> None:
         """Makes the arrays of `arrays`, for as many worlds as the board has; called before the first `begin`."""
 
-    def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
+    def end_all(self, board: Board, acted: Array, lo: int, hi: int) -> None:
         """`end_step` for the worlds lo..hi-1; worlds where ``acted``, (W,) int64, is 0 do not change."""
 
     @abstractmethod
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         """Begins episodes in the worlds of ``which``, (W,) bool."""
 
 
@@ -98,7 +98,7 @@ class PositionState(BoardState):
         )
         return not occupants or shared
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         ground = np.zeros(board.cells.shape[1:], np.int8)
         order, frontier = np.zeros(board.agents.shape[1], np.int32), np.zeros(ground.size, np.int32)
         scratch = placement.Scratch(order, ground, frontier, np.zeros(2, np.int64))
@@ -107,7 +107,7 @@ class PositionState(BoardState):
         if trouble != placement.OK:
             _raise(trouble, self.grid.agents[slot])
 
-    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+    def _place(self, board: Board, which: Array, scratch: placement.Scratch) -> None:
         manner = placement.Manner(not self.no_overlap_at_reset, self.randomize_placement_order)
         placement.place_agents(board, self.grid.overlap, which, self.supported_slots(), manner, scratch)
 
@@ -171,7 +171,7 @@ class TargetBarriersFreePlacementState(PositionState):
     cluster_barriers = Checked(flag, "Whether barriers stand near the target.")
     scatter_free_agents = Checked(flag, "Whether free agents stand far from the target.")
 
-    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+    def _place(self, board: Board, which: Array, scratch: placement.Scratch) -> None:
         manner = placement.Manner(
             not self.no_overlap_at_reset,
             self.randomize_placement_order,
@@ -190,7 +190,7 @@ class TargetBarriersFreePlacementState(PositionState):
             return placement.BARRIER
         return placement.FREE if encoding in self.free_encodings else placement.OTHER
 
-    def _roles(self) -> np.ndarray:
+    def _roles(self) -> Array:
         roles = np.full(len(self.grid.agents), placement.OTHER, np.int8)
         for slot, agent in enumerate(self.grid.agents):
             roles[slot] = self._role(agent.encoding)
@@ -215,11 +215,11 @@ class MazePlacementState(TargetBarriersFreePlacementState):
     def __init__(self, strict_maze: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.strict_maze = strict_maze
-        self._ground: np.ndarray | None = None  # (R, C) int8: the maze of this simulation's episode
+        self._ground: Array | None = None  # (R, C) int8: the maze of this simulation's episode
 
     strict_maze = Checked(flag, "Whether walls are opened only as by the release.")
 
-    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+    def _place(self, board: Board, which: Array, scratch: placement.Scratch) -> None:
         super()._place(board, which, scratch)
         if board is self.grid.board:
             self._ground = scratch.ground
@@ -233,7 +233,7 @@ class MazePlacementState(TargetBarriersFreePlacementState):
 class HealthState(BoardState):
     """Health at the beginning: initial, or drawn from (0, 1)."""
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         bodies.fill_health(board.agents, board.stream, which, self.supported_slots())
 
 
@@ -242,7 +242,7 @@ class AmmoState(BoardState):
 
     needs = AmmoAgent
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         bodies.fill_ammo(board.agents, which, self.supported_slots())
 
 
@@ -251,7 +251,7 @@ class OrientationState(BoardState):
 
     needs = OrientationAgent
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         bodies.turn(board.agents, board.stream, which, self.supported_slots())
 
 

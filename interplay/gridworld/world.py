@@ -20,7 +20,7 @@ from interplay.core.spaces import action_choices
 from interplay.core.world import ArrayWorld, Outputs, TimeStep
 from interplay.gridworld import global_state
 from interplay.gridworld.batch import Batch
-from interplay.gridworld.board import AGENT, CELL, repeated
+from interplay.gridworld.board import AGENT, CELL, Array, repeated
 from interplay.gridworld.draw import draw_board, visible_board
 from interplay.gridworld.keys import clicked, controls_for
 from interplay.gridworld.ranges import BOARD_LAWS, REPORT_LAWS, board_ranges, report_ranges
@@ -74,9 +74,6 @@ class GridWorld(ArrayWorld):
     Args:
         sim: the simulation; it is not changed.
         manager: sets the acting order and the time limit.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped in parallel; results do not depend on it.
     """
 
     def __init__(
@@ -147,7 +144,7 @@ class GridWorld(ArrayWorld):
         self._views = TimeStep(only, *self.outputs, whole if self._legal else None)
 
     @property
-    def metrics(self) -> Mapping[str, np.ndarray]:
+    def metrics(self) -> Mapping[str, Array]:
         return {
             "episode_length": self._room["length"],
             "episode_return": self._returns,
@@ -155,7 +152,7 @@ class GridWorld(ArrayWorld):
             **self._sim.measure(self._batch.board),
         }
 
-    def global_state(self) -> np.ndarray:
+    def global_state(self) -> Array:
         """Place and condition of every agent, six numbers each (`global_state`)."""
         return global_state.global_state(self._batch.board)
 
@@ -241,7 +238,7 @@ class GridWorld(ArrayWorld):
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, 0, self.num_worlds, None)
 
-    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
+    def _begin(self, which: Array, seeds: Array | None) -> None:
         seeding.begin_episode(self._stream, which, seeds)
         stream = self._batch.board.stream
         stream[which, 0] = environment_seeds(self._stream)[which].astype(np.uint64)
@@ -274,19 +271,9 @@ class GridWorld(ArrayWorld):
         # A new moment, as in `GridWorldSimulation`: the shown occupant of a cell depends on the stream's position.
         stream[lo:hi, 2] += (stream[lo:hi, 2] == drawn) & (count[lo:hi] > 0)
         batch.evaluate_dones(lo, hi)
-        report.report(
-            batch.board.agents,
-            batch.done,
-            batch.ended,
-            self._learners,
-            self._reports,
-            self._room,
-            self._queried,
-            self._limit,
-            self._in_turns,
-            lo,
-            hi,
-        )
+        ends, written = (batch.done, batch.ended), (self._reports, self._room, self._queried)
+        rules = self._limit, self._in_turns
+        report.report(batch.board.agents, *ends, self._learners, *written, *rules, lo, hi)
         self._returns[lo:hi] += self.outputs.reward[lo:hi]
         self._look(lo, hi)
 
@@ -325,14 +312,12 @@ class GridWorld(ArrayWorld):
                     self._seen[kind.key("observation", leaf)][gone] = 0
         super()._forget()
 
-    def _look(self, lo: int, hi: int, which: np.ndarray | None = None) -> None:
+    def _look(self, lo: int, hi: int, which: Array | None = None) -> None:
         """Writes views and masks of queried agents in the worlds lo..hi-1, or only in those in `which`, (W,) bool."""
         for kind in self._layouts:
             slots = self._slots[kind.kind.name]
-            board, leaves = (
-                self._batch.board,
-                {leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation},
-            )
+            board = self._batch.board
+            leaves = {leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation}
             for observer, users in zip(self._sim.observers, self._viewers, strict=True):
                 mine = users[slots]
                 if not mine.any():
@@ -349,7 +334,7 @@ class GridWorld(ArrayWorld):
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, lo, hi, which)
 
-    def _find_legal(self, kind: Any, leaf: Any, lo: int, hi: int, which: np.ndarray | None) -> None:
+    def _find_legal(self, kind: Any, leaf: Any, lo: int, hi: int, which: Array | None) -> None:
         """Writes the mask of one part of the action: the actor's entries, expanded to the choices of acting agents."""
         legal = self._legal[kind.key("mask", leaf)]
         columns = np.array(kind.kind.slots)
@@ -390,7 +375,7 @@ class GridWorld(ArrayWorld):
     def _read(self) -> TimeStep:
         return self._views
 
-    def _arrays(self) -> dict[str, np.ndarray]:
+    def _arrays(self) -> dict[str, Array]:
         board = self._batch.board
         agents = {f"agents.{name}": board.agents[name] for name in AGENT.names or ()}
         cells = {f"cells.{name}": board.cells[name] for name in CELL.names or ()}

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from interplay.core.controls import joined
 from interplay.gridworld.actors.actor import ActorBaseComponent, BoardActor, Outcome, Turn
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.observers import ObserverBaseComponent
@@ -57,7 +57,7 @@ class ComponentWrapper(GridWorldBaseComponent):
     def supported(self) -> list[Any]:
         return list(self._component.supported())
 
-    def supported_slots(self) -> np.ndarray:
+    def supported_slots(self) -> Array:
         return self._component.supported_slots()
 
     @abstractmethod
@@ -89,7 +89,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         require(isinstance(component, ActorBaseComponent), f"{name}: {component!r} is no actor; give one")
         super().__init__(component)
         self.from_space: dict[str, spaces.Space] = {}
-        self._tables: dict[str, np.ndarray] = {}
+        self._tables: dict[str, Array] = {}
         self._nothing: dict[str, Any] = {}  # id -> the number that does nothing; None: there is none
         for agent in self.supported():
             space = agent.action_space[self.key]
@@ -146,7 +146,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
     def find_legal(self, *where: Any) -> None:
         self._component.find_legal(*where)
 
-    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> Array | None:
         return BoardActor.choice_entries(self, agent) if self.batched else None  # type: ignore[arg-type]
 
     def _decoded(self, agent: Any, point: Any) -> Any:
@@ -174,7 +174,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         """The original space, as different ones may have equal wrapped spaces."""
         return f"{self.from_space[agent.id]} {self._component.meaning(agent)}"
 
-    def _table(self, agent: Any) -> np.ndarray:
+    def _table(self, agent: Any) -> Array:
         """The codes of each number, (n, width)."""
         table = self._tables.get(agent.id)
         if table is None:
@@ -186,14 +186,14 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
             self._tables[agent.id] = table
         return table
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         """Writes numbers as codes, (..., width)."""
         table = self._table(agent)
         if np.ndim(value) == 0 and not 0 <= value < len(table):
             self._decoded(agent, value)
         codes[...] = table[value]
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         """Writes one number for each agent as codes, (A, width)."""
         for agent, value, slot in zip(agents, values, slots, strict=True):
             self.encode(agent, value, codes[slot])
@@ -203,21 +203,14 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         raise AssertionError  # for the type checker
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
         self._component.run(board, overlap, turn, codes, outcome, lo, hi)
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         return self._component.outcome(num_worlds, num_agents)
 
-    def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def limits(self) -> tuple[Array, Array, Array]:
         return self._component.limits()
 
 

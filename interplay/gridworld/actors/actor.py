@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import Refused
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
 
 
@@ -36,8 +36,8 @@ class Turn(NamedTuple):
         length: (W,) int64, number of acting agents; 0 where a world does not move.
     """
 
-    order: np.ndarray
-    length: np.ndarray
+    order: Array
+    length: Array
 
 
 class Outcome(NamedTuple):
@@ -51,11 +51,11 @@ class Outcome(NamedTuple):
         kills: (W, A, H) uint8: this hit killed.
     """
 
-    attempted: np.ndarray
-    success: np.ndarray
-    num_hits: np.ndarray
-    hits: np.ndarray
-    kills: np.ndarray
+    attempted: Array
+    success: Array
+    num_hits: Array
+    hits: Array
+    kills: Array
 
 
 class ActorBaseComponent(GridWorldBaseComponent):
@@ -70,7 +70,7 @@ class ActorBaseComponent(GridWorldBaseComponent):
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
         """Carries out one agent's action."""
 
-    def action_mask(self, agent: Any) -> np.ndarray | None:
+    def action_mask(self, agent: Any) -> Array | None:
         """Legal choices of the agent's channel; None: all are, or the channel is no Discrete."""
         return None
 
@@ -96,7 +96,7 @@ class ActorBaseComponent(GridWorldBaseComponent):
         return ActionResult(True, bool(answer))
 
 
-def as_ints(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+def as_ints(values: Any, shape: tuple[int, ...]) -> Array:
     """Integers as an array that fits int64.
 
     Raises:
@@ -137,14 +137,7 @@ class BoardActor(ActorBaseComponent):
         return 0
 
     def find_legal(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        slots: np.ndarray,
-        queried: np.ndarray,
-        out: np.ndarray,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
         """Writes which entries are legal for the agents in ``slots`` (K,) where ``queried`` (W, A): (W, K, entries) bool."""
 
@@ -152,7 +145,7 @@ class BoardActor(ActorBaseComponent):
         """The entry that decides whether a point of the channel is legal; None: no single one does."""
         return None
 
-    def legal_here(self, agent: Any) -> np.ndarray:
+    def legal_here(self, agent: Any) -> Array:
         """(entries,) bool of an agent of this simulation."""
         board, slot = self._grid.board, self._grid.slot_of(agent)
         queried = np.ones((1, board.agents.shape[1]), bool)
@@ -160,7 +153,7 @@ class BoardActor(ActorBaseComponent):
         self.find_legal(board, self._grid.overlap, np.array([slot], np.int32), queried, out, 0, 1)
         return out[0, 0]
 
-    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> Array | None:
         """The entry of each choice of the agent's channel, or of the part of it at a path.
 
         Returns:
@@ -199,28 +192,21 @@ class BoardActor(ActorBaseComponent):
         """The least and the greatest codes of an agent."""
 
     @abstractmethod
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         """Writes a point of the channel as codes, (..., width), for one agent or a batch of them."""
 
     def meaning(self, agent: Any) -> str:
         """Meaning of the numbers of an agent's channel: channels with equal spaces and meanings are encoded together."""
         return ""
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         """Writes one point for each agent into its row of ``codes``, (A, width)."""
         for agent, value, slot in zip(agents, values, slots, strict=True):
             self.encode(agent, value, codes[slot])
 
     @abstractmethod
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
         """Carries out the actions of the worlds lo..hi-1."""
 
@@ -228,7 +214,7 @@ class BoardActor(ActorBaseComponent):
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         """Arrays for the results of a batch's actions."""
 
-    def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def limits(self) -> tuple[Array, Array, Array]:
         """Least and greatest codes (A, width) int64 by slot, and `users`."""
         number = len(self.grid.agents)
         low, high = np.zeros((2, number, self.width), np.int64)

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
 from interplay.gridworld.actors.move import place_name
 from interplay.gridworld.agents import AttackingAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.rules import attacks, masks
 from interplay.sim.checks import Checked, flag, require
@@ -46,7 +46,7 @@ class AttackActorBaseComponent(BoardActor):
             self.reach(agent, "attack_range")  # replaces "FULL", whether spaces depend on it or not
         self.width = max([self._codes_of(agent) for agent in self.supported()], default=1)
         self._matrix = as_matrix(self.attack_mapping, self.grid.top)
-        self._scratch: dict[int, tuple[np.ndarray, ...]] = {}
+        self._scratch: dict[int, tuple[Array, ...]] = {}
 
     @property
     def attack_mapping(self) -> dict[int, set[int]]:
@@ -81,31 +81,20 @@ class AttackActorBaseComponent(BoardActor):
         codes = self._checked(attacking_agent, value)
         board, slot = self._grid.board, self._grid.slot_of(attacking_agent)
         scratch, hits, kills = self._room(board.agents.shape[1], self._attacks_of(attacking_agent))
-        made = attacks.attack(
-            board.agents,
-            board.cells,
-            self.matrix,
-            board.stream,
-            0,
-            slot,
-            self.form,
-            self.stacked_attacks,
-            codes,
-            scratch,
-            hits,
-            kills,
-        )
+        agents, cells, stream = board
+        form = self.form, self.stacked_attacks
+        made = attacks.attack(agents, cells, self.matrix, stream, 0, slot, *form, codes, scratch, hits, kills)
         members = self._grid._agents
         return made >= 0, [members[hit] for hit in hits[: max(made, 0)].tolist()]
 
     @property
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         """`attack_mapping` as a matrix (E + 1, E + 1) bool."""
         if len(self._matrix) <= self._grid.top:
             self._matrix = as_matrix(self.attack_mapping, self._grid.top)
         return self._matrix
 
-    def _checked(self, agent: Any, value: Any) -> np.ndarray:
+    def _checked(self, agent: Any, value: Any) -> Array:
         codes = np.zeros(self.width, np.int64)
         try:
             self.encode(agent, value, codes)
@@ -116,7 +105,7 @@ class AttackActorBaseComponent(BoardActor):
             self._refuse(agent, value)
         return codes
 
-    def _room(self, number: int, attacks: int) -> tuple[np.ndarray, ...]:
+    def _room(self, number: int, attacks: int) -> tuple[Array, ...]:
         """Scratch and results for one agent's attacks, among a number of agents."""
         length = self._most_hits(attacks)
         room = self._scratch.get(number)
@@ -139,14 +128,7 @@ class AttackActorBaseComponent(BoardActor):
         return 1 + (2 * self.reach(agent, "attack_range") + 1) ** 2
 
     def find_legal(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        slots: np.ndarray,
-        queried: np.ndarray,
-        out: np.ndarray,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
         by_encoding = self.form == attacks.BY_ENCODING
         scratch = np.zeros(board.agents.shape[1], np.int32)
@@ -174,34 +156,13 @@ class AttackActorBaseComponent(BoardActor):
         )
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        attacks.attack_all(
-            board.agents,
-            board.cells,
-            self.matrix,
-            board.stream,
-            turn.order,
-            turn.length,
-            self.form,
-            self.stacked_attacks,
-            codes,
-            self.users,
-            np.zeros((2, board.agents.shape[1]), np.int32),  # one for each thread
-            outcome.attempted,
-            outcome.num_hits,
-            outcome.hits,
-            outcome.kills,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        scratch = np.zeros((2, agents.shape[1]), np.int32)  # one for each thread
+        how = *turn, self.form, self.stacked_attacks, codes, self.users, scratch
+        results = outcome.attempted, outcome.num_hits, outcome.hits, outcome.kills
+        attacks.attack_all(agents, cells, self.matrix, stream, *how, *results, lo, hi)
 
 
 class BinaryAttackActor(AttackActorBaseComponent):
@@ -224,24 +185,17 @@ class BinaryAttackActor(AttackActorBaseComponent):
         return min(int(point), 1)
 
     def find_legal(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        slots: np.ndarray,
-        queried: np.ndarray,
-        out: np.ndarray,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
         cells = np.zeros((*out.shape[:2], super().entries(self._grid.agents[slots[0]])), bool)
         super().find_legal(board, overlap, slots, queried, cells, lo, hi)
         out[lo:hi, :, 0] = True
         out[lo:hi, :, 1] = cells[lo:hi, :, 1:].any(axis=2)
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         codes[..., 0] = as_ints(value, codes.shape[:-1])
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         codes[slots, 0] = as_ints(values, (len(slots),))
 
     def _codes_of(self, agent: Any) -> int:
@@ -271,7 +225,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         high[0:used:2], high[1:used:2] = self.grid.top, agent.simultaneous_attacks
         return 0, high
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         if set(value) != set(self._targets(agent)):
             raise ValueError
         for place, (encoding, number) in enumerate(value.items()):
@@ -286,7 +240,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         wanted = [encoding for encoding, number in point.items() if number]
         return None if len(wanted) > 1 else (wanted or [0])[0]
 
-    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> Array | None:
         if len(path) == 1 and self.supports(agent):
             return np.array([0] + [int(path[0])] * agent.simultaneous_attacks)
         return super().choice_entries(agent, path)
@@ -327,7 +281,7 @@ class SelectiveAttackActor(AttackActorBaseComponent):
         high[: self._codes_of(agent)] = agent.simultaneous_attacks
         return 0, high
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         side, batch = 2 * self.reach(agent, "attack_range") + 1, codes.shape[:-1]
         cells = as_ints(value, (*batch, side, side))
         codes[..., : side**2] = cells.reshape(*batch, side**2)
@@ -365,14 +319,14 @@ class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
         high[: self._codes_of(agent)] = self._cells(agent)
         return 0, high
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         number = int(agent.simultaneous_attacks)
         codes[..., :number] = as_ints(value, (*codes.shape[:-1], number))
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
         return int(point[0]) if len(point) == 1 else None
 
-    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> Array | None:
         if self.supports(agent) and isinstance(agent.action_space[self.key], spaces.MultiDiscrete):
             return np.tile(np.arange(self.entries(agent)), agent.simultaneous_attacks)
         return super().choice_entries(agent, path)

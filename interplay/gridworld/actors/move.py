@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
 from interplay.gridworld.agents import GridWorldAgent, MovingAgent, OrientationAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.rules import masks, moves
 from interplay.sim.checks import require
 from interplay.sim.spaces import Box
@@ -35,12 +35,9 @@ class Mover(BoardActor):
         if not self.supports(agent):
             return None
         x, y = self._read(agent, action_dict[self.key])
-        grid, board = self._grid, self._grid.board
-        return bool(
-            moves.move(
-                board.agents, board.cells, grid.overlap, board.stream, 0, grid.slot_of(agent), self.form, x, y
-            )
-        )
+        agents, cells, stream = self._grid.board
+        slot = self._grid.slot_of(agent)
+        return bool(moves.move(agents, cells, self._grid.overlap, stream, 0, slot, self.form, x, y))
 
     def _read(self, agent: Any, value: Any) -> tuple[int, int]:
         """A code of cross or drift, checked."""
@@ -60,10 +57,10 @@ class Mover(BoardActor):
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return (0, 0), (4, 0)
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         codes[..., 0] = as_ints(value, codes.shape[:-1])
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         codes[slots, 0] = as_ints(values, (len(slots),))
 
     def entries(self, agent: Any) -> int:
@@ -73,14 +70,7 @@ class Mover(BoardActor):
         return int(point)
 
     def find_legal(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        slots: np.ndarray,
-        queried: np.ndarray,
-        out: np.ndarray,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
         masks.mask_moves(board.agents, board.cells, overlap, self.form, slots, queried, out, lo, hi)
 
@@ -89,30 +79,11 @@ class Mover(BoardActor):
         return Outcome(attempted, success, _NONE, _NONE, _NONE)
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        moves.move_all(
-            board.agents,
-            board.cells,
-            overlap,
-            board.stream,
-            turn.order,
-            turn.length,
-            self.form,
-            codes,
-            outcome.attempted,
-            outcome.success,
-            self.users,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        results = outcome.attempted, outcome.success
+        moves.move_all(agents, cells, overlap, stream, *turn, self.form, codes, *results, self.users, lo, hi)
 
 
 class MoveActor(Mover):
@@ -134,10 +105,10 @@ class MoveActor(Mover):
         reach = self.reach(agent, "move_range")
         return -reach, reach
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         codes[..., :2] = as_ints(value, (*codes.shape[:-1], 2))
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         if not values:
             return
         if any(len(value) != 2 for value in values):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.gridworld.board import NOWHERE
+from interplay.gridworld.board import NOWHERE, Array
 from interplay.gridworld.rules.cells import clear_grid, enter_cell, may_enter
 from interplay.gridworld.rules.mazes import grow_maze
 from interplay.kernels.philox import integer_below
@@ -29,10 +29,10 @@ class Manner(NamedTuple):
 class Scratch(NamedTuple):
     """Working arrays of a placement, and its error."""
 
-    order: np.ndarray  # (A,) int32
-    ground: np.ndarray  # (R, C) int8
-    frontier: np.ndarray  # (R * C,) int32
-    trouble: np.ndarray  # (2,) int64: error code and slot
+    order: Array  # (A,) int32
+    ground: Array  # (R, C) int8
+    frontier: Array  # (R * C,) int32
+    trouble: Array  # (2,) int64: error code and slot
 
 
 @phase

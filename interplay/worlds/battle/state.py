@@ -88,9 +88,7 @@ class Sight(NamedTuple):
 
     rows: np.ndarray  # (W, A, numbers) float32
     mask: np.ndarray  # (W, A, actions) bool
-    field: (
-        np.ndarray
-    )  # (W, A, units, numbers) float32, the same for all of a side; no units without `see_field`
+    field: np.ndarray  # (W, A, units, numbers) float32, equal for all of a side; no units without `see_field`
 
 
 class Scratch(NamedTuple):

@@ -46,16 +46,9 @@ class BattleWorld(ArrayWorld):
     and its life ends with the battle. Slots without a unit in this episode are empty.
 
     Attributes:
-        settings: of one battle.
         state: the arrays (`state.BattleState`); after writing to them call `refresh`.
         body: (A,) units of the slots (`state.BODY`).
         table: the rules as numbers, a table of one record (`state.Rules`).
-
-    Args:
-        settings: of one battle.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped in parallel; results do not depend on it.
     """
 
     version = 1

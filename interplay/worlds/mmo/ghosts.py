@@ -52,9 +52,8 @@ def observe(
         )
     full = (s.health, s.food, s.water)
     health, food, water = (most if given is None else given for given, most in zip(stats, full, strict=True))
-    sight = allocate_sight(
-        s, world.state, 1, max(len(places), 2)
-    )  # views of another shape are another type for Numba
+    # At least two places: views of one would be of another type for Numba.
+    sight = allocate_sight(s, world.state, 1, max(len(places), 2))
     look_as_ghosts(
         world.state, sight, world._table, world._scratch, number, places, population, health, food, water
     )

@@ -51,14 +51,7 @@ class MmoWorld(ArrayWorld):
     A slot holds one agent after another; ``acting`` marks slots with a living one.
 
     Attributes:
-        settings: of one world.
         state: the arrays (`state.MmoState`); after writing to them call `refresh`.
-
-    Args:
-        settings: of one world.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped in parallel; results do not depend on it.
     """
 
     frames_per_step = 6  # five ticks a second: fights can be followed

@@ -14,7 +14,7 @@ from interplay.core.ranges import Range, count
 from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn
 from interplay.gridworld.actors.move import DriftMoveActor
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.rewards import BoardReward
 from interplay.gridworld.states import BoardState
 from interplay.sim.checks import require
@@ -37,29 +37,11 @@ class TunnelDriftActor(DriftMoveActor):
         return bool(outcome.success[0, self.grid.slot_of(agent)])
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        rules.move_all(
-            board.agents,
-            board.cells,
-            overlap,
-            board.stream,
-            turn.order,
-            turn.length,
-            codes,
-            outcome.attempted,
-            outcome.success,
-            self.users,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        results = outcome.attempted, outcome.success
+        rules.move_all(agents, cells, overlap, stream, *turn, codes, *results, self.users, lo, hi)
 
 
 class RoundsState(BoardState):
@@ -77,17 +59,17 @@ class RoundsState(BoardState):
         if len(self.clock) != len(board.agents):
             self.clock = np.zeros(len(board.agents), np.int64)
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, Array]:
         return {"clock": self.clock}
 
     def ranges(self) -> dict[str, Range]:
         return {"clock": count()}
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         self.prepare(board)
         self.clock[which] = 0
 
-    def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
+    def end_all(self, board: Board, acted: Array, lo: int, hi: int) -> None:
         rules.tick(acted, self.clock, lo, hi)
 
 
@@ -144,26 +126,11 @@ class RoundsActor(TunnelDriftActor):
         return None
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        rules.walk_rounds(
-            board.agents,
-            board.cells,
-            overlap,
-            board.stream,
-            turn.length,
-            self._rounds,
-            self._state.clock,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        rounds = self._rounds, self._state.clock
+        rules.walk_rounds(agents, cells, overlap, stream, turn.length, *rounds, lo, hi)
 
 
 class ContactActor(BoardActor):
@@ -190,27 +157,20 @@ class ContactActor(BoardActor):
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return 0, 0
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         """Nothing to encode."""
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
         return Outcome(attempted, success, np.zeros((num_worlds, num_agents), np.int32), _NONE, _NONE)
 
-    def _all_of(self, *classes: type) -> np.ndarray:
+    def _all_of(self, *classes: type) -> Array:
         """(A,) bool by slot."""
         return np.array([isinstance(agent, classes) for agent in self.grid.agents])
 
     @abstractmethod
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None: ...
 
 
@@ -224,14 +184,7 @@ class EatActor(ContactActor):
         self._food = self._all_of(FoodAgent)
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
         rules.eat_all(
             board.agents, board.cells, turn.length, self.pacman, self._food, outcome.num_hits, lo, hi
@@ -248,14 +201,7 @@ class MeetActor(ContactActor):
         self._baddies = self._all_of(*BADDIES)
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
         rules.meet_all(
             board.agents, board.cells, turn.length, self.pacman, self._baddies, outcome.num_hits, lo, hi

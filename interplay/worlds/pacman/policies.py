@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep
+from interplay.gridworld.board import Array
 from interplay.worlds.pacman.config import BADDIE, FOOD, PACMAN, WALL
 
 _FAR = 1_000  # longer than any path inside a window
@@ -28,7 +29,7 @@ class Hungry(Policy):
         }
         return chosen if len(chosen) > 1 else next(iter(chosen.values()))
 
-    def _choose(self, seen: np.ndarray, hunts: bool) -> np.ndarray:
+    def _choose(self, seen: Array, hunts: bool) -> Array:
         """Codes (W, K) for windows (W, K, side, side)."""
         middle = seen.shape[-1] // 2
         closed = (seen == WALL) | (seen == -1)
@@ -40,7 +41,7 @@ class Hungry(Policy):
         return np.where(around.min(axis=-1) < _FAR, code, self.rng.integers(0, 5, code.shape))
 
 
-def _spread(cells: np.ndarray) -> np.ndarray:
+def _spread(cells: Array) -> Array:
     """The cells and their four neighbours."""
     wide = cells.copy()
     wide[..., 1:, :] |= cells[..., :-1, :]
@@ -50,7 +51,7 @@ def _spread(cells: np.ndarray) -> np.ndarray:
     return wide
 
 
-def _distances(goals: np.ndarray, closed: np.ndarray) -> np.ndarray:
+def _distances(goals: Array, closed: Array) -> Array:
     """Steps from each cell to the nearest goal around closed cells; `_FAR` without a path."""
     steps = np.where(goals & ~closed, 0, _FAR)
     for _ in range(3 * goals.shape[-1]):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.sim.checks import is_exactly, require
 from interplay.worlds.pacman import config
@@ -41,7 +41,7 @@ class PacmanSim(SmartGridWorldSimulation):
         REWARDS: the default scheme.
     """
 
-    example_grid: ClassVar[np.ndarray] = config.EXAMPLE_GRID
+    example_grid: ClassVar[Array] = config.EXAMPLE_GRID
     REWARDS: ClassVar[dict[str, float]] = config.REWARDS
 
     @classmethod
@@ -93,7 +93,7 @@ class PacmanSim(SmartGridWorldSimulation):
             require(fits, f"{cls.__name__}: reward_scheme[{event!r}] {amount!r} is no number; give one")
         return {**cls.REWARDS, **(given or {})}
 
-    def measure(self, board: Board) -> Mapping[str, np.ndarray]:
+    def measure(self, board: Board) -> Mapping[str, Array]:
         """``food`` left, (W,)."""
         slots = [self.grid.slot_of(agent) for agent in self.agents.values() if isinstance(agent, FoodAgent)]
         return {"food": board.agents["active"][:, slots].sum(axis=1)}

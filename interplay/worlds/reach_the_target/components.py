@@ -9,7 +9,7 @@ import numpy as np
 from interplay.gridworld.actors import MoveActor
 from interplay.gridworld.actors.actor import ActionResult, Outcome, Turn
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.dones import BoardDone
 from interplay.gridworld.rewards import BoardReward
@@ -50,30 +50,11 @@ class RunActor(_Aiming, MoveActor):
         return bool(rules.run(board.agents, board.cells, overlap, board.stream, 0, slot, target, down, right))
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        rules.run_all(
-            board.agents,
-            board.cells,
-            overlap,
-            board.stream,
-            turn.order,
-            turn.length,
-            self._target_slot,
-            codes,
-            outcome.attempted,
-            outcome.success,
-            self.users,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        how, results = (self._target_slot, codes), (outcome.attempted, outcome.success)
+        rules.run_all(agents, cells, overlap, stream, *turn, *how, *results, self.users, lo, hi)
 
 
 class ArrivalReward(_Aiming, BoardReward):
@@ -110,7 +91,7 @@ class ArrivalReward(_Aiming, BoardReward):
 class TargetDone(_Aiming, BoardDone):
     """Ends runners that are, or left the grid, on the target's cell, and the simulation when all have."""
 
-    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+    def evaluate(self, board: Board, done: Array, over: Array, lo: int, hi: int) -> None:
         slots = self.supported_slots()
         rules.evaluate_arrivals(board.agents, slots, self._target_slot, done, over, lo, hi)
 
@@ -121,7 +102,7 @@ class OnlyAgentLeftDone(BoardDone):
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return is_agent(agent)
 
-    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+    def evaluate(self, board: Board, done: Array, over: Array, lo: int, hi: int) -> None:
         rules.evaluate_alone(board.agents, self.supported_slots(), done, over, lo, hi)
 
 

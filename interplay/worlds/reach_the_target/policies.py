@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep, World
+from interplay.gridworld.board import Array
 from interplay.worlds.reach_the_target.agents import RUNNERS, TARGETS
 
 _KEY = "position_centered_encoding"
@@ -26,7 +27,7 @@ class Leaper(Policy):
         super().start(world, seed)
         self._spaces: dict[str, Any] = {kind.name: kind.action_space for kind in world.kinds}
 
-    def act(self, timestep: TimeStep) -> dict[str, dict[str, np.ndarray]]:
+    def act(self, timestep: TimeStep) -> dict[str, dict[str, Array]]:
         seen = self.world.by_kind(timestep.observation)
         return {
             kind: {"attack": self._shoot(seen[kind][_KEY], space["attack"])}
@@ -35,12 +36,12 @@ class Leaper(Policy):
             for kind, space in self._spaces.items()
         }
 
-    def _shoot(self, seen: np.ndarray, space: Any) -> np.ndarray:
+    def _shoot(self, seen: Array, space: Any) -> Array:
         middle, reach = seen.shape[-1] // 2, space.shape[0] // 2
         near = slice(middle - reach, middle + reach + 1)
         return (seen[..., near, near] == RUNNERS).astype(np.int64)
 
-    def _run(self, seen: np.ndarray, space: Any) -> np.ndarray:
+    def _run(self, seen: Array, space: Any) -> Array:
         most, side = int(space.nvec[0]) // 2, seen.shape[-1]
         found = (seen == TARGETS).reshape(*seen.shape[:2], -1)
         down, right = np.divmod(found.argmax(axis=-1), side)

@@ -33,8 +33,8 @@ from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
 
-# The body table: solid bodies first, agents before boxes (specification 2.1).
 _ACTION_KEYS = {" ": "attack", "e": "use", "g": "give", "r": "drop"}
+# The body table: solid bodies first, agents before boxes (specification 2.1).
 TABLE = ("agents", "boxes", "heals", "box_items")
 
 # Phases around the modules' callbacks.
@@ -54,10 +54,6 @@ class SurvivalWorld(ArrayWorld):
         views: draw functions in painting order; append your own.
 
     Args:
-        settings: one room's settings.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped in parallel; results do not depend on it.
         extra_modules: group name -> user-defined modules (`docs/new-mechanic.md`).
         extra_groups: user-defined groups of items.
         fused: False runs each phase over the whole batch by itself; the result is the same, bit for bit.
@@ -173,18 +169,12 @@ class SurvivalWorld(ArrayWorld):
         motion |= {key: {"forward": back} for key in ("ArrowDown", "s")}
         motion |= {"a": {"sideways": left}, "d": {"sideways": right}}
         motion |= {"ArrowLeft": {"turn": names["turn"][-1]}, "ArrowRight": {"turn": names["turn"][0]}}
-        actions = {
-            key: {action_name: action_name}
-            for key, action_name in _ACTION_KEYS.items()
-            if action_name in names
-        }
+        actions = {key: {head: head} for key, head in _ACTION_KEYS.items() if head in names}
         return Controls({**motion, **actions}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
 
     def observation_guides(self, world: int, slot: int) -> dict[str, Sequence[Guide]]:
         """Names of the numbers, and the rows an agent sees: masked rows hold hidden values, which networks must ignore."""
-        fields = cast(
-            spaces.Dict, self.kinds[0].observation_space
-        ).spaces  # of this variant, and of user-defined views
+        fields = cast(spaces.Dict, self.kinds[0].observation_space).spaces
         masked = {
             name: (Guide("rows", hidden=f"{name}_mask"),) for name in fields if f"{name}_mask" in fields
         }
@@ -297,8 +287,7 @@ def action_names(settings: SurvivalSettings) -> dict[str, tuple[str, ...]]:
         if head in words:
             name, minus, plus = words[head]
             less, more = (
-                [f"{direction} {step}" if step > 1 else direction for step in steps]
-                for direction in (minus, plus)
+                [f"{word} {step}" if step > 1 else word for step in steps] for word in (minus, plus)
             )
             names[name] = (*reversed(less), "rest", *more)
         else:

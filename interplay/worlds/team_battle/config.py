@@ -18,9 +18,7 @@ class TeamBattleSettings(Settings):
     cols: Annotated[int, Field(ge=4, le=200)] = 8
     num_agents: Annotated[int, Field(ge=2, le=1_000)] = 24  # agent i is of team i mod teams
     teams: Annotated[int, Field(ge=2, le=MOST_TEAMS)] = 4
-    start: Literal["corners", "anywhere"] = (
-        "corners"  # teams together, one cell off their corners, or all spread
-    )
+    start: Literal["corners", "anywhere"] = "corners"  # one cell off the team's corner, or anywhere
     view_range: Annotated[int, Field(ge=1, le=20)] = 3  # cells in each direction
     move_range: Annotated[int, Field(ge=0, le=20)] = 1
     attack_range: Annotated[int, Field(ge=0, le=20)] = 1
