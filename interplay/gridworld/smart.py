@@ -323,6 +323,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return GridWorld(self, manager, num_worlds, seed, first_world, threads)
 
 
+def with_defaults(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments with the usual components in place of missing ones."""
+    return {**given, **{family: parts for family, parts in usual.items() if given.get(family) is None}}
+
+
 class Earnings(MutableMapping[str, float]):
     """Uncollected earnings of learning agents: id -> number, stored in the board."""
 

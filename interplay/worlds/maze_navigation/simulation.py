@@ -12,7 +12,7 @@ from interplay.gridworld.agents import GridObservingAgent, MovingAgent
 from interplay.gridworld.dones import TargetAgentOverlapDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import MoveReward, StepPenalty, TargetReward
-from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.gridworld.smart import SmartGridWorldSimulation, with_defaults
 from interplay.gridworld.states import MazePlacementState, PositionState
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import require
@@ -39,34 +39,22 @@ class _Navigation(SmartGridWorldSimulation):
     """The common part of both simulations: rewards and arrivals.
 
     Args:
-        states, observers, dones, actors, rewards: replace the default components.
         targets: id -> id of its target.
-        **kwargs: agents and grid, from a builder, and keyword arguments of the components.
     """
 
     usual_state: type = PositionState
 
-    def __init__(
-        self,
-        targets: dict[str, str],
-        states: Any = None,
-        observers: Any = None,
-        dones: Any = None,
-        actors: Any = None,
-        rewards: Any = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, targets: dict[str, str], **kwargs: Any) -> None:
         mapped = {"target_mapping": targets}
-        # The final reward must be exactly 1, so it is paid after the fines.
-        paid = [MoveReward, StepPenalty, (TargetReward, mapped)]
-        super().__init__(
-            states=states or [self.usual_state],
-            observers=observers or [PositionCenteredEncodingObserver],
-            dones=dones or [(TargetAgentOverlapDone, mapped)],
-            actors=actors or [MoveActor],
-            rewards=paid if rewards is None else rewards,
-            **kwargs,
-        )
+        usual = {
+            "states": [self.usual_state],
+            "observers": [PositionCenteredEncodingObserver],
+            "dones": [(TargetAgentOverlapDone, mapped)],
+            "actors": [MoveActor],
+            # The final reward must be exactly 1, so it is paid after the fines.
+            "rewards": [MoveReward, StepPenalty, (TargetReward, mapped)],
+        }
+        super().__init__(**with_defaults(kwargs, usual))
         self.finalize()
 
 

@@ -12,7 +12,7 @@ from interplay.gridworld.agents import AttackingAgent, GridObservingAgent, Movin
 from interplay.gridworld.dones import OneTeamRemainingDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import AttackReward, MoveReward, StepPenalty
-from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.gridworld.smart import SmartGridWorldSimulation, with_defaults
 from interplay.gridworld.states import HealthState, PositionState
 
 
@@ -41,8 +41,8 @@ class TeamBattleSim(SmartGridWorldSimulation):
     every action costs 0.01, even if the agent died before its turn. A team is an encoding.
 
     Args:
-        states, observers, dones, actors, rewards: replace the default components.
-        **kwargs: agents and grid, from a builder; ``attack_mapping``, and keyword arguments of the other components.
+        **kwargs: agents and grid, from a builder; ``states``, ``observers``, ``dones``, ``actors`` and ``rewards`` replace the default
+            components; ``attack_mapping``, and keyword arguments of the other components.
 
     Example:
         >>> import numpy as np
@@ -56,21 +56,13 @@ class TeamBattleSim(SmartGridWorldSimulation):
         (0.99, True, True)
     """
 
-    def __init__(
-        self,
-        states: Any = None,
-        observers: Any = None,
-        dones: Any = None,
-        actors: Any = None,
-        rewards: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            states=states or [PositionState, HealthState],
-            observers=observers or [PositionCenteredEncodingObserver],
-            dones=dones or [OneTeamRemainingDone],
-            actors=actors or [BinaryAttackActor, MoveActor],
-            rewards=[AttackReward, MoveReward, StepPenalty] if rewards is None else rewards,
-            **kwargs,
-        )
+    def __init__(self, **kwargs: Any) -> None:
+        usual = {
+            "states": [PositionState, HealthState],
+            "observers": [PositionCenteredEncodingObserver],
+            "dones": [OneTeamRemainingDone],
+            "actors": [BinaryAttackActor, MoveActor],
+            "rewards": [AttackReward, MoveReward, StepPenalty],
+        }
+        super().__init__(**with_defaults(kwargs, usual))
         self.finalize()

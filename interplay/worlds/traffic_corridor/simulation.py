@@ -9,7 +9,7 @@ from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, Movin
 from interplay.gridworld.dones import TargetAgentOverlapDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import MoveReward, TargetReward
-from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.gridworld.smart import SmartGridWorldSimulation, with_defaults
 from interplay.gridworld.states import PositionState
 from interplay.sim.checks import require
 
@@ -45,31 +45,20 @@ class TrafficCorridorSimulation(SmartGridWorldSimulation):
 
     Args:
         agents: id -> agent; each team, an encoding, with one target.
-        states, observers, dones, actors, rewards: replace the default components.
-        **kwargs: grid, from a builder, and keyword arguments of the components.
+        **kwargs: grid, from a builder; ``states``, ``observers``, ``dones``, ``actors`` and ``rewards`` replace the default
+            components; and keyword arguments of the components.
     """
 
-    def __init__(
-        self,
-        agents: Any = None,
-        states: Any = None,
-        observers: Any = None,
-        dones: Any = None,
-        actors: Any = None,
-        rewards: Any = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, agents: Any = None, **kwargs: Any) -> None:
         mapped = {"target_mapping": _own_targets(agents if isinstance(agents, dict) else {})}
-        paid = [MoveReward, (TargetReward, {"exactly": False, **mapped})]
-        super().__init__(
-            agents=agents,
-            states=states or [PositionState],
-            observers=observers or [PositionCenteredEncodingObserver],
-            dones=dones or [(TargetAgentOverlapDone, mapped)],
-            actors=actors or [MoveActor],
-            rewards=paid if rewards is None else rewards,
-            **kwargs,
-        )
+        usual = {
+            "states": [PositionState],
+            "observers": [PositionCenteredEncodingObserver],
+            "dones": [(TargetAgentOverlapDone, mapped)],
+            "actors": [MoveActor],
+            "rewards": [MoveReward, (TargetReward, {"exactly": False, **mapped})],
+        }
+        super().__init__(agents=agents, **with_defaults(kwargs, usual))
         self.finalize()
 
 
