@@ -7,6 +7,7 @@ Source: manual 3.1.3 and 7.5.2; specification 2.5.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -90,19 +91,12 @@ def _shape(value: Any, name: str) -> str:
     return str(value)
 
 
-def _size(value: Any, name: str) -> int:
-    require(is_exactly(value, int) and value > 0, f"{name} {value!r} is no positive int; give one")
-    return int(value)
+def _whole(words: str, least: float = -np.inf) -> Callable[[Any, str], int]:
+    def check(value: Any, name: str) -> int:
+        require(is_exactly(value, int) and value >= least, f"{name} {value!r} is no {words}; give one")
+        return int(value)
 
-
-def _attacks(value: Any, name: str) -> int:
-    require(is_exactly(value, int) and value >= 0, f"{name} {value!r} is no int from 0; give one")
-    return int(value)
-
-
-def _rounds(value: Any, name: str) -> int:
-    require(is_exactly(value, int), f"{name} {value!r} is no int; give one")
-    return int(value)
+    return check
 
 
 def _begin_with_ammo(agent: Any, rounds: int) -> None:
@@ -260,7 +254,7 @@ class GridWorldAgent(PrincipleAgent):
         self._rows.active[self._slot] = clipped > 0
 
     render_shape = Checked(_shape, "Shape of the agent in pictures: one of `SHAPES`.")
-    render_size = Checked(_size, "Points squared.")
+    render_size = Checked(_whole("positive int", 1), "Points squared.")
 
     def _bind(self, rows: Rows, slot: int) -> None:
         """Makes this a handle on another row, which takes over all values."""
@@ -388,7 +382,7 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
     attack_range = Reach(_reach, 'Cells in each direction; ``"FULL"`` until an actor knows the grid.')
     attack_strength = Column("strength", _share, "Health that an attack takes.")
     attack_accuracy = Column("accuracy", _share, "Chance of each attack.")
-    simultaneous_attacks = Column("attacks", _attacks, "Attacks in one step.")
+    simultaneous_attacks = Column("attacks", _whole("int from 0", 0), "Attacks in one step.")
 
     @property
     def configured(self) -> bool:
@@ -407,7 +401,9 @@ class AmmoAgent(GridWorldAgent):
         self.initial_ammo = initial_ammo
         self._rows.has_ammo[self._slot] = True
 
-    initial_ammo = Column("first_ammo", _rounds, "Rounds at the beginning of each episode.", _begin_with_ammo)
+    initial_ammo = Column(
+        "first_ammo", _whole("int"), "Rounds at the beginning of each episode.", _begin_with_ammo
+    )
 
     @property
     def ammo(self) -> int:

@@ -105,12 +105,11 @@ class TargetedDone(BoardDone):
     @target_mapping.setter
     def target_mapping(self, value: dict[str, str]) -> None:
         self._target_mapping = target_ids(value, self.agents, type(self).__name__)
-        self._targets = target_slots(self._target_mapping, self)
+        self.__dict__.pop("_targets", None)
 
     def _mapped(self) -> tuple[Array, Array, bool]:
-        if len(self._targets) != len(self._grid.agents):
-            self._targets = target_slots(self._target_mapping, self)
-        return self._targets, _NO_ENCODINGS, False
+        targets = self._remembered("_targets", lambda: target_slots(self._target_mapping, self))
+        return targets, _NO_ENCODINGS, False
 
 
 class TargetAgentOverlapDone(TargetedDone):

@@ -157,14 +157,11 @@ class TargetReward(BoardReward):
         super().__init__(**kwargs)
         self.target_mapping = target_ids(target_mapping, self.agents, type(self).__name__)
         self.amount, self.exactly = float(amount), bool(exactly)
-        self._targets = target_slots(self.target_mapping, self)
 
     @property
     def targets(self) -> Array:
         """(A,) int32: the slot of each slot's target; -1 = none."""
-        if len(self._targets) != len(self._grid.agents):
-            self._targets = target_slots(self.target_mapping, self)
-        return self._targets
+        return self._remembered("_targets", lambda: target_slots(self.target_mapping, self))
 
     def end_step(self, actors: list[Any]) -> None:
         rows = self._grid._rows

@@ -52,7 +52,6 @@ class TargetObserver(BoardObserver):
     def __init__(self, target_mapping: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         self.target_mapping = target_ids(target_mapping, kwargs.get("agents") or {}, type(self).__name__)
         super().__init__(**kwargs)
-        self._targets = target_slots(self.target_mapping, self)
 
     key = "target"
 
@@ -70,9 +69,8 @@ class TargetObserver(BoardObserver):
         return {self.key: target.position - agent.position}
 
     def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
-        if len(self._targets) != board.agents.shape[1]:
-            self._targets = target_slots(self.target_mapping, self)
-        targets, ask = self._targets[slots], queried[lo:hi, slots]
+        known = self._remembered("_targets", lambda: target_slots(self.target_mapping, self))
+        targets, ask = known[slots], queried[lo:hi, slots]
         for place, name in enumerate(("row", "col")):
             away = board.agents[name][lo:hi, targets] - board.agents[name][lo:hi, slots]
             np.copyto(out[lo:hi, :, place], away, where=ask, casting="unsafe")
