@@ -53,7 +53,7 @@ def points_at_itself(name, snapshot):
 
 
 def ring_of_one(name, snapshot):
-    """As before, and no cell leads there: everybody is named once, by somebody in the same cell."""
+    """As before, unreachable from any cell: each agent is listed once, by one in the same cell."""
     w, a = first(snapshot["agents.placed"] & (snapshot["agents.next"] < 0))
     row, col = snapshot["agents.row"][w, a], snapshot["agents.col"][w, a]
     while snapshot["cells.first"][w, row, col] != a:
@@ -126,7 +126,7 @@ WILD = [
     ),  # a row that kills are counted in
     (SURVIVAL, "owner", put(2), "= 2 is outside -2..1"),  # a side that is not there
     (SURVIVAL, "inventory", put(31_000, (0, 1, 2)), "= 31000 is outside"),  # a row of the body table
-    (SURVIVAL, "inventory", put(12, (0, 1, 2)), "stands where `held` says otherwise"),
+    (SURVIVAL, "inventory", put(12, (0, 1, 2)), "disagrees with `held`"),
     (SURVIVAL, "held", put(5, (0, 1)), "= 5 is outside 0..4"),
     (
         SURVIVAL,
@@ -137,32 +137,32 @@ WILD = [
     (SURVIVAL, "cells", put(64, (1, 3)), "= 64 is outside 0..63"),
     (SURVIVAL, "bodies.position", put(np.nan, (1, 0, 1)), "position[0, 1] of world 1 = nan"),
     (SURVIVAL, "bodies.inverse_mass", put(0.0, (0, 1)), "is outside"),
-    (SURVIVAL, "bodies.turn", put(0.5, (0, 0)), "is no cosine and sine"),
+    (SURVIVAL, "bodies.turn", put(0.5, (0, 0)), "is not on the unit circle"),
     (SURVIVAL, "bodies.present", a_byte_of_seven, "= 7 is outside 0..1"),
     (GRID, "agents.next", points_at_itself, "in no list of occupants, or in two"),
-    (GRID, "agents.next", ring_of_one, "goes round in a circle"),
-    (GRID, "agents.next", leads_into_another_cell, "does not stand in the same cell"),
+    (GRID, "agents.next", ring_of_one, "is circular"),
+    (GRID, "agents.next", leads_into_another_cell, "is not in the same cell"),
     (GRID, "agents.next", put(24, (0, 0)), "= 24 is outside -1..23"),
     (GRID, "cells.first", put(-2, (1, 0, 0)), "= -2 is outside -1..23"),
     (GRID, "cells.first", put(-1), "in no list of occupants"),
-    (GRID, "agents.row", walks_through_walls, "does not stand in"),
+    (GRID, "agents.row", walks_through_walls, "is not in"),
     (GRID, "agents.row", put(2**30, (1, 5)), "is outside -1..7"),
     (GRID, "agents.encoding", put(4095, (1, 5)), "is outside 1..4"),
     (GRID, "agents.attack_range", put(50, (0, 5)), "is outside 1..1"),  # wider than its masks are
     (GRID, "agents.first_row", put(70, (0, 5)), "is outside"),  # would end the next reset
-    (GRID, "cells.shown", put(0), "is not what its occupants show"),
-    (MMO, "agent.row", put(3, (1, 0)), "lives where no ground is"),  # its view would leave the map
+    (GRID, "cells.shown", put(0), "disagrees with its occupants"),
+    (MMO, "agent.row", put(3, (1, 0)), "stands off the ground"),  # its view would leave the map
     (MMO, "agent.population", put(200, (1, 0)), "is outside 0..7"),
     (MMO, "tally.ended_cause", put(9, (1, 0)), "is outside 0..8"),
     (MMO, "tiles", put(6, (0, 40, 40)), "is outside 0..5"),
-    (MMO, "tiles", grass_in_the_border, "belongs to the border"),
-    (MMO, "tiles", overgrown, "more than a map has"),
+    (MMO, "tiles", grass_in_the_border, "is no lava in the border"),
+    (MMO, "tiles", overgrown, "exceed a map's maximum"),
     (MMO, "depleted", put(2**31 - 1, (0, 0)), "is outside"),
-    (MMO, "depleted", named_twice, "is no eaten tile, or one that is named twice"),
+    (MMO, "depleted", named_twice, "is no eaten tile, or listed twice"),
     (MMO, "room.depleted", one_more, "is not the number of eaten tiles"),
     (MMO, "room.living", one_more, "is not the number of those alive"),
     (MMO, "standing", one_more, "is not the number of those alive"),
-    (MMO, "heads", put(1, (0, 0, 0)), "is not the number of those alive there"),
+    (MMO, "heads", put(1, (0, 0, 0)), "is not the number of those alive on the tile"),
     (MMO, "reachable", nowhere_to_be_born, "less than its world's cap"),
     (MMO, "agent.health", put(-1, (0, 3)), "is outside 0..10"),
     (WEREWOLF, "role", put(7, (0, 0)), "role"),

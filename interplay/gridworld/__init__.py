@@ -1,7 +1,7 @@
 """Grid worlds from components, with the names of the Abmarl manual: agents, states, actors, observers, dones, rewards.
 
-The arrays of a board hold the state; agents and the grid are handles on them, and every built-in component is a kernel that
-works for one world or for thousands.
+The arrays of a board hold the state; agents and the grid are views of them, and every built-in component is a kernel that
+works for one world or for thousands. Invalid values raise `AssertionError`, invalid containers `TypeError`.
 """
 
 from interplay.gridworld.component import GridWorldBaseComponent

@@ -1,18 +1,19 @@
-"""The agents of a grid world: parameters of agents, and handles on their rows of the board.
+"""The agents of a grid world: their parameters, and views of their rows of the board.
 
-Agents are data; what they do is written in components. An agent that belongs to no grid has a row of its own.
+Agents are data; components hold the behaviour. An agent outside of any grid has a row of its own.
 Source: manual 3.1.3 and 7.5.2; specification 2.5.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from interplay.gridworld.board import LARGEST_ENCODING, NOWHERE, Rows, new_agents
+from interplay.gridworld.board import LARGEST_ENCODING, NOWHERE, Array, Rows, new_agents
 from interplay.sim.agents import ActingAgent, ObservingAgent, PrincipleAgent, is_agent
 from interplay.sim.checks import Checked, flag, is_exactly, require
 
@@ -21,7 +22,7 @@ SHAPES = ("o", "v", "^", "<", ">", *"12348spPh", "*", "H", "+", "x", "X", "D", "
 
 
 class Column(Checked):
-    """A number that is kept in a column of the agent's row of the board.
+    """An attribute stored in a column of the agent's row of the board.
 
     Args:
         column: its name there.
@@ -44,7 +45,7 @@ class Column(Checked):
 
 
 class Reach(Checked):
-    """A range of an agent, which the board has as a number of cells."""
+    """A range of an agent, stored on the board as a number of cells."""
 
     def _keep(self, owner: Any, kept: Any) -> None:
         super()._keep(owner, kept)
@@ -67,7 +68,7 @@ def _reach(value: Any, name: str) -> int | str:
 
 
 def _cells(reach: int | str) -> int:
-    """A range as a number; beyond any grid for "FULL", until a component that knows the grid writes it."""
+    """A range as a number; larger than any grid for "FULL", until a component that knows the grid replaces it."""
     return _FAR if isinstance(reach, str) else min(reach, _FAR)
 
 
@@ -90,64 +91,54 @@ def _shape(value: Any, name: str) -> str:
     return str(value)
 
 
-def _size(value: Any, name: str) -> int:
-    require(is_exactly(value, int) and value > 0, f"{name} {value!r} is no positive int; give one")
-    return int(value)
+def _whole(words: str, least: float = -np.inf) -> Callable[[Any, str], int]:
+    def check(value: Any, name: str) -> int:
+        require(is_exactly(value, int) and value >= least, f"{name} {value!r} is no {words}; give one")
+        return int(value)
 
-
-def _attacks(value: Any, name: str) -> int:
-    require(is_exactly(value, int) and value >= 0, f"{name} {value!r} is no int from 0; give one")
-    return int(value)
-
-
-def _rounds(value: Any, name: str) -> int:
-    require(is_exactly(value, int), f"{name} {value!r} is no int; give one")
-    return int(value)
+    return check
 
 
 def _begin_with_ammo(agent: Any, rounds: int) -> None:
     agent._rows.ammo[agent._slot] = max(rounds, 0)
 
 
-def _way(value: Any, name: str) -> int:
+def _direction(value: Any, name: str) -> int:
     fits = isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= 4
     require(bool(fits), f"{name} {value!r} is not 1 left, 2 down, 3 right or 4 up")
     return int(value)
 
 
-def _way_or_none(value: Any, name: str) -> int:
+def _direction_or_none(value: Any, name: str) -> int:
     require(
         value is None or is_exactly(value, int), f"{name} {value!r} is not 1 left, 2 down, 3 right or 4 up"
     )
-    return 0 if value is None else _way(value, name)
+    return 0 if value is None else _direction(value, name)
 
 
-def _begin_facing(agent: Any, way: int) -> None:
-    if way:
-        agent._rows.orientation[agent._slot] = way
+def _begin_facing(agent: Any, direction: int) -> None:
+    if direction:
+        agent._rows.orientation[agent._slot] = direction
 
 
 def _show_anew(agent: Any, _value: Any) -> None:
-    """Has the cell show what others see of the agent."""
+    """Updates what the agent's cell shows."""
     if agent._rows.placed[agent._slot] and agent._rows.show is not None:
         agent._rows.show(agent._slot)
 
 
 class GridWorldAgent(PrincipleAgent):
-    """Somebody or something in a cell.
+    """An agent or object in a cell.
 
     Args:
         initial_position: (2,) row and column at the beginning of each episode; None = drawn.
-        blocking: hides what is behind it from sight, attacks and broadcasts.
+        blocking: hides cells behind it from sight, attacks and broadcasts.
         encoding: the type that others see, a positive int.
         initial_health: in (0, 1]; None = drawn.
         render_shape: one of `SHAPES`.
         render_color: a name or ``"#rrggbb"``.
         render_size: positive int, points squared; 200 fills most of a cell.
         **kwargs: of `PrincipleAgent` and of classes combined with this one.
-
-    Raises:
-        AssertionError: for a wrong value, naming agent and parameter.
 
     Example:
         >>> wall = GridWorldAgent(id="wall", encoding=1, blocking=True, initial_position=np.array([0, 2]))
@@ -165,7 +156,7 @@ class GridWorldAgent(PrincipleAgent):
 
     def __init__(
         self,
-        initial_position: np.ndarray | None = None,
+        initial_position: Array | None = None,
         blocking: bool = False,
         encoding: int | None = None,
         initial_health: float | None = None,
@@ -200,38 +191,38 @@ class GridWorldAgent(PrincipleAgent):
         _show_anew(self, value)
 
     @property
-    def initial_position(self) -> np.ndarray | None:
+    def initial_position(self) -> Array | None:
         """(2,) row and column at the beginning of each episode."""
         row = self._rows.first_row.item(self._slot)
         return None if row == NOWHERE else np.array([row, self._rows.first_col.item(self._slot)])
 
     @initial_position.setter
-    def initial_position(self, value: np.ndarray | None) -> None:
+    def initial_position(self, value: Array | None) -> None:
         place = _place(value, f"{self._name}: initial_position")
         self._rows.first_row[self._slot], self._rows.first_col[self._slot] = place or (NOWHERE, NOWHERE)
 
     @property
-    def position(self) -> np.ndarray | None:
-        """(2,) row and column, a copy; None before the agent was ever placed. The dead keep their last one."""
+    def position(self) -> Array | None:
+        """(2,) row and column, a copy; None before the first placement. Dead agents keep their last one."""
         row = self._rows.row.item(self._slot)
         return None if row < 0 else np.array([row, self._rows.col.item(self._slot)])
 
     @position.setter
-    def position(self, value: np.ndarray) -> None:
+    def position(self, value: Array) -> None:
         row, col = _place(value, f"{self._name}: position") or (-1, -1)
         here = (self._rows.row.item(self._slot), self._rows.col.item(self._slot))
         require(
             not self._rows.placed[self._slot] or (row, col) == here,
             f"{self._name}: position {value!r} is not where it stands, {here}; move it with the grid's place",
         )
-        # Kernels take it that a position is one of the grid.
+        # Kernels assume that a position is in the grid.
         require(
             min(row, col) >= 0 and self._rows.is_cell(row, col),
             f"{self._name}: position {value!r} is no cell of its grid; give row and column of one",
         )
         self._rows.row[self._slot], self._rows.col[self._slot] = row, col
 
-    blocking = Column("blocking", flag, "Whether the agent hides what is behind it.", _show_anew)
+    blocking = Column("blocking", flag, "Whether the agent hides cells behind it.", _show_anew)
 
     @property
     def active(self) -> bool:
@@ -262,8 +253,8 @@ class GridWorldAgent(PrincipleAgent):
         self._rows.health[self._slot] = clipped = min(max(float(value), 0.0), 1.0)
         self._rows.active[self._slot] = clipped > 0
 
-    render_shape = Checked(_shape, "How the agent is drawn: one of `SHAPES`.")
-    render_size = Checked(_size, "Points squared.")
+    render_shape = Checked(_shape, "Shape of the agent in pictures: one of `SHAPES`.")
+    render_size = Checked(_whole("positive int", 1), "Points squared.")
 
     def _bind(self, rows: Rows, slot: int) -> None:
         """Makes this a handle on another row, which takes over all values."""
@@ -271,7 +262,7 @@ class GridWorldAgent(PrincipleAgent):
         self._rows, self._slot = rows, slot
 
     def _state(self) -> tuple[Any, ...]:
-        """What counts for equality besides the attributes."""
+        """Attributes that count for equality, besides the others."""
         record = self._rows.table[self._slot]
         names = [name for name in record.dtype.names if name not in ("next", "placed", "reward")]
         return tuple("drawn" if record[name] != record[name] else record[name].item() for name in names)
@@ -286,14 +277,14 @@ class GridWorldAgent(PrincipleAgent):
     __hash__ = object.__hash__
 
     def __copy__(self) -> GridWorldAgent:
-        """An agent that belongs to no grid."""
+        """A copy outside of any grid."""
         twin = type(self).__new__(type(self))
         self._rows.copy_into(twin._rows, self._slot)
         twin.__dict__.update(self._attributes())
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GridWorldAgent:
-        """An agent that belongs to no grid."""
+        """A copy outside of any grid."""
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         self._rows.copy_into(twin._rows, self._slot)
@@ -342,7 +333,7 @@ class MovingAgent(ActingAgent, GridWorldAgent):
 
 
 class OrientationAgent(GridWorldAgent):
-    """An agent that faces one way: 1 left, 2 down, 3 right, 4 up.
+    """An agent with a direction: 1 left, 2 down, 3 right, 4 up.
 
     Args:
         initial_orientation: None = drawn.
@@ -354,13 +345,13 @@ class OrientationAgent(GridWorldAgent):
 
     initial_orientation = Column(
         "first_orientation",
-        _way_or_none,
+        _direction_or_none,
         "Orientation at the beginning of each episode; None = drawn.",
         _begin_facing,
         none=0,
     )
     orientation = Column(
-        "orientation", _way, "Which way the agent faces; None before it was decided.", none=0
+        "orientation", _direction, "Direction of the agent; None before the first reset.", none=0
     )
 
 
@@ -371,7 +362,7 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
         attack_range: cells in each direction, or ``"FULL"``.
         attack_strength: health that an attack takes, 0..1.
         attack_accuracy: chance of each attack, 0..1.
-        simultaneous_attacks: attacks in one step; each actor reads it in its way.
+        simultaneous_attacks: attacks in one step; its use depends on the actor.
     """
 
     def __init__(
@@ -391,7 +382,7 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
     attack_range = Reach(_reach, 'Cells in each direction; ``"FULL"`` until an actor knows the grid.')
     attack_strength = Column("strength", _share, "Health that an attack takes.")
     attack_accuracy = Column("accuracy", _share, "Chance of each attack.")
-    simultaneous_attacks = Column("attacks", _attacks, "Attacks in one step.")
+    simultaneous_attacks = Column("attacks", _whole("int from 0", 0), "Attacks in one step.")
 
     @property
     def configured(self) -> bool:
@@ -410,7 +401,9 @@ class AmmoAgent(GridWorldAgent):
         self.initial_ammo = initial_ammo
         self._rows.has_ammo[self._slot] = True
 
-    initial_ammo = Column("first_ammo", _rounds, "Rounds at the beginning of each episode.", _begin_with_ammo)
+    initial_ammo = Column(
+        "first_ammo", _whole("int"), "Rounds at the beginning of each episode.", _begin_with_ammo
+    )
 
     @property
     def ammo(self) -> int:
@@ -429,7 +422,7 @@ def _place(value: Any, name: str) -> tuple[int, int] | None:
     whole = fits and bool(np.all(value == np.floor(value)) and np.all(np.abs(value.astype(float)) < 2**31))
     require(
         whole,
-        f"{name} {value!r} is no NumPy array of two whole numbers; give for example np.array([0, 3])",
+        f"{name} {value!r} is no NumPy array of two integers; give for example np.array([0, 3])",
     )
     return int(value[0]), int(value[1])
 

@@ -1,17 +1,17 @@
-"""The components of a declared simulation at work on a board of any number of worlds.
+"""The components of a declared simulation, run on a board of any number of worlds.
 
-The object face is a batch of one; `interplay.gridworld.world` is the face of many. Both run this, so they cannot drift apart.
+A simulation object is a batch of one; `interplay.gridworld.world` has many worlds. Both run this code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from interplay.gridworld.actors.actor import BoardActor, Turn
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.dones import BoardDone
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.observers import BoardObserver
@@ -21,49 +21,39 @@ from interplay.gridworld.states import BoardState
 from interplay.gridworld.wrappers import ActorWrapper
 
 
-class Parts:
-    """The components of a simulation, in their order.
+class Parts(NamedTuple):
+    """The components of a simulation, in their order."""
 
-    Attributes:
-        states, actors, observers, dones, rewards: as the simulation lists them.
-    """
-
-    def __init__(
-        self,
-        states: Sequence[Any],
-        actors: Sequence[Any],
-        observers: Sequence[Any],
-        dones: Sequence[Any],
-        rewards: Sequence[Any],
-    ) -> None:
-        self.states, self.actors, self.observers = tuple(states), tuple(actors), tuple(observers)
-        self.dones, self.rewards = tuple(dones), tuple(rewards)
+    states: Sequence[Any] = ()
+    actors: Sequence[Any] = ()
+    observers: Sequence[Any] = ()
+    dones: Sequence[Any] = ()
+    rewards: Sequence[Any] = ()
 
     def named(self) -> Iterator[tuple[str, Any]]:
-        """Each component with a name of its own in a snapshot: its class and its place among its kind."""
-        for group in (self.states, self.actors, self.observers, self.dones, self.rewards):
+        """Each component with its unique name in a snapshot: class and index."""
+        for group in self:
             for place, part in enumerate(group):
                 yield f"{type(part).__name__}.{place}", part
 
     @property
     def foreign(self) -> bool:
-        """Whether a component is written by somebody else."""
+        """Whether a component is user-defined."""
         return any(not type(part).__module__.startswith("interplay.") for _, part in self.named())
 
     @property
     def others(self) -> list[str]:
-        """Names of components that work for one world only: a user's own."""
+        """Names of user-defined components, which work for one world only."""
         built_in = (BoardState, BoardActor, BoardObserver, BoardDone, BoardReward)
-        groups = (self.states, self.actors, self.observers, self.dones, self.rewards)
         return [
             type(part).__name__
-            for group, base in zip(groups, built_in, strict=True)
+            for group, base in zip(self, built_in, strict=True)
             for part in group
             if not works_on_boards(part, base)
         ]
 
 
-# What a board does in place of what an object does.
+# Method on boards -> method on objects.
 _FACES = {
     "reset": "begin",
     "process_action": "run",
@@ -79,16 +69,16 @@ _FACES = {
 
 
 def works_on_boards(part: Any, base: type) -> bool:
-    """Whether a component of the family of ``base`` does on boards what it does with objects."""
+    """Whether a component of the family of ``base`` also works on boards."""
     if isinstance(part, ActorWrapper):
         return part.batched and not is_changed(part) and works_on_boards(part.wrapped_component, base)
     return isinstance(part, base) and not is_changed(part)
 
 
 def is_changed(part: Any) -> bool:
-    """Whether a user's subclass of a built-in component changes the face of objects and leaves that of boards alone.
+    """Whether a user's subclass of a built-in component overrides only the methods on objects.
 
-    Kernels would pass such a change over, so it counts as a component of the user's own.
+    Kernels would ignore such a change, so it counts as user-defined.
     """
     for one, other in _FACES.items():
         for kind in type(part).__mro__:
@@ -103,16 +93,15 @@ class Batch:
     """W worlds with the same components.
 
     Args:
-        parts: the components.
-        grid: whose agents and overlapping they use.
-        board: the arrays; the grid's own for the object face.
+        grid: source of agents and overlapping.
+        board: the arrays; the grid's own for a simulation object.
 
     Attributes:
-        turn: who acts in this step.
-        codes: for each actor, (W, A, width) int64 what they do.
-        outcomes: for each actor, what came of it.
-        users: for each actor, (A,) bool: whom it works for; used_by_all: whether that is everybody.
-        done, ended: (W, A), (W,) uint8: what the done components say.
+        turn: the acting agents in this step.
+        codes: for each actor, (W, A, width) int64 actions.
+        outcomes: for each actor, its results.
+        users: for each actor, (A,) bool: the agents that it supports; used_by_all: whether those are all.
+        done, ended: (W, A), (W,) uint8: results of the done components.
     """
 
     def __init__(self, parts: Parts, grid: Grid, board: Board) -> None:
@@ -129,14 +118,14 @@ class Batch:
         self.done = np.zeros((worlds, agents), np.uint8)
         self.ended = np.zeros(worlds, np.uint8)
 
-    def begin(self, which: np.ndarray) -> None:
-        """Begins episodes in the worlds of ``which``, (W,) bool, whose streams are seeded."""
+    def begin(self, which: Array) -> None:
+        """Begins episodes in the worlds of ``which``, (W,) bool, with seeded streams."""
         for state in self.parts.states:
             state.begin(self.board, which)
         self.board.agents["reward"][which] = 0.0
 
     def act(self, lo: int, hi: int) -> None:
-        """Carries out the codes of those in `turn`, actor by actor, pays for them, and lets the states end the step."""
+        """Carries out the codes of the agents in `turn`, actor by actor, pays rewards, and ends the step of the states."""
         board, overlap = self.board, self.grid.overlap
         for actor, codes, outcome in zip(self.parts.actors, self.codes, self.outcomes, strict=True):
             actor.run(board, overlap, self.turn, codes, outcome, lo, hi)
@@ -148,14 +137,14 @@ class Batch:
             state.end_all(board, self.turn.length, lo, hi)
 
     def evaluate_dones(self, lo: int, hi: int) -> None:
-        """Asks the done components."""
+        """Evaluates the done components."""
         self.done[lo:hi] = 0
         self.ended[lo:hi] = 0
         for done in self.parts.dones:
             done.evaluate(self.board, self.done, self.ended, lo, hi)
 
     def first_invalid(self) -> tuple[int, Any] | None:
-        """The first slot whose code is out of bounds, and the actor that it was meant for; None if all fit."""
+        """The first slot with a code out of bounds, and its actor; None if all are valid."""
         for actor, codes, (low, high, users) in zip(self.parts.actors, self.codes, self._limits, strict=True):
             found = check_codes(codes, low, high, self.turn.order, self.turn.length, users, 0, len(codes))
             if found >= 0:

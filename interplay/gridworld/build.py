@@ -1,4 +1,4 @@
-"""From arrays, files and grids to the agents of a simulation (manual 3.1.4; specification 5)."""
+"""Builds the agents of a simulation from arrays, files and grids (manual 3.1.4; specification 5)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from interplay.core.errors import Refused
 from interplay.core.reading import MIB, read_bytes
 from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Array
 from interplay.gridworld.grid import Grid
 from interplay.sim.checks import is_exactly, require
 
@@ -26,11 +27,8 @@ def agents_of_array(
     Args:
         array: (R, C) of one-character strings.
         registry: character -> function(n) -> agent, where n counts the character's cells from 0 in reading order.
-        extra_agents: id -> agent; one whose id is in the map too gives way to that of the map.
-        source: what to name in errors.
-
-    Raises:
-        AssertionError: for no array of two dimensions, a registry with a reserved key or what is no function, or an id that comes twice.
+        extra_agents: id -> agent; the map's agent replaces one with the same id.
+        source: name in errors.
     """
     require(
         isinstance(array, np.ndarray) and array.ndim == 2,
@@ -81,11 +79,7 @@ def agents_of_array(
 
 
 def agents_of_grid(grid: Any, extra_agents: Any = None) -> dict[str, GridWorldAgent]:
-    """The agents of a grid, the extra ones first.
-
-    Raises:
-        AssertionError: for no grid, or an agent whose initial position is not its cell.
-    """
+    """The agents of a grid, the extra ones first."""
     require(isinstance(grid, Grid), f"grid {grid!r} is no Grid; give one")
     built: dict[str, GridWorldAgent] = {}
     for row in range(grid.rows):
@@ -100,11 +94,10 @@ def agents_of_grid(grid: Any, extra_agents: Any = None) -> dict[str, GridWorldAg
     return joined(built, extra_agents)
 
 
-def read_map(file_name: Any) -> np.ndarray:
+def read_map(file_name: Any) -> Array:
     """A map file as an array: a line per row, entries separated by blanks.
 
     Raises:
-        AssertionError: for a name that is none, an empty file, one that is no text, or rows of different lengths, naming the line.
         FileNotFoundError: if there is no such file.
     """
     require(
@@ -127,23 +120,14 @@ def read_map(file_name: Any) -> np.ndarray:
 
 
 def joined(built: Mapping[str, GridWorldAgent], extra_agents: Any) -> dict[str, GridWorldAgent]:
-    """Extra agents and those of a map; of the same id that of the map, at the place of the extra one.
-
-    Raises:
-        AssertionError: for extra agents that are no dict of id -> grid agent.
-    """
+    """Extra agents and those of a map; the map's agent replaces an extra one with the same id, in its place."""
     extra = {} if extra_agents is None else extra_agents
-    require(is_exactly(extra, dict), f"extra_agents {extra!r} is no dict; give id -> agent")
     check_agents(extra, "extra_agents")
     return {**extra, **built}
 
 
 def check_agents(agents: Any, name: str) -> None:
-    """Refuses anything but a dict of id -> grid agent.
-
-    Raises:
-        AssertionError: naming the entry.
-    """
+    """Refuses anything but a dict of id -> grid agent."""
     require(is_exactly(agents, dict), f"{name} {agents!r} is no dict; give id -> agent")
     for key, agent in agents.items():
         require(isinstance(agent, GridWorldAgent), f"{name}[{key!r}] is {agent!r}; give a GridWorldAgent")

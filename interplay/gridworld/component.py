@@ -1,4 +1,4 @@
-"""The base of every component of a grid world: it knows the agents and the grid, and works for some or all agents.
+"""The base of every component of a grid world: it has agents and a grid, and works for some or all agents.
 
 Source: manual 3.1.3 and 7.5.1; specification 2.5 to 2.10 and 7.
 """
@@ -6,7 +6,7 @@ Source: manual 3.1.3 and 7.5.1; specification 2.5 to 2.10 and 7.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from gymnasium import spaces
 from interplay.core.errors import Refused
 from interplay.core.ranges import Range
 from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Array
+from interplay.gridworld.build import check_agents
 from interplay.gridworld.grid import Grid
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import require
 
 
 class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
@@ -24,12 +26,13 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     Args:
         agents: id -> agent; they join the grid.
-        grid: where they are.
         only: the agents that the component works for: ids, encodings, or a function of the agent. None = all it can.
 
-    Raises:
-        AssertionError: for agents that are no dict of grid agents, no grid, or an ``only`` that names nobody.
+    Attributes:
+        needs: the class of agents that the component can handle.
     """
+
+    needs: type = GridWorldAgent
 
     def __init__(
         self,
@@ -40,17 +43,9 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
     ) -> None:
         name = type(self).__name__
         require(isinstance(grid, Grid), f"{name}: grid {grid!r} is no Grid; give one")
-        require(is_exactly(agents, dict), f"{name}: agents {agents!r} is no dict; give id -> agent")
+        check_agents(agents, f"{name}: agents")
         assert grid is not None
         assert agents is not None
-        for key, agent in agents.items():
-            require(
-                isinstance(agent, GridWorldAgent),
-                f"{name}: agents[{key!r}] is {agent!r}; give a GridWorldAgent",
-            )
-            require(
-                key == agent.id, f"{name}: agents[{key!r}] has the id {agent.id!r}; use the id as the key"
-            )
         require(
             only is None or callable(only) or (isinstance(only, Collection) and not isinstance(only, str)),
             f"{name}: only {only!r} is no function and no set or list; give ids, encodings or a function of the agent",
@@ -60,8 +55,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
             unknown = [one for one in only if one not in known]
             require(
                 not unknown,
-                f"{name}: only names {unknown}, which is nobody's id or encoding, so it would do nothing; the agents are "
-                f"{', '.join(agents)}",
+                f"{name}: only names {unknown}, which match no agent; the agents are {', '.join(agents)}",
             )
         self._agents, self._grid = agents, grid
         self._only = only
@@ -69,35 +63,31 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     @property
     def agents(self) -> dict[str, Any]:
-        """Id -> agent."""
         return self._agents
 
     @property
     def grid(self) -> Grid:
-        """Where the agents are."""
         return self._grid
 
     @property
     def rng(self) -> np.random.Generator:
-        """Where a component of your own draws from, so that the simulation's seed names the episode."""
+        """Generator for user-defined components, seeded by the simulation."""
         return self.grid.rng
 
     @property
     def rows(self) -> int:
-        """The grid's rows."""
-        return self._grid.rows
+        return self.grid.rows
 
     @property
     def cols(self) -> int:
-        """The grid's columns."""
-        return self._grid.cols
+        return self.grid.cols
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        """Whether the component knows what to do with an agent; components override it."""
-        return True
+        """Whether the component can handle an agent; components override it."""
+        return isinstance(agent, self.needs)
 
     def supports(self, agent: GridWorldAgent) -> bool:
-        """Whether the component works for an agent: one that it supports, and whom `only` lets pass."""
+        """Whether the component works for an agent: it is supported and passes `only`."""
         if not self._supported_agent(agent):
             return False
         if self._only is None:
@@ -107,58 +97,52 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         return agent.id in self._only or agent.encoding in self._only
 
     def supported(self) -> list[GridWorldAgent]:
-        """Everybody the component works for, in the order of the dict."""
+        """The agents that the component works for, in the order of the dict."""
         return [agent for agent in self._agents.values() if self.supports(agent)]
 
-    def supported_slots(self) -> np.ndarray:
-        """(A,) bool over the grid's slots: whom the component works for."""
-        slots = [self._grid.slot_of(agent) for agent in self.supported()]  # some may only now join
-        flags = np.zeros(len(self._grid.agents), bool)
-        flags[slots] = True
-        return flags
+    def supported_slots(self) -> Array:
+        """(A,) bool over the grid's slots: the agents that the component works for."""
+        return self._slots_of(self.supported())
 
     @property
-    def users(self) -> np.ndarray:
-        """`supported_slots`, remembered until somebody joins the grid or the component: kernels ask for it in every step."""
+    def users(self) -> Array:
+        """`supported_slots`, cached until an agent joins the grid or the component: kernels read it in every step."""
         return self._remembered("_users", self.supported_slots)
 
     @property
-    def members(self) -> np.ndarray:
-        """(A,) bool over the grid's slots: the component's own agents, whom it may or may not work for. Remembered as `users`."""
-        return self._remembered("_members", self._own_slots)
+    def members(self) -> Array:
+        """(A,) bool over the grid's slots: the component's own agents, supported or not. Cached as `users`."""
+        return self._remembered("_members", lambda: self._slots_of(self._agents.values()))
 
-    def _own_slots(self) -> np.ndarray:
-        slots = [self._grid.slot_of(agent) for agent in self._agents.values()]
+    def _slots_of(self, agents: Iterable[GridWorldAgent]) -> Array:
+        slots = [self._grid.slot_of(agent) for agent in agents]  # some agents may join only now
         flags = np.zeros(len(self._grid.agents), bool)
         flags[slots] = True
         return flags
 
-    def _remembered(self, name: str, find: Callable[[], np.ndarray]) -> np.ndarray:
+    def _remembered(self, name: str, find: Callable[[], Array]) -> Array:
         known = self.__dict__.get(name)
         number = len(self._agents)
         if known is None or known[0] != number or len(known[1]) != len(self._grid.agents):
             known = self.__dict__[name] = number, find()
-        slots: np.ndarray = known[1]
-        return slots
+        return known[1]
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Arrays of the component's own that belong to the state, with the world axis first: saved with a batch.
+    def arrays(self) -> dict[str, Array]:
+        """Arrays of the component that belong to the state, with the world axis first: saved with a batch.
 
-        A component serves one board, this simulation's or that of a batch; it makes its arrays for as many worlds as the
-        first board that it is handed has.
+        A component serves one board, this simulation's or that of a batch. It makes its arrays for as many worlds as its first board has.
         """
         return {}
 
     def ranges(self) -> dict[str, Range]:
-        """What the numbers of `arrays` may be: name -> range (`interplay.core.ranges`); bools need none."""
+        """Allowed values of `arrays`: name -> range (`interplay.core.ranges`); bools need none."""
         return {}
 
     def reach(self, agent: GridWorldAgent, name: str) -> int:
         """A range of an agent in cells; "FULL" becomes the whole grid and is written back (T2)."""
         if getattr(agent, name) == "FULL":
             setattr(agent, name, max(self.rows, self.cols) - 1)
-        cells: int = getattr(agent, name)
-        return cells
+        return getattr(agent, name)
 
     @property
     def largest_encoding(self) -> int:
@@ -167,7 +151,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
 
 def attach(agent: Any, kind: str, key: str, space: spaces.Space, null: Any) -> None:
-    """Gives an agent a channel in its space, and in its null point, replacing one of that key (A10).
+    """Adds a channel to an agent's space and null point, replacing one of that key (A10).
 
     Args:
         agent: observing or acting.

@@ -1,4 +1,4 @@
-"""How a component is declared: by a class, a name, with parameters, with a wrapper, or by a function (specification 7)."""
+"""Makes components from their declarations: a class, a name, with parameters, with a wrapper, or a function (specification 7)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ def make_components(family: str, entries: Any, kwargs: dict[str, Any]) -> tuple[
         family: ``"state"``, ``"actor"``, ``"observer"``, ``"done"`` or ``"reward"``.
         entries: see `interplay.gridworld.smart.SmartGridWorldSimulation`; None = none.
         kwargs: for all of them, agents and grid among them.
-
-    Raises:
-        AssertionError: for something else, or a name that its family does not know.
     """
     if entries is None:
         return ()
@@ -28,11 +25,7 @@ def make_components(family: str, entries: Any, kwargs: dict[str, Any]) -> tuple[
 
 
 def make_component(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
-    """Makes a component from how it is declared; see `SmartGridWorldSimulation`.
-
-    Raises:
-        AssertionError: for something else, or a name that its family does not know.
-    """
+    """Makes a component from its declaration; see `SmartGridWorldSimulation`."""
     made = _make(family, entry, kwargs)
     require(
         family_of(type(made)) == family,
@@ -52,7 +45,7 @@ def _make(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
         known = registry[family]
         require(
             entry in known,
-            f"no {family} is called {entry!r}; known are {', '.join(sorted(known))}; register your own",
+            f"unknown {family} {entry!r}; known are {', '.join(sorted(known))}; register your own",
         )
         entry = known[entry]
     if isinstance(entry, type) and issubclass(entry, GridWorldBaseComponent):
@@ -61,11 +54,7 @@ def _make(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _sorted(family: str, entries: Any) -> list[Any]:
-    """The components of a set, by name.
-
-    Raises:
-        AssertionError: if names are equal, as those would stand in another order in the next process.
-    """
+    """The components of a set, by name."""
     names = sorted(map(_name_of, entries))
     require(
         len(set(names)) == len(names), f"{family}s {names}: equal names in a set have no order; use a list"
@@ -74,7 +63,7 @@ def _sorted(family: str, entries: Any) -> list[Any]:
 
 
 def _name_of(entry: Any) -> str:
-    """What sets of components are sorted by; a wrapper's name is followed by that of what it wraps."""
+    """Sort key of sets of components; a wrapper's name is followed by that of the wrapped component."""
     if isinstance(entry, tuple):
         return " ".join(_name_of(part) for part in entry)
     return entry if isinstance(entry, str) else str(getattr(entry, "__name__", type(entry).__name__))

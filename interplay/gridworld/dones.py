@@ -1,4 +1,4 @@
-"""Done components: who has finished, and whether the simulation is over (manual 3.2.13 to 3.2.16; specification 2.10)."""
+"""Done components: ends of agents and of the simulation (manual 3.2.13 to 3.2.16; specification 2.10)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.rules import scores
 from interplay.sim.checks import Checked, flag, is_exactly, require
 
-_NOBODY = np.zeros(0, np.int32)
+_NO_TARGETS = np.zeros(0, np.int32)
+_NO_ENCODINGS = np.zeros((0, 0), bool)
 
 
 class DoneBaseComponent(GridWorldBaseComponent):
@@ -42,11 +43,11 @@ class BoardDone(DoneBaseComponent):
         _, over = self._evaluate_here()
         return bool(over[0])
 
-    def done_at_once(self, agents: list[Any], slots: np.ndarray) -> list[bool]:
-        """`get_done` of several agents, who stand in these slots."""
+    def done_at_once(self, agents: list[Any], slots: Array) -> list[bool]:
+        """`get_done` of several agents in these slots."""
         return [self.get_done(agent) for agent in agents]
 
-    def _evaluate_here(self) -> tuple[np.ndarray, np.ndarray]:
+    def _evaluate_here(self) -> tuple[Array, Array]:
         board = self._grid.board
         done, over = self.__dict__.get("_answers") or (None, None)
         if done is None or over is None or done.shape != board.agents.shape:
@@ -57,38 +58,23 @@ class BoardDone(DoneBaseComponent):
         self.evaluate(board, done, over, 0, 1)
         return done, over
 
-    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
-        """Adds its answers for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
-        targets, encodings, any_ends = self._mapped()
-        scores.evaluate_dones(
-            board.agents,
-            self.form,
-            self.users,
-            self.members,
-            targets,
-            encodings,
-            any_ends,
-            done,
-            over,
-            lo,
-            hi,
-        )
+    def evaluate(self, board: Board, done: Array, over: Array, lo: int, hi: int) -> None:
+        """Adds its results for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
+        whom = self.users, self.members, *self._mapped()
+        scores.evaluate_dones(board.agents, self.form, *whom, done, over, lo, hi)
 
-    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
+    def _mapped(self) -> tuple[Array, Array, bool]:
         """Slots of targets (A,), encodings (E + 1, E + 1), and whether one encoding ends it."""
-        return _NOBODY, _NO_ENCODINGS, False
-
-
-_NO_ENCODINGS = np.zeros((0, 0), bool)
+        return _NO_TARGETS, _NO_ENCODINGS, False
 
 
 class ActiveDone(BoardDone):
-    """Inactive agents are done; the simulation is over when nobody is active."""
+    """Inactive agents are done; the simulation is over when no agent is active."""
 
     def get_done(self, agent: Any, **kwargs: Any) -> bool:
         return not agent.active and self.supports(agent)
 
-    def done_at_once(self, agents: list[Any], slots: np.ndarray) -> list[bool]:
+    def done_at_once(self, agents: list[Any], slots: Array) -> list[bool]:
         if self._only is not None or type(self).get_done is not ActiveDone.get_done:
             return super().done_at_once(agents, slots)
         return [not active for active in self._grid._rows.active[slots].tolist()]
@@ -101,11 +87,10 @@ class OneTeamRemainingDone(ActiveDone):
 
 
 class TargetedDone(BoardDone):
-    """What done components with a target for each agent share.
+    """The common part of done components with a target for each agent.
 
     Args:
-        target_mapping: id -> id of its target. Who is not in it is never done.
-        **kwargs: of the component.
+        target_mapping: id -> id of its target. Other agents are never done.
     """
 
     def __init__(self, target_mapping: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -120,12 +105,11 @@ class TargetedDone(BoardDone):
     @target_mapping.setter
     def target_mapping(self, value: dict[str, str]) -> None:
         self._target_mapping = target_ids(value, self.agents, type(self).__name__)
-        self._targets = target_slots(self._target_mapping, self)
+        self.__dict__.pop("_targets", None)
 
-    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
-        if len(self._targets) != len(self._grid.agents):
-            self._targets = target_slots(self._target_mapping, self)
-        return self._targets, _NO_ENCODINGS, False
+    def _mapped(self) -> tuple[Array, Array, bool]:
+        targets = self._remembered("_targets", lambda: target_slots(self._target_mapping, self))
+        return targets, _NO_ENCODINGS, False
 
 
 class TargetAgentOverlapDone(TargetedDone):
@@ -141,12 +125,11 @@ class TargetAgentInactiveDone(TargetedDone):
 
 
 class TargetEncodingInactiveDone(BoardDone):
-    """An agent is done when nobody of the encodings that its own encoding targets is active (D2).
+    """An agent is done when no agent of its encoding's target encodings is active (D2).
 
     Args:
         target_mapping: encoding -> encodings, an int or a set; not its own.
         sim_ends_if_one_done: the simulation is over when one mapped encoding is done, not only when all are.
-        **kwargs: of the component.
     """
 
     form = scores.ENCODING_INACTIVE
@@ -172,32 +155,27 @@ class TargetEncodingInactiveDone(BoardDone):
             for encoding in (one, *others):
                 require(
                     encoding in known,
-                    f"TargetEncodingInactiveDone: nobody has encoding {encoding}; known are {sorted(known)}",
+                    f"TargetEncodingInactiveDone: no agent has encoding {encoding}; known are {sorted(known)}",
                 )
         self._target_mapping = mapping
         self._encodings = self._as_matrix()
 
     sim_ends_if_one_done = Checked(flag, "Whether one encoding that is done ends the simulation.")
 
-    def _as_matrix(self) -> np.ndarray:
-        """The mapping of the encodings of those whom the component supports."""
+    def _as_matrix(self) -> Array:
+        """The mapping of the encodings of supported agents."""
         mine = {agent.encoding for agent in self.supported()}
         mapping = {one: others for one, others in self._target_mapping.items() if one in mine}
         return as_matrix(mapping, self._grid.top)
 
-    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
+    def _mapped(self) -> tuple[Array, Array, bool]:
         if len(self._encodings) <= self._grid.top:
             self._encodings = self._as_matrix()
-        return _NOBODY, self._encodings, self.sim_ends_if_one_done
+        return _NO_TARGETS, self._encodings, self.sim_ends_if_one_done
 
 
 def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, str]:
-    """A mapping of ids to ids of the simulation, checked.
-
-    Raises:
-        AssertionError: for no dict, or an id that nobody has.
-        TypeError: for several targets of one agent.
-    """
+    """A checked mapping of ids to ids of the simulation."""
     require(
         is_exactly(value, dict), f"{name}: target_mapping {value!r} is no dict; give id -> id of its target"
     )
@@ -207,14 +185,12 @@ def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, st
                 raise TypeError(
                     f"{name}: target_mapping holds {agent_id!r}; each agent has one target, give its id"
                 )
-            require(
-                agent_id in agents, f"{name}: target_mapping names {agent_id!r}, who is not in the simulation"
-            )
+            require(agent_id in agents, f"{name}: target_mapping names {agent_id!r}, not in the simulation")
     return dict(value)
 
 
-def target_slots(mapping: Mapping[str, str], component: GridWorldBaseComponent) -> np.ndarray:
-    """The slot of each slot's target, (A,) int32; -1 = none, also for those whom the component does not support."""
+def target_slots(mapping: Mapping[str, str], component: GridWorldBaseComponent) -> Array:
+    """The slot of each slot's target, (A,) int32; -1 = none, also for unsupported agents."""
     grid, agents = component.grid, component.agents
     slots = np.full(len(grid.agents), -1, np.int32)
     for agent_id, target_id in mapping.items():

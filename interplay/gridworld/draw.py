@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from interplay.core.scene import Canvas
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.sim.agents import is_agent
 
-_WEST, _EAST = 1, 3  # codes of the ways an agent faces
+_WEST, _EAST = 1, 3  # codes of directions
 _CORNERS = 24  # of every shape, so that all agents are rows of one layer
 _GROUND = ("#f4f4f1", "#eceae4")
 _COLOURS = {
@@ -48,10 +48,7 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
     """Draws one world of a board.
 
     Args:
-        canvas: to draw on.
-        board: the arrays.
         agents: by slot, for their shapes, colours and sizes.
-        world: which.
     """
     rows, cols = board.cells.shape[1:]
     canvas.show(0, 0, cols, rows, up="south")
@@ -71,7 +68,7 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
     names = np.array([_layer(agent) for agent in agents])
     wander = np.array([getattr(agent, "through_tunnels", False) for agent in agents], bool)
     emerged = wander & _emerged(table, cols)
-    for layer in sorted(set(names), key=lambda name: (name == "agents", name)):  # those who learn on top
+    for layer in sorted(set(names), key=lambda name: (name == "agents", name)):  # learning agents on top
         which = names == layer
         canvas.polygons(
             layer,
@@ -85,7 +82,7 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
 
 
 def words_of(agents: Sequence[Any]) -> dict[str, str]:
-    """What agents are, by their class, and by their encoding where a class has several colours -> "#rrggbb"."""
+    """Names of agents -> "#rrggbb": the class, and the encoding if a class has several colours."""
     looks: dict[str, dict[str, int]] = {}
     for agent in agents:
         kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(agent).__name__.removesuffix("Agent")).lower()
@@ -101,15 +98,13 @@ def words_of(agents: Sequence[Any]) -> dict[str, str]:
     }
 
 
-def visible_board(
-    board: Board, agents: Sequence[Any], world: int, own: int, seen: np.ndarray
-) -> dict[str, np.ndarray]:
-    """What of the scene an agent sees.
+def visible_board(board: Board, agents: Sequence[Any], world: int, own: int, seen: Array) -> dict[str, Array]:
+    """The part of the scene that an agent sees.
 
     Args:
         board, agents, world: as of `draw_board`.
         own: the agent's slot of the board.
-        seen: (rows, cols) bool, the cells that it sees.
+        seen: (rows, cols) bool, the visible cells.
     """
     table, (rows, cols) = board.agents[world], seen.shape
     there = seen[np.clip(table["row"], 0, rows - 1), np.clip(table["col"], 0, cols - 1)]
@@ -120,7 +115,7 @@ def visible_board(
 
 
 def _layer(agent: Any) -> str:
-    """Those who learn are a layer of their own, so that its row i is agent i of the world; others by class, or by encoding."""
+    """Layer of an agent: learning agents share one, whose row i is agent i of the world; others by class, or by encoding."""
     if is_agent(agent):
         return "agents"
     name = type(agent).__name__.removesuffix("Agent").lower()
@@ -132,19 +127,18 @@ def _layer(agent: Any) -> str:
 
 
 def _shape(agent: Any, facing: int) -> str:
-    """An agent's shape; those that say ``drawn_facing`` point the way they face."""
+    """An agent's shape; ``drawn_facing`` means a triangle in its direction."""
     return "<v>^"[facing - 1] if facing > 0 and getattr(agent, "drawn_facing", False) else agent.render_shape
 
 
-def _emerged(table: np.ndarray, cols: int) -> np.ndarray:
-    """(A,) who stands at one end of a row and faces the other: it came through a tunnel, and must not glide across the map."""
+def _emerged(table: Array, cols: int) -> Array:
+    """(A,) bool, agents at one end of a row that face the other: they came through a tunnel, and must not glide across the map."""
     west, east = table["orientation"] == _WEST, table["orientation"] == _EAST
-    found: np.ndarray = (table["col"] == 0) & east | (table["col"] == cols - 1) & west
-    return found
+    return (table["col"] == 0) & east | (table["col"] == cols - 1) & west
 
 
-def _places(table: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Centres, and sizes relative to an agent that has its cell for itself: several stand around the cell's centre."""
+def _places(table: Array, present: Array) -> tuple[Array, Array, Array]:
+    """Centres, and sizes relative to an agent alone in its cell: several are arranged around the cell's centre."""
     x, y = table["col"] + 0.5, table["row"] + 0.5
     scale = np.ones(len(table))
     cells: dict[tuple[int, int], list[int]] = {}
@@ -160,7 +154,7 @@ def _places(table: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndar
     return x, y, scale
 
 
-def outline(shape: str) -> np.ndarray:
+def outline(shape: str) -> Array:
     """Corners (24, 2) of one of the shapes of `interplay.gridworld.agents.SHAPES` in a circle of radius 1, y down."""
     regular = {"s": (4, 45.0), "D": (4, 0.0), "p": (5, -90.0), "h": (6, -90.0), "H": (6, 0.0), "8": (8, 22.5)}
     if shape in regular:
@@ -184,7 +178,7 @@ def outline(shape: str) -> np.ndarray:
 
 
 def colour_of(colour: Any) -> tuple[int, int, int]:
-    """Red, green and blue of a name, a letter of matplotlib's or ``"#rrggbb"``; gray for all that is not known."""
+    """Red, green and blue of a name, a letter of matplotlib's or ``"#rrggbb"``; gray for unknown colours."""
     text = str(colour)
     text = _COLOURS.get(_LETTERS.get(text, text).lower(), text)
     if len(text) != 7 or text[0] != "#" or any(letter not in "0123456789abcdefABCDEF" for letter in text[1:]):
@@ -192,7 +186,7 @@ def colour_of(colour: Any) -> tuple[int, int, int]:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
 
-def _ring(number: int, first: float) -> np.ndarray:
+def _ring(number: int, first: float) -> Array:
     turn = np.deg2rad(first + 360.0 * np.arange(number) / number)
     return np.stack([np.cos(turn), np.sin(turn)], axis=1)
 
@@ -202,6 +196,6 @@ def _turned(point: Any, degrees: float) -> tuple[float, float]:
     return float(point[0] * cos - point[1] * sin), float(point[0] * sin + point[1] * cos)
 
 
-def _along(points: np.ndarray) -> np.ndarray:
+def _along(points: Array) -> Array:
     """The same outline with 24 corners: the last is repeated."""
     return np.concatenate([points, np.repeat(points[-1:], _CORNERS - len(points), axis=0)])

@@ -1,24 +1,24 @@
-"""The global state of a grid world: where every agent stands, learning or not, and how it is."""
+"""The global state of a grid world: place and condition of every agent, learning or not."""
 
 from __future__ import annotations
 
 import numpy as np
 from gymnasium import spaces
 
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 
-# Of each agent, between 0 and 1: stands on the grid, is active, health; row and column, counted from 1, over the number of them,
-# 0 for who was never placed; orientation in quarters, 0 = none.
+# Of each agent, between 0 and 1: is on the grid, is active, health; row and column, counted from 1, over their number, 0 if never
+# placed; orientation in quarters, 0 = none.
 _FIELDS = 6
 
 
 def space_of(board: Board) -> spaces.Box:
-    """Six numbers an agent."""
+    """Six numbers per agent."""
     return spaces.Box(0.0, 1.0, (board.agents.shape[1] * _FIELDS,), np.float32)
 
 
-def global_state(board: Board) -> np.ndarray:
-    """(W, 6 A) float32, agents in the order of their slots. What components keep for themselves is not in it."""
+def global_state(board: Board) -> Array:
+    """(W, 6 A) float32, agents in the order of their slots. Internal arrays of components are not included."""
     agents, (_, rows, cols) = board.agents, board.cells.shape
     fields = [
         agents["placed"],

@@ -1,6 +1,6 @@
 """The grid: the agents in each cell, and which of them may share one.
 
-A handle on the board of one world, which it owns; cells are read as ``grid[row, col]``, a dict of id -> agent.
+It owns the board of one world; ``grid[row, col]`` is a dict of id -> agent.
 Source: manual 3.1.3 and 7.5.1; specification 2.6.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import LARGEST_ENCODING, Board, Rows, new_board, widened
+from interplay.gridworld.board import LARGEST_ENCODING, Array, Board, Rows, new_board, widened
 from interplay.gridworld.rules import cells as rules
 from interplay.sim.checks import is_exactly, require
 
@@ -25,16 +25,10 @@ class Grid:
     """Rows and columns of cells with agents in them.
 
     Args:
-        rows: positive int.
-        cols: positive int.
-        overlapping: encoding -> encodings (an int or a set) that may share its cell; made symmetric. None: nobody shares.
+        overlapping: encoding -> encodings (an int or a set) that may share its cell; made symmetric. None: no sharing.
 
     Attributes:
         board: the arrays that hold everything, of one world.
-
-    Raises:
-        AssertionError: for sizes, keys or members that are no positive int.
-        TypeError: for a value that is neither an int nor a set.
 
     Example:
         >>> grid = Grid(2, 3, overlapping={1: 2})
@@ -57,12 +51,10 @@ class Grid:
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return int(self.board.cells.shape[1])
 
     @property
     def cols(self) -> int:
-        """The number of columns."""
         return int(self.board.cells.shape[2])
 
     @property
@@ -89,7 +81,7 @@ class Grid:
 
     @property
     def rng(self) -> np.random.Generator:
-        """What components that are no kernels draw from; the simulation seeds it."""
+        """Generator of components that are no kernels; the simulation seeds it."""
         if self._rng is None:
             self._rng = np.random.default_rng()
         return self._rng
@@ -104,7 +96,7 @@ class Grid:
         return self._rows.top
 
     @property
-    def overlap(self) -> np.ndarray:
+    def overlap(self) -> Array:
         """`overlapping` as a matrix (E + 1, E + 1) bool."""
         if len(self._overlap) <= self._rows.top:
             self._overlap = as_matrix(self._overlapping, self._rows.top)
@@ -112,17 +104,17 @@ class Grid:
 
     @property
     def agents(self) -> tuple[GridWorldAgent, ...]:
-        """Everybody who belongs to the grid, by slot."""
+        """All agents of the grid, by slot."""
         return tuple(self._agents)
 
     def __getitem__(self, subscript: Any) -> Any:
-        """The occupants of a cell, ``grid[row, col]``, id -> agent, in the order in which they came; None before the first reset.
+        """The occupants of a cell, ``grid[row, col]``: id -> agent, in the order of entry; None before the first reset.
 
-        Rows, columns and windows are read as of a NumPy array: ``grid[0]``, ``grid[:, 2]`` and ``grid[1:3, 4:]`` are arrays of
+        Rows, columns and windows are indexed as in a NumPy array: ``grid[0]``, ``grid[:, 2]`` and ``grid[1:3, 4:]`` are arrays of
         objects with such a dict, or None, for each cell.
 
         Raises:
-            IndexError: for what is outside, or no index of two dimensions.
+            IndexError: for an index outside, or not of two dimensions.
         """
         if type(subscript) is tuple and len(subscript) == 2:
             row, col = subscript
@@ -137,7 +129,6 @@ class Grid:
         return found
 
     def _occupants(self, row: Any, col: Any) -> dict[str, GridWorldAgent] | None:
-        """Id -> agent."""
         if not self._was_reset:
             return None
         found = {}
@@ -153,23 +144,15 @@ class Grid:
         rules.clear(self.board.agents, self.board.cells, _ZERO)
 
     def query(self, agent: GridWorldAgent, ndx: Any) -> bool:
-        """Whether a cell is free, or all its occupants may share it with the agent; only encodings count.
-
-        Raises:
-            AssertionError: for a cell outside the grid.
-        """
+        """Whether a cell is free, or all its occupants may share it with the agent; only encodings count."""
         row, col = self._cell(ndx)
-        if not self._holds(agent):  # asking takes nobody in
+        if not self._holds(agent):  # a query does not make the agent join
             occupants = (self[row, col] or {}).values()
             return all(other.encoding in self._overlapping.get(agent.encoding, ()) for other in occupants)
         return bool(rules.query(self.board.agents, self.board.cells, self.overlap, 0, agent._slot, row, col))
 
     def place(self, agent: GridWorldAgent, ndx: Any) -> bool:
-        """Puts an agent into a cell, if it is available: whether it was. The agent joins the grid if it has not yet.
-
-        Raises:
-            AssertionError: for a cell outside the grid.
-        """
+        """Places an agent into a cell if it is available, and returns whether it was. The agent joins the grid if necessary."""
         row, col = self._cell(ndx)
         self.join([agent])
         slot, self._was_reset = agent._slot, True
@@ -188,11 +171,7 @@ class Grid:
         rules.remove(self.board.agents, self.board.cells, _ZERO, slot)
 
     def join(self, agents: Iterable[GridWorldAgent]) -> None:
-        """Takes agents in: from now on their values stand in the grid's board, and no longer in another grid's.
-
-        Raises:
-            AssertionError: for one that is no `GridWorldAgent`.
-        """
+        """Adds agents: from now on their values are stored in this grid's board, and no longer in another grid's."""
         new = list({id(agent): agent for agent in agents if not self._holds(agent)}.values())
         for agent in new:
             if any(agent is member for member in self._agents):
@@ -203,29 +182,21 @@ class Grid:
         narrow = self._rows
         self._set_board(widened(self.board, len(self._agents) + len(new)))
         for agent in self._agents:
-            if agent._rows is narrow:  # and not of another grid by now
+            if agent._rows is narrow:  # and not already of another grid
                 agent._rows = self._rows
         for agent in new:
             self._agents.append(agent)
             agent._bind(self._rows, len(self._agents) - 1)
 
     def slot_of(self, agent: GridWorldAgent) -> int:
-        """The agent's column in the board; one that belongs to no grid joins this one.
-
-        Raises:
-            AssertionError: if it belongs to another.
-        """
+        """The agent's column in the board; one without a grid joins this one."""
         if agent._rows is not self._rows:
             self._refuse_lent(agent)
             self.join([agent])
         return agent._slot
 
     def check_members(self) -> None:
-        """Refuses to go on while another grid has the agents.
-
-        Raises:
-            AssertionError: naming the first.
-        """
+        """Refuses agents that have moved to another grid."""
         rows = self._rows
         for agent in self._agents:
             if agent._rows is not rows:
@@ -234,7 +205,7 @@ class Grid:
     def _refuse_lent(self, agent: GridWorldAgent) -> None:
         require(
             self._holds(agent) or agent._rows.size is None,
-            f"agent {agent.id} belongs to another grid by now; give each simulation agents of its own: copy.deepcopy(agents)",
+            f"agent {agent.id} belongs to another grid now; give each simulation agents of its own: copy.deepcopy(agents)",
         )
 
     def _holds(self, agent: Any) -> bool:
@@ -242,7 +213,7 @@ class Grid:
         return bool(agent._rows is self._rows)
 
     def _take_back(self, agent: GridWorldAgent) -> None:
-        """Lends an agent, who has been in another grid, its own slot again."""
+        """Returns an agent that was in another grid to its own slot."""
         slot = next(slot for slot, member in enumerate(self._agents) if member is agent)
         if self._rows.placed[slot]:
             rules.remove(self.board.agents, self.board.cells, _ZERO, slot)
@@ -254,7 +225,7 @@ class Grid:
             whole = (row, col) == tuple(ndx)
         except (TypeError, ValueError, OverflowError):
             whole = False
-        require(whole, f"grid: cell {ndx!r} is no pair of whole numbers; give row and column")
+        require(whole, f"grid: cell {ndx!r} is no pair of integers; give row and column")
         inside = 0 <= row < self.rows and 0 <= col < self.cols
         require(
             inside,
@@ -273,7 +244,7 @@ class Grid:
         raise TypeError("a grid and its agents hold one board; copy both with copy.deepcopy")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Grid:
-        """A grid with copies of the agents, who belong to it."""
+        """A grid with copies of the agents."""
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         for name, value in self.__dict__.items():
@@ -288,12 +259,7 @@ class Grid:
 
 
 def as_mapping(value: Any, name: str, containers: tuple[type, ...] = (set, frozenset)) -> dict[int, set[int]]:
-    """A mapping of encodings with sets as values; the caller's stays as it is (C2, C3).
-
-    Raises:
-        AssertionError: for no dict, or keys or members that are no encodings.
-        TypeError: for a value that is neither an int nor one of the containers.
-    """
+    """A mapping of encodings with sets as values; the argument is not changed (C2, C3)."""
     require(is_exactly(value, dict), f"{name} {value!r} is no dict; give encoding -> encodings")
     for key in value:
         require(is_exactly(key, int), f"{name}: key {key!r} is no encoding; give ints")
@@ -301,12 +267,7 @@ def as_mapping(value: Any, name: str, containers: tuple[type, ...] = (set, froze
 
 
 def as_encodings(value: Any, name: str, containers: tuple[type, ...] = (set, frozenset)) -> set[int]:
-    """One encoding or several, as a set.
-
-    Raises:
-        AssertionError: for a member that is no int.
-        TypeError: for a value that is neither an int nor one of the containers.
-    """
+    """One encoding or several, as a set."""
     if is_exactly(value, int):
         return {value}
     if not isinstance(value, containers):
@@ -317,7 +278,7 @@ def as_encodings(value: Any, name: str, containers: tuple[type, ...] = (set, fro
     return set(members)
 
 
-def as_matrix(mapping: Mapping[int, Iterable[int]], top: int) -> np.ndarray:
+def as_matrix(mapping: Mapping[int, Iterable[int]], top: int) -> Array:
     """A mapping of encodings as a matrix (E + 1, E + 1) bool, at least up to ``top``."""
     known = range(1, LARGEST_ENCODING + 1)
     pairs = [

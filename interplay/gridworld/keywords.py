@@ -1,4 +1,4 @@
-"""Finds misspelt keyword arguments, which a builder hands on to its agents and components."""
+"""Finds misspelt keyword arguments that a builder passes to its agents and components."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from interplay.sim.checks import require
 
 
 def refuse_misspelt(owner: str, given: Iterable[str], readers: Iterable[type]) -> None:
-    """Refuses keywords that no reader has but that are nearly one; others may be a subclass's own.
+    """Refuses keywords that closely resemble a reader's; other unknown ones may be a subclass's own.
 
     Args:
-        owner: what to name in the error.
+        owner: name in the error.
         given: the keywords.
         readers: classes whose constructors may read them.
-
-    Raises:
-        AssertionError: naming the keyword and the one that was meant.
 
     Example:
         >>> class Sized:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from interplay.gridworld.board import Array
 from interplay.gridworld.rules.mazes import draw_maze
 from interplay.sim.checks import is_exactly, require
 
 
 def generate_maze(
-    rows: int,
-    cols: int,
-    start: np.ndarray | None = None,
-    seed: int | None = None,
-    strict: bool = True,
-) -> np.ndarray:
+    rows: int, cols: int, start: Array | None = None, seed: int | None = None, strict: bool = True
+) -> Array:
     """Draws a maze by randomised Prim growth: passages are connected and have no loops.
 
     Args:
-        rows, cols: positive ints.
-        start: (2,) a cell that is to be a passage; None = any.
-        seed: the same seed draws the same maze; None = a new one.
+        start: (2,) a cell that becomes a passage; None = any.
+        seed: None = random.
         strict: as the release does, open a wall only where two opposite neighbours differ in having been visited; False
             leaves that condition out, for a few more passages (on 8 x 18 cells 91 on average instead of 87).
 
@@ -30,7 +24,6 @@ def generate_maze(
         (rows, cols) int: 0 passage, 1 wall.
 
     Raises:
-        AssertionError: for other sizes, a start that is no array of two, or a `strict` that is no bool.
         IndexError: if the start is outside.
 
     Example:
@@ -46,7 +39,7 @@ def generate_maze(
     numbers = isinstance(start, np.ndarray) and start.shape == (2,) and start.dtype.kind in "iuf"
     require(
         numbers and bool(np.all(start == np.floor(start))),
-        f"maze: start {start!r} is no array of two whole numbers; give row and column",
+        f"maze: start {start!r} is no array of two integers; give row and column",
     )
     row, col = (int(number) for number in start)
     if not (0 <= row < rows and 0 <= col < cols):
@@ -54,5 +47,4 @@ def generate_maze(
     maze = np.zeros((rows, cols), np.int8)
     stream = np.array([[rng.integers(2**63), 0, 0]], np.uint64)
     draw_maze(stream, 0, row, col, strict, maze, np.zeros(rows * cols, np.int32))
-    as_ints: Any = maze.astype(int)
-    return as_ints
+    return maze.astype(int)

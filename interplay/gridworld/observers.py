@@ -1,4 +1,4 @@
-"""Observers: what agents see (manual 3.2.5 to 3.2.9; specification 2.9 and 7)."""
+"""Observers of the grid and of an agent's own fields (manual 3.2.5 to 3.2.9; specification 2.9 and 7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.gridworld.agents import AmmoAgent, GridObservingAgent, GridWorldAgent, OrientationAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
 from interplay.gridworld.rules import windows
 from interplay.sim.agents import ObservingAgent, is_agent
@@ -20,7 +20,7 @@ HIDDEN = -2  # of a cell that an agent cannot see
 
 
 class ObserverBaseComponent(GridWorldBaseComponent):
-    """Base of observers: fill the channel ``key`` of agents' observations."""
+    """Base of observers, which fill the channel ``key`` of agents' observations."""
 
     @property
     @abstractmethod
@@ -29,11 +29,11 @@ class ObserverBaseComponent(GridWorldBaseComponent):
 
     @abstractmethod
     def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
-        """The agent's channel, key -> observation; an empty dict for an agent whom the observer does not support."""
+        """The agent's channel, key -> observation; an empty dict for an unsupported agent."""
 
 
 class BoardObserver(ObserverBaseComponent):
-    """An observer that also looks for a whole batch at once."""
+    """An observer that also works on a whole batch at once."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -44,51 +44,45 @@ class BoardObserver(ObserverBaseComponent):
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         """The space of an agent's channel, and its null observation."""
 
-    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
-        """Which cells of the grid an agent sees, (rows, cols) bool, for people who play it; None: nobody can say.
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> Array | None:
+        """Cells that an agent sees, (rows, cols) bool, for human players; None: unknown.
 
         Args:
-            agent: that looks.
-            seen: what the observer last gave it.
-            row, col: where it stands.
+            agent: the observing one.
+            seen: the observer's last output for it.
+            row, col: its place.
         """
         return None
 
-    def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
-        """`get_obs` of several agents, who stand in these slots."""
+    def look_at_once(self, agents: list[Any], slots: Array) -> list[dict[str, Any]]:
+        """`get_obs` of several agents in these slots."""
         return [self.get_obs(agent) for agent in agents]
 
     @abstractmethod
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
-        """Writes the observations of the agents in ``slots`` (K,) who are ``queried`` (W, A) into ``out`` (W, K, ...).
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
+        """Writes the observations of the agents in ``slots`` (K,) where ``queried`` (W, A) into ``out`` (W, K, ...).
 
         Where the channel is a Dict of spaces, ``out`` is a dict of such arrays.
         """
 
 
 class WindowObserver(BoardObserver):
-    """What the observers of the grid share."""
+    """The common part of the observers of the grid."""
 
     form = windows.CENTRED
     with_self = True
+    needs = GridObservingAgent
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._shapes = {agent.id: self._shape(agent) for agent in self.supported()}
         shapes = {self._shapes.get(agent.id) for agent in self.agents.values() if is_agent(agent)}
-        self._common = (
-            shapes.pop() if len(shapes) == 1 else None
-        )  # the shape that all who learn see, if it is one
+        self._common = shapes.pop() if len(shapes) == 1 else None  # of all learning agents
         self._everybody = np.ones((1, 0), bool)
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, GridObservingAgent)
 
     @abstractmethod
     def _shape(self, agent: Any) -> tuple[int, int, int]:
-        """Rows, columns and channels of what an agent sees."""
+        """Rows, columns and channels of an agent's view."""
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         shape = self._shape(agent)
@@ -101,55 +95,28 @@ class WindowObserver(BoardObserver):
         if shape is None:
             return {}
         out = np.empty(shape, np.int64)
-        grid = self._grid
-        board = grid.board
-        windows.look(
-            board.agents, board.cells, board.stream, 0, grid.slot_of(agent), self.form, self.with_self, out
-        )
+        slot = self._grid.slot_of(agent)
+        windows.look(*self._grid.board, 0, slot, self.form, self.with_self, out)
         return {self.key: out if self.form == windows.STACKED else out[:, :, 0]}
 
-    def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
+    def look_at_once(self, agents: list[Any], slots: Array) -> list[dict[str, Any]]:
         if self._common is None:
             return super().look_at_once(agents, slots)
         board = self._grid.board
         out = np.empty((1, len(agents), *self._common), np.int64)
         if len(self._everybody[0]) != board.agents.shape[1]:
             self._everybody = np.ones((1, board.agents.shape[1]), bool)
-        windows.look_all(
-            board.agents,
-            board.cells,
-            board.stream,
-            self.form,
-            self.with_self,
-            slots,
-            self._everybody,
-            out,
-            0,
-            1,
-        )
+        windows.look_all(*board, self.form, self.with_self, slots, self._everybody, out, 0, 1)
         key = self.key
         views = out[0] if self.form == windows.STACKED else out[0, :, :, :, 0]
         return [{key: view} for view in views]
 
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
         channels = out if self.form == windows.STACKED else out[..., None]
-        windows.look_all(
-            board.agents,
-            board.cells,
-            board.stream,
-            self.form,
-            self.with_self,
-            slots,
-            queried,
-            channels,
-            lo,
-            hi,
-        )
+        windows.look_all(*board, self.form, self.with_self, slots, queried, channels, lo, hi)
 
-    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
-        """All cells that are not hidden in what it sees."""
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> Array | None:
+        """All cells of its view that are not hidden."""
         shown = np.asarray(seen) != HIDDEN
         if self.form == windows.STACKED:
             shown = shown.any(axis=2)
@@ -168,22 +135,18 @@ class PositionCenteredEncodingObserver(WindowObserver):
     """The grid around the agent, itself in the middle: encodings, 0 empty, -1 outside, -2 hidden.
 
     Args:
-        observe_self: the agent counts among those in its cell.
-        **kwargs: of the component.
+        observe_self: whether the agent counts as an occupant of its cell.
     """
+
+    key = "position_centered_encoding"
 
     def __init__(self, observe_self: bool = True, **kwargs: Any) -> None:
         self.observe_self = observe_self
         super().__init__(**kwargs)
 
     @property
-    def key(self) -> str:
-        """The channel is ``"position_centered_encoding"``."""
-        return "position_centered_encoding"
-
-    @property
     def observe_self(self) -> bool:
-        """Whether the agent counts among those in its cell."""
+        """Whether the agent counts as an occupant of its cell."""
         return self.with_self
 
     @observe_self.setter
@@ -196,14 +159,10 @@ class PositionCenteredEncodingObserver(WindowObserver):
 
 
 class StackedPositionCenteredEncodingObserver(WindowObserver):
-    """The grid around the agent, one layer for each encoding: how many of it are in a cell, -1 outside, -2 hidden."""
+    """The grid around the agent, one layer for each encoding with its number in a cell; -1 outside, -2 hidden."""
 
     form = windows.STACKED
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"stacked_position_centered_encoding"``."""
-        return "stacked_position_centered_encoding"
+    key = "stacked_position_centered_encoding"
 
     def _shape(self, agent: Any) -> tuple[int, int, int]:
         return self._side(agent), self._side(agent), self.largest_encoding
@@ -213,11 +172,7 @@ class AbsoluteEncodingObserver(WindowObserver):
     """The whole grid from above: encodings, 0 empty, -1 the agent itself, -2 hidden or too far away."""
 
     form = windows.ABSOLUTE
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"absolute_encoding"``."""
-        return "absolute_encoding"
+    key = "absolute_encoding"
 
     def _shape(self, agent: Any) -> tuple[int, int, int]:
         self.reach(agent, "view_range")
@@ -225,21 +180,20 @@ class AbsoluteEncodingObserver(WindowObserver):
 
 
 class FieldObserver(BoardObserver):
-    """What the observers of an agent's own fields share.
+    """The common part of the observers of an agent's own fields.
 
     Attributes:
         fields: names of the board's fields that make up the observation.
     """
 
     fields: tuple[str, ...] = ()
+    needs = ObservingAgent
 
-    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
-        """None at all: these are numbers of its own."""
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> Array | None:
+        """No cells: the observation is about the agent itself."""
         return np.zeros((self.rows, self.cols), bool)
 
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
         ask = queried[lo:hi, slots]
         for place, name in enumerate(self.fields):
             # A scalar channel is (W, K); a box has its numbers last.
@@ -251,14 +205,7 @@ class AbsolutePositionObserver(FieldObserver):
     """The agent's own row and column."""
 
     fields = ("row", "col")
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"position"``."""
-        return "position"
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, ObservingAgent)
+    key = "position"
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         ends = np.array([self.rows - 1, self.cols - 1])
@@ -272,11 +219,7 @@ class AmmoObserver(FieldObserver):
     """The agent's own ammo."""
 
     fields = ("ammo",)
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"ammo"``."""
-        return "ammo"
+    key = "ammo"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, AmmoAgent) and isinstance(agent, ObservingAgent)
@@ -292,14 +235,7 @@ class HealthObserver(FieldObserver):
     """The agent's own health, one float32."""
 
     fields = ("health",)
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"health"``."""
-        return "health"
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, ObservingAgent)
+    key = "health"
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         return Box(0, 1, (1,), np.float32), np.zeros(1, np.float32)
@@ -309,14 +245,10 @@ class HealthObserver(FieldObserver):
 
 
 class OrientationObserver(FieldObserver):
-    """The way the agent faces: 1 left, 2 down, 3 right, 4 up."""
+    """The agent's direction: 1 left, 2 down, 3 right, 4 up."""
 
     fields = ("orientation",)
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"orientation"``."""
-        return "orientation"
+    key = "orientation"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, OrientationAgent) and isinstance(agent, ObservingAgent)

@@ -1,7 +1,7 @@
-"""What the numbers of a batch of grid worlds may be (`interplay.core.ranges`); the arrays are in `board.py`.
+"""Allowed values of a batch of grid worlds (`interplay.core.ranges`); the arrays are in `board.py`.
 
-Cells hold their occupants as linked lists. Kernels follow a list to its end, so a snapshot's lists have to be whole: every agent
-who stands on the grid is in the list of its own cell, once, and no list comes back to where it began.
+Cells hold their occupants as linked lists, which kernels follow to the end. So a snapshot's lists must be intact: every agent on the grid
+is in the list of its own cell, once, and no list is circular.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from interplay.gridworld.board import SCREEN, SEVERAL, Board
 _SHOWN = Range(0, SCREEN | SEVERAL | (SEVERAL - 1))
 
 
-# What agents are made with: no rule of ours changes it.
+# Parameters of agents: no built-in rule changes them.
 _SETTINGS = (
     *(
         "strength",
@@ -36,8 +36,8 @@ def board_ranges(board: Board, fixed: bool) -> dict[str, Range]:
     """Name -> range of the fields of agents and cells.
 
     Args:
-        board: as it was made; windows and tables are as wide as its agents reach and their encodings ask.
-        fixed: whether nobody changes what agents were made with, as components of a user's own may.
+        board: in its initial state; ranges and encodings of its agents set the sizes of windows and tables.
+        fixed: whether parameters of agents are constant; user-defined components may change them.
     """
     _, agents = board.agents.shape
     _, rows, cols = board.cells.shape
@@ -56,7 +56,7 @@ def board_ranges(board: Board, fixed: bool) -> dict[str, Range]:
         "agents.first_ammo": ANYTHING,
         "agents.row": index(rows, none=True),
         "agents.col": index(cols, none=True),
-        "agents.first_row": ANYTHING,  # a place off the grid is refused by who would place somebody there
+        "agents.first_row": ANYTHING,  # a place off the grid is refused at placement
         "agents.first_col": ANYTHING,
         "agents.next": index(agents, none=True),
         "agents.encoding": Range(1, int(board.agents["encoding"].max(initial=1))),
@@ -69,7 +69,7 @@ def board_ranges(board: Board, fixed: bool) -> dict[str, Range]:
 
 
 def report_ranges(learners: int, limit: int) -> dict[str, Range]:
-    """Name -> range of what the manager keeps; `limit` in steps, 0 = none."""
+    """Name -> range of the manager's arrays; `limit` in steps, 0 = none."""
     return {
         "stream": ANYTHING,
         "board.stream": ANYTHING,
@@ -119,7 +119,7 @@ def _listed_otherwise(given: Arrays) -> Any:
 
 
 def _goes_round(given: Arrays) -> Any:
-    """Who is not come to from a cell: everybody is named once, so only circles are left out."""
+    """Agents that are not reached from a cell: since each is listed once, these form circles."""
     following = given["agents.next"]
     reached = np.zeros(following.shape, bool)
     w, r, c = np.nonzero(given["cells.first"] >= 0)
@@ -148,12 +148,12 @@ def _acts_after_the_end(given: Arrays) -> Any:
 
 
 BOARD_LAWS = (
-    Invariant("agents.row", "though it stands on the grid", _stands_nowhere),
-    Invariant("agents.next", "though it stands nowhere", _leads_on_from_nowhere),
-    Invariant("cells.first", "does not stand in this cell", _first_is_elsewhere),
-    Invariant("agents.next", "does not stand in the same cell", _next_is_elsewhere),
+    Invariant("agents.row", "though it is on the grid", _stands_nowhere),
+    Invariant("agents.next", "though it is off the grid", _leads_on_from_nowhere),
+    Invariant("cells.first", "is not in this cell", _first_is_elsewhere),
+    Invariant("agents.next", "is not in the same cell", _next_is_elsewhere),
     Invariant("agents.placed", "though it is in no list of occupants, or in two", _listed_otherwise),
-    Invariant("agents.next", "goes round in a circle", _goes_round),
-    Invariant("cells.shown", "is not what its occupants show", _shows_otherwise),
+    Invariant("agents.next", "is circular", _goes_round),
+    Invariant("cells.shown", "disagrees with its occupants", _shows_otherwise),
 )
 REPORT_LAWS = (Invariant("acting", "though it has finished, or its world is over", _acts_after_the_end),)

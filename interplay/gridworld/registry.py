@@ -20,11 +20,7 @@ registry: dict[str, dict[str, type]] = {family: {} for family in _FAMILIES}
 
 
 def register(component: Any) -> None:
-    """Enters a component class under its name.
-
-    Raises:
-        TypeError: for anything but a class of one of the five families.
-    """
+    """Registers a component class under its name."""
     if isinstance(component, type):
         for family, base in _FAMILIES.items():
             if issubclass(component, base):

@@ -1,6 +1,6 @@
 """The manual's `render`: a grid world as pixels, or in a matplotlib figure.
 
-The picture comes from the scene that every renderer uses; a figure shows it as one image, which is replaced and never redrawn.
+A figure shows the picture of the common scene as one image, which is replaced and never redrawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def render(sim: Any, fig: Any = None, gridlines: bool = True, background_color: 
     rows, cols = sim.grid.rows, sim.grid.cols
     longest = max(rows, cols)
     size = (max(64, 512 * cols // longest), max(64, 512 * rows // longest))
-    # By name: pictures stand above the simulations.
+    # Imported by name: pictures are a layer above simulations.
     picture = load("interplay.view.picture:render")(scene, size)
     if fig is None:
         return picture

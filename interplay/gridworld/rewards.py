@@ -1,6 +1,6 @@
-"""Reward components: what actions and their results are worth (specification 7; Abmarl issue 205).
+"""Reward components: rewards of actions and their results (specification 7; Abmarl issue 205).
 
-They pay into ``reward`` of the board; a smart simulation hands it out once.
+They add to ``reward`` of the board; a smart simulation returns it once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.gridworld.actors.actor import ActionResult, Outcome, Turn
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.dones import target_ids, target_slots
 from interplay.gridworld.rules import scores
@@ -21,7 +21,7 @@ from interplay.sim.agents import is_agent
 
 
 class RewardBaseComponent(GridWorldBaseComponent):
-    """Base of reward components; only agents who observe and act are paid."""
+    """Base of reward components; only agents that observe and act are paid."""
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return is_agent(agent)
@@ -31,13 +31,13 @@ class RewardBaseComponent(GridWorldBaseComponent):
 
     @abstractmethod
     def collect(self, agent: Any, key: str, result: ActionResult) -> None:
-        """Sees what came of an agent's action in the channel ``key``."""
+        """Receives the result of an agent's action in the channel ``key``."""
 
     def end_step(self, actors: list[Any]) -> None:
-        """Sees the end of a step in which ``actors`` sent actions."""
+        """Receives the end of a step in which ``actors`` sent actions."""
 
     def pay(self, agent: Any, amount: float) -> None:
-        """Adds to what an agent has earned, if it is one that is paid."""
+        """Adds to an agent's earnings, if it is paid at all."""
         if self.supports(agent):
             self._grid._rows.reward[self._grid.slot_of(agent)] += amount
 
@@ -46,7 +46,7 @@ class BoardReward(RewardBaseComponent):
     """A reward component that also pays a whole batch at once."""
 
     def collect(self, agent: Any, key: str, result: ActionResult) -> None:
-        """Nothing, unless a component says otherwise."""
+        """Does nothing by default."""
 
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         """`collect` for the worlds lo..hi-1."""
@@ -56,11 +56,10 @@ class BoardReward(RewardBaseComponent):
 
 
 class StepPenalty(BoardReward):
-    """Everybody who sent an action pays a fine: the "entropy" of the manual.
+    """Fines every agent that sent an action: the "entropy" of the manual.
 
     Args:
         amount: the fine, positive.
-        **kwargs: of the component.
     """
 
     def __init__(self, amount: float = 0.01, **kwargs: Any) -> None:
@@ -72,17 +71,16 @@ class StepPenalty(BoardReward):
             self.pay(agent, -self.amount)
 
     def end_all(self, board: Board, turn: Turn, lo: int, hi: int) -> None:
-        scores.fine_all(board.agents, turn.order, turn.length, self.users, -self.amount, lo, hi)
+        scores.fine_all(board.agents, *turn, self.users, -self.amount, lo, hi)
 
 
 class MoveReward(BoardReward):
     """Pays for moves.
 
     Args:
-        failed: for a move that was not possible.
-        made: for one that was made, staying included.
+        failed: for an impossible move.
+        made: for a move made, staying included.
         key: the channel of the mover.
-        **kwargs: of the component.
     """
 
     def __init__(self, failed: float = -0.1, made: float = 0.0, key: str = "move", **kwargs: Any) -> None:
@@ -95,20 +93,18 @@ class MoveReward(BoardReward):
 
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         if key == self.key:
-            order, count = turn.order, turn.length
-            paid, tried, moved = self.users, outcome.attempted, outcome.success
-            scores.pay_moves(board.agents, order, count, paid, tried, moved, self.made, self.failed, lo, hi)
+            results, amounts = (outcome.attempted, outcome.success), (self.made, self.failed)
+            scores.pay_moves(board.agents, *turn, self.users, *results, *amounts, lo, hi)
 
 
 class AttackReward(BoardReward):
-    """Pays for kills, to both sides, and for attacks that hit nobody.
+    """Pays for kills, to both sides, and for attacks without a hit.
 
     Args:
-        kill: to the attacker, for each agent that died.
-        killed: to the one who died.
+        kill: to the attacker, for each killed agent.
+        killed: to the killed agent.
         failed: to the attacker, for attacks of which none succeeded.
         key: the channel of the attacker.
-        **kwargs: of the component.
     """
 
     def __init__(
@@ -137,31 +133,18 @@ class AttackReward(BoardReward):
 
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         if key == self.key:
-            scores.pay_attacks(
-                board.agents,
-                turn.order,
-                turn.length,
-                self.users,
-                outcome.attempted,
-                outcome.num_hits,
-                outcome.hits,
-                outcome.kills,
-                self.kill,
-                self.killed,
-                self.failed,
-                lo,
-                hi,
-            )
+            results = outcome.attempted, outcome.num_hits, outcome.hits, outcome.kills
+            amounts = self.kill, self.killed, self.failed
+            scores.pay_attacks(board.agents, *turn, self.users, *results, *amounts, lo, hi)
 
 
 class TargetReward(BoardReward):
-    """Pays those who acted and now stand on their target.
+    """Pays acting agents that are now on their target.
 
     Args:
         target_mapping: id -> id of its target.
-        amount: what it is worth.
-        exactly: the step's reward is the amount, whatever else it held.
-        **kwargs: of the component.
+        amount: of the reward.
+        exactly: the amount replaces the step's other rewards.
     """
 
     def __init__(
@@ -174,14 +157,11 @@ class TargetReward(BoardReward):
         super().__init__(**kwargs)
         self.target_mapping = target_ids(target_mapping, self.agents, type(self).__name__)
         self.amount, self.exactly = float(amount), bool(exactly)
-        self._targets = target_slots(self.target_mapping, self)
 
     @property
-    def targets(self) -> np.ndarray:
+    def targets(self) -> Array:
         """(A,) int32: the slot of each slot's target; -1 = none."""
-        if len(self._targets) != len(self._grid.agents):
-            self._targets = target_slots(self.target_mapping, self)
-        return self._targets
+        return self._remembered("_targets", lambda: target_slots(self.target_mapping, self))
 
     def end_step(self, actors: list[Any]) -> None:
         rows = self._grid._rows
@@ -196,8 +176,4 @@ class TargetReward(BoardReward):
                 rows.reward[slot] = self.amount if self.exactly else rows.reward[slot] + self.amount
 
     def end_all(self, board: Board, turn: Turn, lo: int, hi: int) -> None:
-        if len(self._targets) != len(self._grid.agents):
-            self._targets = target_slots(self.target_mapping, self)
-        scores.pay_targets(
-            board.agents, turn.order, turn.length, self.targets, self.amount, self.exactly, lo, hi
-        )
+        scores.pay_targets(board.agents, *turn, self.targets, self.amount, self.exactly, lo, hi)

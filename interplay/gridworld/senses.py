@@ -1,4 +1,4 @@
-"""Observers beyond the manual's: the health of those around, and where a target is (specification 7)."""
+"""Observers beyond the manual's: health of agents in view, and direction of a target (specification 7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.dones import target_ids, target_slots
 from interplay.gridworld.observers import BoardObserver
 from interplay.gridworld.rules.health import look_at_health
@@ -18,18 +18,13 @@ from interplay.sim.spaces import Box
 
 
 class PositionCenteredHealthObserver(BoardObserver):
-    """The health of those around the agent, itself in the middle: 0 nobody, -1 outside, -2 hidden; float32.
+    """The health of agents in view, the observer in the middle: 0 empty, -1 outside, -2 hidden; float32.
 
-    Of several in a cell it shows the one whose encoding `PositionCenteredEncodingObserver` shows.
+    Of several agents in a cell it is the one that `PositionCenteredEncodingObserver` shows.
     """
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"position_centered_health"``."""
-        return "position_centered_health"
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, GridObservingAgent)
+    key = "position_centered_health"
+    needs = GridObservingAgent
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         side = 2 * self.reach(agent, "view_range") + 1
@@ -43,29 +38,22 @@ class PositionCenteredHealthObserver(BoardObserver):
         self.look_all(board, np.array([slot], np.int32), np.ones((1, board.agents.shape[1]), bool), out, 0, 1)
         return {self.key: out[0, 0]}
 
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
-        look_at_health(board.agents, board.cells, board.stream, slots, queried, out[..., None], lo, hi)
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
+        look_at_health(*board, slots, queried, out[..., None], lo, hi)
 
 
 class TargetObserver(BoardObserver):
-    """How many rows and columns it is to the agent's target.
+    """Rows and columns to the agent's target.
 
     Args:
         target_mapping: id -> id of its target.
-        **kwargs: of the component.
     """
 
     def __init__(self, target_mapping: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         self.target_mapping = target_ids(target_mapping, kwargs.get("agents") or {}, type(self).__name__)
         super().__init__(**kwargs)
-        self._targets = target_slots(self.target_mapping, self)
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"target"``."""
-        return "target"
+    key = "target"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, ObservingAgent) and agent.id in self.target_mapping
@@ -80,12 +68,9 @@ class TargetObserver(BoardObserver):
         target = self.agents[self.target_mapping[agent.id]]
         return {self.key: target.position - agent.position}
 
-    def look_all(
-        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
-    ) -> None:
-        if len(self._targets) != board.agents.shape[1]:
-            self._targets = target_slots(self.target_mapping, self)
-        targets, ask = self._targets[slots], queried[lo:hi, slots]
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
+        known = self._remembered("_targets", lambda: target_slots(self.target_mapping, self))
+        targets, ask = known[slots], queried[lo:hi, slots]
         for place, name in enumerate(("row", "col")):
             away = board.agents[name][lo:hi, targets] - board.agents[name][lo:hi, slots]
             np.copyto(out[lo:hi, :, place], away, where=ask, casting="unsafe")

@@ -1,4 +1,4 @@
-"""What an agent can see, for people who write components (specification O8)."""
+"""Visible cells of an agent, for authors of components (specification O8)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Array
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.rules.windows import hide
 from interplay.sim.checks import require
@@ -14,21 +15,16 @@ from interplay.sim.checks import require
 
 def create_grid_and_mask(
     agent: GridWorldAgent, grid: Grid, grid_range: int, agents: dict[str, Any] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """The cells around an agent, and which of them it can see.
 
     Args:
-        agent: in the middle.
-        grid: where it is.
         grid_range: cells in each direction.
-        agents: not needed; kept for components written for the manual.
+        agents: unused; kept for components written for the manual.
 
     Returns:
-        (side, side) objects: a dict id -> agent for each cell, None outside the grid; and (side, side) int, 1 where nothing hides
-        the cell, where side = 2 * grid_range + 1.
-
-    Raises:
-        AssertionError: for a range that is no int from 0, or an agent that was never placed.
+        (side, side) objects: a dict id -> agent for each cell, None outside the grid; and (side, side) int, 1 for visible cells,
+        where side = 2 * grid_range + 1.
     """
     whole = isinstance(grid_range, int | np.integer) and not isinstance(grid_range, bool)
     require(

@@ -10,6 +10,7 @@ import numpy as np
 
 from interplay.core.scene import Canvas
 from interplay.gridworld import build
+from interplay.gridworld.board import Array
 from interplay.gridworld.draw import draw_board
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.rules.placement import shuffle_orders
@@ -18,19 +19,19 @@ from interplay.sim.simulation import AgentBasedSimulation
 
 
 class GridWorldSimulation(AgentBasedSimulation):
-    """A simulation whose agents live in the cells of a grid.
+    """A simulation whose agents occupy cells of a grid.
 
-    Subclasses make their components from the keyword arguments that the builders hand on, and say what a step is; those that
-    only choose components derive from `SmartGridWorldSimulation`. Make one with a builder.
+    Subclasses make their components from the builders' keyword arguments, and implement `step`. Those that only choose components derive from
+    `SmartGridWorldSimulation`. Create one with a builder.
 
-    Every `reset` and `step`, a subclass's own too, is a new moment: of several occupants of a cell another may be shown.
+    Every `reset` and `step`, overridden ones too, is a new moment: another of several occupants of a cell may be shown.
 
     Args:
         agents: id -> agent.
-        grid: where they live.
+        grid: with cells for the agents.
     """
 
-    _unseen = True  # nothing was shown since the stream was seeded
+    _unseen = True  # no view was taken since the stream was seeded
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -50,7 +51,6 @@ class GridWorldSimulation(AgentBasedSimulation):
 
     @property
     def grid(self) -> Grid:
-        """Where the agents live."""
         return self._grid
 
     @classmethod
@@ -61,16 +61,13 @@ class GridWorldSimulation(AgentBasedSimulation):
             rows, cols: positive ints.
             agents: id -> agent.
             **kwargs: of the grid (``overlapping``), the components and the simulation.
-
-        Raises:
-            AssertionError: for another size, or agents that are no dict of grid agents.
         """
         build.check_agents(agents, "agents")
         return cls(agents=agents, grid=Grid(rows, cols, **kwargs), **kwargs)
 
     @classmethod
     def build_sim_from_array(
-        cls, array: np.ndarray, object_registry: dict[str, Any], extra_agents: Any = None, **kwargs: Any
+        cls, array: Array, object_registry: dict[str, Any], extra_agents: Any = None, **kwargs: Any
     ) -> Self:
         """Builds a simulation from a map; see `interplay.gridworld.build.agents_of_array`."""
         agents = build.agents_of_array(array, object_registry, extra_agents)
@@ -89,14 +86,14 @@ class GridWorldSimulation(AgentBasedSimulation):
 
     @classmethod
     def build_sim_from_grid(cls, grid: Grid, extra_agents: Any = None, **kwargs: Any) -> Self:
-        """Builds a simulation that begins as a grid is now; it takes over the agents themselves."""
+        """Builds a simulation from the present state of a grid; it takes over the agents themselves."""
         agents = build.agents_of_grid(grid, extra_agents)
         return cls.build_sim(grid.rows, grid.cols, agents=agents, **kwargs)
 
     def reseed(self, seed: int) -> None:
         super().reseed(seed)
         self._grid.rng = self.rng
-        # As a world does: the same seed, the same stream in both faces.
+        # As a world does, so that equal seeds give equal streams in both.
         self._grid.board.stream[0] = seed % 2**64, 0, 0
         self._unseen = True
 
@@ -106,14 +103,14 @@ class GridWorldSimulation(AgentBasedSimulation):
         items[:] = [items[i] for i in order[0].tolist()]
 
     def _pass_moment(self, drawn: int, unseen: bool) -> None:
-        """Lets time pass if nothing was drawn meanwhile: who is shown of a cell's occupants depends on the stream's place."""
+        """Begins a new moment if nothing was drawn meanwhile: the shown occupant of a cell depends on the stream's position."""
         stream = self._grid.board.stream
         if not unseen and stream.item(0, 2) == drawn:
             stream[0, 2] += np.uint64(1)
         self._unseen = False
 
     def draw(self, canvas: Canvas) -> None:
-        """Draws the grid and everybody active in it."""
+        """Draws the grid and all active agents."""
         draw_board(canvas, self._grid.board, self._grid.agents, 0)
 
     def render(
@@ -123,8 +120,6 @@ class GridWorldSimulation(AgentBasedSimulation):
 
         Args:
             fig: a matplotlib figure to draw into; None = return an image.
-            gridlines: draw lines between cells.
-            background_color: of the cells.
 
         Returns:
             The figure, or (H, W, 3) uint8.
@@ -135,7 +130,7 @@ class GridWorldSimulation(AgentBasedSimulation):
 
 
 def _as_moment(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A simulation's `reset` or `step`, at whose end a new moment has begun; within one another they begin one only."""
+    """Decorates a simulation's `reset` or `step`: a new moment begins at its end, once for nested calls."""
 
     @functools.wraps(method)
     def in_time(self: GridWorldSimulation, *args: Any, **kwargs: Any) -> Any:

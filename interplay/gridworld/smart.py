@@ -1,9 +1,10 @@
-"""Simulations that are declared: lists of components, and nothing to write (manual 3.1.5; specification 2.10 and 7)."""
+"""Simulations declared as lists of components (manual 3.1.5; specification 2.10 and 7)."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,38 +25,35 @@ from interplay.sim.simulation import Report
 
 if TYPE_CHECKING:
     from interplay.core.world import World
-    from interplay.gridworld.board import Board
+    from interplay.gridworld.board import Array, Board
     from interplay.sim.managers import SimulationManager
 
 _log = logging.getLogger("interplay")
 _GETTERS = ("get_obs", "get_reward", "get_done", "get_info")
-_UNSUITABLE = (TypeError, ValueError, KeyError, IndexError, OverflowError)  # what arrays say of odd actions
+_UNSUITABLE = (TypeError, ValueError, KeyError, IndexError, OverflowError)  # raised for invalid actions
 
 
 class SmartGridWorldSimulation(GridWorldSimulation):
-    """A simulation put together from components.
+    """A simulation declared by its components.
 
     A component is given as a class, a registered name, a pair of one of those and a dict of its own keyword arguments, a pair
-    of a component wrapper and what it wraps, or a function of (agents, grid). Lists keep their order, sets are sorted by name.
+    of a component wrapper and its component, or a function of (agents, grid). Lists keep their order, sets are sorted by name.
     A subclass may leave out ``actors`` and write `step` itself.
 
-    In a step the actors act in their order, and within each the agents in the order of their actions; who died earlier in the
-    step is skipped. Reward components see every result and pay into `rewards`, which `get_reward` hands out once.
+    In a step the actors act in their order, and within each the agents in the order of their actions; agents that died earlier in the step
+    are skipped. Reward components receive every result and add to `rewards`, which `get_reward` returns once.
 
     Args:
-        states: what episodes begin with.
-        observers: what agents see; their channels together are an observation.
-        dones: who has finished; one that says so is enough.
-        actors: what agents can do.
-        rewards: what it is worth.
-        action_masks: tell which choices would work, and refuse the others. Without it a move that is not possible, say, fails.
+        states: the beginning of episodes.
+        observers: their channels together are an observation.
+        dones: an agent is done if one of them says so.
+        actors: possible actions.
+        rewards: rewards of actions and results.
+        action_masks: report which choices would work, and refuse the others. Otherwise an impossible move, say, fails.
         **kwargs: agents and grid, from a builder, and keyword arguments of the components.
 
     Attributes:
         states, actors, observers, dones, reward_components: tuples of components.
-
-    Raises:
-        AssertionError: for a name that is not registered in its family.
 
     Example:
         >>> from interplay.gridworld.agents import GridObservingAgent, MovingAgent
@@ -103,11 +101,6 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     # -- the simulation ------------------------------------------------------------------------------------------------
 
     def reset(self, **kwargs: Any) -> None:
-        """Begins an episode.
-
-        Raises:
-            AssertionError: if there are no state components.
-        """
         require(bool(self.states), f"{type(self).__name__}: no states; pass states=['PositionState', ...]")
         for state in self.states:
             state.reset(**kwargs)
@@ -116,13 +109,10 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             component.reset(**kwargs)
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
-        """Goes one step on.
+        """Advances one step.
 
         Args:
             action: id -> channel -> action.
-
-        Raises:
-            AssertionError: if there are no actors, or for an action outside its space.
         """
         require(
             bool(self.actors),
@@ -138,16 +128,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             state.end_step()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """The agent's observation, channel -> value.
-
-        Raises:
-            AssertionError: if there are no observers.
-        """
+        """The agent's observation, channel -> value."""
         require(bool(self.observers), f"{type(self).__name__}: no observers; pass observers=[...]")
         agent = self.agents[agent_id]
         if len(self.observers) == 1:
-            seen: dict[str, Any] = self.observers[0].get_obs(agent, **kwargs)
-            return seen
+            return self.observers[0].get_obs(agent, **kwargs)
         return {
             key: value
             for observer in self.observers
@@ -155,53 +140,44 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         }
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """What the agent has earned since it was last asked for."""
+        """The agent's reward since the last call."""
         earned = self.rewards[agent_id]
         self.rewards[agent_id] = 0.0
         return earned
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
-        """Whether a done component says that the agent has finished.
-
-        Raises:
-            AssertionError: if there are no done components.
-        """
+        """Whether a done component ends the agent."""
         require(bool(self.dones), f"{type(self).__name__}: no dones; pass dones=['ActiveDone', ...]")
         agent = self.agents[agent_id]
         return any(done.get_done(agent, **kwargs) for done in self.dones)
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Whether a done component says that the simulation is over.
-
-        Raises:
-            AssertionError: if there are no done components.
-        """
+        """Whether a done component ends the simulation."""
         if not self.dones:
             refuse(f"{type(self).__name__}: no dones; pass dones=['ActiveDone', ...]")
         return any(done.get_all_done(**kwargs) for done in self.dones)
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """Nothing more to say."""
         return {}
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> dict[str, Any] | None:
-        """Channel -> gymnasium's mask of it; None without `action_masks`, or where every choice of the agent would work."""
+        """Channel -> its gymnasium mask; None without `action_masks`, or if every choice of the agent would work."""
         if not self.action_masks:
             return None
         agent = self.agents[agent_id]
         masks = {actor.key: actor.action_mask(agent) for actor in self.actors if actor.supports(agent)}
-        told = {key: masks.get(key) for key in agent.action_space.spaces}
-        return told if any(mask is not None for mask in told.values()) else None
+        found = {key: masks.get(key) for key in agent.action_space.spaces}
+        return found if any(mask is not None for mask in found.values()) else None
 
-    def measure(self, board: Board) -> Mapping[str, np.ndarray]:
-        """What a study counts, from the arrays of any number of worlds: name -> (W,) or (W, learning agents).
+    def measure(self, board: Board) -> Mapping[str, Array]:
+        """Metrics of the simulation, from the arrays of any number of worlds: name -> (W,) or (W, learning agents).
 
-        Copies made by `vectorize` have it among their metrics.
+        Copies made by `vectorize` have them among their metrics.
         """
         return {}
 
     def report(self, agent_ids: Iterable[str]) -> Report:
-        """As the getters, with one look of each observer for all who see alike."""
+        """Returns what the getters return, with one call of each observer for agents of one kind."""
         if not self._looks_at_once:
             return super().report(agent_ids)
         ids = list(agent_ids)
@@ -229,49 +205,37 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return seen, rewards, dones, {agent_id: {} for agent_id in ids}
 
     def _slots_of(self, agents: list[Any]) -> list[int]:
-        """The agents' slots on the grid, which they join again if another simulation has taken them over."""
+        """The agents' slots on the grid, which they rejoin if another simulation has taken them over."""
         rows = self._grid._rows
         slots = [agent._slot for agent in agents if agent._rows is rows]
         return slots if len(slots) == len(agents) else [self._grid.slot_of(agent) for agent in agents]
 
-    @property
+    @cached_property
     def _looks_at_once(self) -> bool:
-        """Whether all observers are built in and no getter is a subclass's own."""
-        known: bool | None = self.__dict__.get("_at_once")
-        if known is None:  # decided once, as components do not change
-            own = [
-                name
-                for name in _GETTERS
-                if getattr(type(self), name) is not getattr(SmartGridWorldSimulation, name)
-            ]
-            others = Parts((), (), self.observers, (), ()).others
-            known = self.__dict__["_at_once"] = bool(self.observers and self.dones) and not own and not others
-        return known
+        """Whether all observers are built in and no subclass overrides a getter; components do not change."""
+        own = any(
+            getattr(type(self), name) is not getattr(SmartGridWorldSimulation, name) for name in _GETTERS
+        )
+        others = Parts(observers=self.observers).others
+        return bool(self.observers and self.dones) and not own and not others
 
     # -- one step, for all at once or agent by agent -------------------------------------------------------------------
 
     @property
     def parts(self) -> Parts:
-        """The components."""
         return Parts(self.states, self.actors, self.observers, self.dones, self.reward_components)
 
-    @property
+    @cached_property
     def _is_batched(self) -> bool:
-        """Whether all actors and rewards work on whole boards; decided once, as components do not change."""
-        known: bool | None = self.__dict__.get("_batched")
-        if known is None:
-            known = self.__dict__["_batched"] = not Parts(
-                (), self.actors, (), (), self.reward_components
-            ).others
-        return known
+        """Whether all actors and rewards work on whole boards; components do not change."""
+        return not Parts(actors=self.actors, rewards=self.reward_components).others
 
     @property
     def batch(self) -> Batch:
         """The components at work on this simulation's own grid."""
         if self._batch is None or self._batch.board is not self.grid.board:
-            self._batch = Batch(
-                Parts((), self.actors, (), (), self.reward_components), self.grid, self.grid.board
-            )
+            parts = Parts(actors=self.actors, rewards=self.reward_components)
+            self._batch = Batch(parts, self.grid, self.grid.board)
         return self._batch
 
     def _step_batch(self, action_dict: dict[str, Any]) -> None:
@@ -288,8 +252,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 self._encode(actor, acting, actions, slots, codes[0])
             else:
                 mine = [place for place, slot in enumerate(slots) if users[slot]]
-                whose, what, where = ([given[place] for place in mine] for given in (acting, actions, slots))
-                self._encode(actor, whose, what, where, codes[0])
+                some, what, where = ([given[place] for place in mine] for given in (acting, actions, slots))
+                self._encode(actor, some, what, where, codes[0])
         wrong = batch.first_invalid()
         if wrong is not None:
             slot, actor = wrong
@@ -298,14 +262,12 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         batch.act(0, 1)
 
     @staticmethod
-    def _encode(
-        actor: Any, agents: list[Any], actions: list[Any], slots: list[int], codes: np.ndarray
-    ) -> None:
+    def _encode(actor: Any, agents: list[Any], actions: list[Any], slots: list[int], codes: Array) -> None:
         key = actor.key
         try:
             actor.encode_all(agents, [action[key] for action in actions], slots, codes)
         except _UNSUITABLE:
-            for agent, action, slot in zip(agents, actions, slots, strict=True):  # to say whose it is
+            for agent, action, slot in zip(agents, actions, slots, strict=True):  # to name the agent
                 try:
                     actor.encode_all([agent], [action[key]], [slot], codes)
                 except _UNSUITABLE as error:
@@ -361,8 +323,13 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return GridWorld(self, manager, num_worlds, seed, first_world, threads)
 
 
+def with_defaults(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments with the usual components in place of missing ones."""
+    return {**given, **{family: parts for family, parts in usual.items() if given.get(family) is None}}
+
+
 class Earnings(MutableMapping[str, float]):
-    """What learning agents have earned since it was handed out: id -> number, kept in the board."""
+    """Uncollected earnings of learning agents: id -> number, stored in the board."""
 
     def __init__(self, sim: GridWorldSimulation) -> None:
         self._sim = sim
@@ -371,8 +338,7 @@ class Earnings(MutableMapping[str, float]):
         agent = self._sim.agents[agent_id]
         if not is_agent(agent):
             raise KeyError(agent_id)
-        earned: float = agent._rows.reward.item(agent._slot)
-        return earned
+        return agent._rows.reward.item(agent._slot)
 
     def __setitem__(self, agent_id: str, value: float) -> None:
         agent = self._sim.agents[agent_id]

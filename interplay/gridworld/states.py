@@ -1,4 +1,4 @@
-"""State components: what an episode begins with (manual 3.2.1, 3.2.10, 3.2.11; specification 2.7)."""
+"""State components: the beginning of an episode (manual 3.2.1, 3.2.10, 3.2.11; specification 2.7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.errors import NoRoom, Refused
 from interplay.gridworld.agents import AmmoAgent, GridWorldAgent, OrientationAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.grid import as_encodings
 from interplay.gridworld.rules import bodies, placement
@@ -24,10 +24,10 @@ class StateBaseComponent(GridWorldBaseComponent):
 
     @abstractmethod
     def reset(self, **kwargs: Any) -> None:
-        """Begins an episode with the part of the state that this component keeps."""
+        """Begins an episode with this component's part of the state."""
 
     def end_step(self) -> None:
-        """What the state does by itself at the end of each step, after actions and rewards."""
+        """Passive changes of the state at the end of each step, after actions and rewards."""
 
 
 def _encodings(value: Any, name: str) -> set[int]:
@@ -47,25 +47,24 @@ class BoardState(StateBaseComponent):
         self.end_all(self.grid.board, _ONE, 0, 1)
 
     def prepare(self, board: Board) -> None:
-        """Makes the arrays that `arrays` lists, for as many worlds as the board has; called before the first `begin`."""
+        """Makes the arrays of `arrays`, for as many worlds as the board has; called before the first `begin`."""
 
-    def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
-        """`end_step` for the worlds lo..hi-1; worlds where ``acted``, (W,) int64, is 0 stand still."""
+    def end_all(self, board: Board, acted: Array, lo: int, hi: int) -> None:
+        """`end_step` for the worlds lo..hi-1; worlds where ``acted``, (W,) int64, is 0 do not change."""
 
     @abstractmethod
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         """Begins episodes in the worlds of ``which``, (W,) bool."""
 
 
 class PositionState(BoardState):
-    """Where agents stand: at their initial positions, the others at random.
+    """Places agents: at their initial positions, the others at random.
 
     Each of the others gets a cell uniformly among those that are open to its encoding, in the order of the dict.
 
     Args:
-        no_overlap_at_reset: those at random share no cell, even where overlapping allows it.
+        no_overlap_at_reset: randomly placed agents share no cell, even where overlapping allows it.
         randomize_placement_order: shuffle the order of placement at every reset, within the two groups.
-        **kwargs: of the component.
     """
 
     def __init__(
@@ -74,12 +73,12 @@ class PositionState(BoardState):
         super().__init__(**kwargs)
         require(
             self._only is None,
-            f"{type(self).__name__}: only = {self._only!r}; it places everybody, leave it out",
+            f"{type(self).__name__}: only = {self._only!r}; it places all agents, leave it out",
         )
         self.no_overlap_at_reset = no_overlap_at_reset
         self.randomize_placement_order = randomize_placement_order
 
-    no_overlap_at_reset = Checked(flag, "Whether those at random share no cell.")
+    no_overlap_at_reset = Checked(flag, "Whether randomly placed agents share no cell.")
     randomize_placement_order = Checked(flag, "Whether the order of placement is shuffled.")
 
     @property
@@ -99,7 +98,7 @@ class PositionState(BoardState):
         )
         return not occupants or shared
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         ground = np.zeros(board.cells.shape[1:], np.int8)
         order, frontier = np.zeros(board.agents.shape[1], np.int32), np.zeros(ground.size, np.int32)
         scratch = placement.Scratch(order, ground, frontier, np.zeros(2, np.int64))
@@ -108,7 +107,7 @@ class PositionState(BoardState):
         if trouble != placement.OK:
             _raise(trouble, self.grid.agents[slot])
 
-    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+    def _place(self, board: Board, which: Array, scratch: placement.Scratch) -> None:
         manner = placement.Manner(not self.no_overlap_at_reset, self.randomize_placement_order)
         placement.place_agents(board, self.grid.overlap, which, self.supported_slots(), manner, scratch)
 
@@ -123,10 +122,9 @@ class TargetBarriersFreePlacementState(PositionState):
         target_agent: an agent of the simulation, or its id.
         barrier_encodings: an int or a set.
         free_encodings: an int or a set.
-        cluster_barriers: each barrier takes the open cell nearest to the target; of equals the first in reading order.
+        cluster_barriers: each barrier takes the open cell nearest to the target; ties: the first in reading order.
         scatter_free_agents: each free agent takes the furthest.
-        others: what happens to agents of neither encoding: None: they are an error; ``"random"``: they go anywhere.
-        **kwargs: of `PositionState`.
+        others: agents of neither encoding: None: are an error; ``"random"``: go anywhere.
     """
 
     maze = False
@@ -155,7 +153,7 @@ class TargetBarriersFreePlacementState(PositionState):
 
     @property
     def target_agent(self) -> GridWorldAgent:
-        """The agent to which all others relate."""
+        """The agent around which the others are placed."""
         return self._target_agent
 
     @target_agent.setter
@@ -173,7 +171,7 @@ class TargetBarriersFreePlacementState(PositionState):
     cluster_barriers = Checked(flag, "Whether barriers stand near the target.")
     scatter_free_agents = Checked(flag, "Whether free agents stand far from the target.")
 
-    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+    def _place(self, board: Board, which: Array, scratch: placement.Scratch) -> None:
         manner = placement.Manner(
             not self.no_overlap_at_reset,
             self.randomize_placement_order,
@@ -192,7 +190,7 @@ class TargetBarriersFreePlacementState(PositionState):
             return placement.BARRIER
         return placement.FREE if encoding in self.free_encodings else placement.OTHER
 
-    def _roles(self) -> np.ndarray:
+    def _roles(self) -> Array:
         roles = np.full(len(self.grid.agents), placement.OTHER, np.int8)
         for slot, agent in enumerate(self.grid.agents):
             roles[slot] = self._role(agent.encoding)
@@ -210,7 +208,6 @@ class MazePlacementState(TargetBarriersFreePlacementState):
 
     Args:
         strict_maze: as of `interplay.gridworld.maze.generate_maze`: False draws mazes with some more passages.
-        **kwargs: of `TargetBarriersFreePlacementState`.
     """
 
     maze = True
@@ -218,11 +215,11 @@ class MazePlacementState(TargetBarriersFreePlacementState):
     def __init__(self, strict_maze: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.strict_maze = strict_maze
-        self._ground: np.ndarray | None = None  # (R, C) int8: the maze of this simulation's episode
+        self._ground: Array | None = None  # (R, C) int8: the maze of this simulation's episode
 
-    strict_maze = Checked(flag, "Whether walls are opened only where the release opens them.")
+    strict_maze = Checked(flag, "Whether walls are opened only as by the release.")
 
-    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+    def _place(self, board: Board, which: Array, scratch: placement.Scratch) -> None:
         super()._place(board, which, scratch)
         if board is self.grid.board:
             self._ground = scratch.ground
@@ -236,32 +233,30 @@ class MazePlacementState(TargetBarriersFreePlacementState):
 class HealthState(BoardState):
     """Health at the beginning: initial, or drawn from (0, 1)."""
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         bodies.fill_health(board.agents, board.stream, which, self.supported_slots())
 
 
 class AmmoState(BoardState):
     """Ammo at the beginning."""
 
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, AmmoAgent)
+    needs = AmmoAgent
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         bodies.fill_ammo(board.agents, which, self.supported_slots())
 
 
 class OrientationState(BoardState):
     """Orientation at the beginning: initial, or any of the four."""
 
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, OrientationAgent)
+    needs = OrientationAgent
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         bodies.turn(board.agents, board.stream, which, self.supported_slots())
 
 
 def _raise(trouble: int, agent: GridWorldAgent) -> None:
-    """Says who could not be placed, and why."""
+    """Raises an error for an agent that could not be placed."""
     place = (
         ""
         if agent.initial_position is None
@@ -273,7 +268,7 @@ def _raise(trouble: int, agent: GridWorldAgent) -> None:
         )
     if trouble == placement.OUTSIDE:
         raise Refused(f"agent {agent.id}: initial_position {place} is outside the grid; move it in")
-    whose = "the target's" if trouble == placement.ON_TARGET else "taken"
+    holder = "the target's" if trouble == placement.ON_TARGET else "taken"
     raise Refused(
-        f"agent {agent.id}: initial_position {place} is {whose}, and they may not overlap; move one or allow it"
+        f"agent {agent.id}: initial_position {place} is {holder}, and they may not overlap; move one or allow it"
     )

@@ -1,4 +1,4 @@
-"""A declared simulation in many copies: one `World`, stepped by the kernels alone."""
+"""A declared simulation in many copies: one `World`, stepped by kernels alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.core.spaces import action_choices
 from interplay.core.world import ArrayWorld, Outputs, TimeStep
 from interplay.gridworld import global_state
 from interplay.gridworld.batch import Batch
-from interplay.gridworld.board import AGENT, CELL, repeated
+from interplay.gridworld.board import AGENT, CELL, Array, repeated
 from interplay.gridworld.draw import draw_board, visible_board
 from interplay.gridworld.keys import clicked, controls_for
 from interplay.gridworld.ranges import BOARD_LAWS, REPORT_LAWS, board_ranges, report_ranges
@@ -49,7 +49,7 @@ _OWN = (
 
 
 def reason_against(sim: Any, manager: Any) -> str:
-    """Why copies of a simulation cannot be stepped by the kernels alone; empty if they can."""
+    """The reason why kernels alone cannot step copies of a simulation; empty if they can."""
     from interplay.gridworld.smart import SmartGridWorldSimulation
 
     own = [name for name in _OWN if getattr(type(sim), name) is not getattr(SmartGridWorldSimulation, name)]
@@ -66,17 +66,14 @@ def reason_against(sim: Any, manager: Any) -> str:
 class GridWorld(ArrayWorld):
     """W copies of a declared simulation under an all-step or a turn-based manager.
 
-    Step by step the same as `interplay.sim.adapt.SimulationWorld` makes of the manager, bit for bit, and far faster.
+    Equal to `interplay.sim.adapt.SimulationWorld` of the manager, bit for bit, and far faster.
 
-    Metrics: ``episode_length`` (W,) steps, ``episode_return`` (W, A), and ``alive`` (W, A): 1 while the agent is active;
-    and what the simulation measures (`SmartGridWorldSimulation.measure`).
+    Metrics: ``episode_length`` (W,) steps, ``episode_return`` (W, A), ``alive`` (W, A), 1 while the agent is active, and those of
+    `SmartGridWorldSimulation.measure`.
 
     Args:
-        sim: the simulation; it stays as it is.
-        manager: who acts when, and the time limit.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds that are stepped at the same time; they change no bit.
+        sim: the simulation; it is not changed.
+        manager: sets the acting order and the time limit.
     """
 
     def __init__(
@@ -94,7 +91,7 @@ class GridWorld(ArrayWorld):
         self._layouts = layout.kinds
         self._sim = copy.deepcopy(sim)
         grid = self._sim.grid
-        grid.join(self._sim.agents.values())  # also those who were added after it was built
+        grid.join(self._sim.agents.values())  # also agents that were added after it was built
         self._batch = Batch(self._sim.parts, grid, repeated(grid.board, num_worlds))
         self.state_space = global_state.space_of(self._batch.board)
         self._board_ranges = board_ranges(self._batch.board, fixed=not self._sim.parts.foreign)
@@ -107,10 +104,10 @@ class GridWorld(ArrayWorld):
 
     def _make_buffers(self, worlds: int, learners: int, agents: int) -> None:
         self._stream = seeding.new_stream(worlds)
-        self._told = records((worlds, learners), report.LEARNER)
+        self._reports = records((worlds, learners), report.LEARNER)
         self._room = records(worlds, report.ROOM)
         self.outputs = Outputs._make(
-            [*(self._told[name] for name in Outputs._fields[:-1]), self._room["over"]]
+            [*(self._reports[name] for name in Outputs._fields[:-1]), self._room["over"]]
         )
         self._queried = np.zeros((worlds, agents), bool)
         self._returns = np.zeros((worlds, learners))
@@ -122,7 +119,7 @@ class GridWorld(ArrayWorld):
             for leaf in kind.observation
         }
         self._slots = {kind.kind.name: self._learners[list(kind.kind.slots)] for kind in self._layouts}
-        self._encoders = self._who_encodes()
+        self._encoders = self._group_encoders()
         self.action_names, self._controls = self._name_choices()
         self._viewers = [observer.supported_slots() for observer in self._sim.observers]
         observation = {
@@ -147,7 +144,7 @@ class GridWorld(ArrayWorld):
         self._views = TimeStep(only, *self.outputs, whole if self._legal else None)
 
     @property
-    def metrics(self) -> Mapping[str, np.ndarray]:
+    def metrics(self) -> Mapping[str, Array]:
         return {
             "episode_length": self._room["length"],
             "episode_return": self._returns,
@@ -155,16 +152,16 @@ class GridWorld(ArrayWorld):
             **self._sim.measure(self._batch.board),
         }
 
-    def global_state(self) -> np.ndarray:
-        """Where every agent stands and how it is, six numbers each (`global_state`)."""
+    def global_state(self) -> Array:
+        """Place and condition of every agent, six numbers each (`global_state`)."""
         return global_state.global_state(self._batch.board)
 
     def controls(self, slot: int) -> Controls | None:
-        """Arrows for who moves, Space for who attacks; what the actors say does nothing is done without a key."""
+        """Arrows for moving agents, Space for attackers; without a key the idle choice of the actors."""
         return self._controls[slot]
 
     def visible(self, world: int, slot: int) -> Visible | None:
-        """Cells that the observers show, with all who stand in them, and the agent itself; None where an observer cannot say."""
+        """Cells that the observers show, with their occupants, and the agent itself; None if an observer cannot tell."""
         kind = next(kind for kind in self._layouts if slot in kind.kind.slots)
         column, own = kind.kind.slots.index(slot), int(self._learners[slot])
         agent, board = self._sim.agents[self.agents[slot]], self._batch.board
@@ -185,37 +182,37 @@ class GridWorld(ArrayWorld):
         return visible_board(board, self._sim.grid.agents, world, own, seen)
 
     def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
-        """A neighbouring cell is walked to; one in which somebody stands is attacked, where there is an attack."""
+        """A click on a neighbouring cell moves there, or attacks if it is occupied and the agent can."""
         names = self.by_kind(self.action_names).get(next(k.name for k in self.kinds if slot in k.slots))
         board, own = self._batch.board.agents[world], self._learners[slot]
         row, col = np.floor(y), np.floor(x)
         others = (board["row"] == row) & (board["col"] == col) & board["active"] & board["placed"]
         others[own] = False
         seen = None if not others.any() else self.visible(world, slot)
-        if seen is not None:  # what a click means tells who plays whether somebody stands there
+        if seen is not None:  # only visible cells count: otherwise a click would reveal hidden agents
             others &= seen["ground"][int(row), int(col)]
         return clicked(names or {}, col - board["col"][own], row - board["row"][own], bool(others.any()))
 
     def _name_choices(self) -> tuple[dict[str, Any] | None, list[Controls | None]]:
-        """What the actors call the choices, by kind where there are several, and how each slot is played."""
+        """Names of the choices, by kind if there are several, and the controls of each slot."""
         names: dict[str, Any] = {}
         controls: list[Controls | None] = [None] * len(self.agents)
         for kind in self._layouts:
-            told = [
+            answers = [
                 self._names_by_actor(kind, key) for key in dict.fromkeys(leaf.path[0] for leaf in kind.action)
             ]
-            heads = {head: choices for part in told for head, choices in (part or ({}, {}))[0].items()}
-            if any(part is None for part in told):
+            heads = {head: choices for part in answers for head, choices in (part or ({}, {}))[0].items()}
+            if any(part is None for part in answers):
                 continue
             names[kind.kind.name] = heads
-            idle = {head: choice for part in told for head, choice in (part or ({}, {}))[1].items()}
+            idle = {head: choice for part in answers for head, choice in (part or ({}, {}))[1].items()}
             for slot in kind.kind.slots:
                 controls[slot] = controls_for(heads, idle)
         only = len(self._layouts) == 1
         return (next(iter(names.values()), None) if only else names or None), controls
 
     def _names_by_actor(self, kind: Any, key: Any) -> tuple[dict[str, Any], dict[str, str]] | None:
-        """What one channel's actor calls its choices, and what does nothing."""
+        """Names of one channel's choices by its actor, and the idle ones."""
         members = [self._sim.agents[self.agents[slot]] for slot in kind.kind.slots]
         agent = members[0]
         actor = next((one for one in self._sim.actors if one.key == key and one.supports(agent)), None)
@@ -223,7 +220,7 @@ class GridWorld(ArrayWorld):
         if actor is None or names is None or any(actor.choice_names(one) != names for one in members):
             return None
         parts = [leaf.path[1] for leaf in kind.action if leaf.path[0] == key and len(leaf.path) > 1]
-        # Actors name a Dict's parts in their own order, the world has them as its space does.
+        # Actors name a Dict's parts in their own order, the world in that of its space.
         order = [sorted(parts).index(part) for part in parts] or range(len(names))
         heads = list(names)
         return {heads[place]: names[heads[place]] for place in order}, actor.idle_choices(agent)
@@ -237,18 +234,18 @@ class GridWorld(ArrayWorld):
     def _look_anew(self) -> None:
         self._queried[:] = False
         self._queried[:, self._learners] = self.outputs.acting
-        for kind in self._layouts:  # what is legal follows from the board, whatever the snapshot says
+        for kind in self._layouts:  # legality follows from the board, whatever the snapshot holds
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, 0, self.num_worlds, None)
 
-    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
+    def _begin(self, which: Array, seeds: Array | None) -> None:
         seeding.begin_episode(self._stream, which, seeds)
         stream = self._batch.board.stream
         stream[which, 0] = environment_seeds(self._stream)[which].astype(np.uint64)
         stream[which, 1:] = 0
         self._batch.begin(which)
         self._queried[:] = False
-        report.first_report(which, self._learners, self._told, self._room, self._queried, self._in_turns)
+        report.first_report(which, self._learners, self._reports, self._room, self._queried, self._in_turns)
         self._returns[which] = 0.0
         self._look(0, self.num_worlds, which)
 
@@ -262,39 +259,29 @@ class GridWorld(ArrayWorld):
         self._chunks.run(self._step_worlds)
 
     def _step_worlds(self, _thread: int, lo: int, hi: int) -> None:
-        """One step of the worlds lo..hi-1, as the manager takes it."""
+        """One step of the worlds lo..hi-1, in the manager's order."""
         batch = self._batch
         order, count = batch.turn
-        report.list_acting(self._learners, self._told, self._room, order, count, lo, hi)
+        report.list_acting(self._learners, self._reports, self._room, order, count, lo, hi)
         if self._shuffled:
             shuffle_orders(batch.board.stream, order, count, lo, hi)
         stream = batch.board.stream
         drawn = stream[lo:hi, 2].copy()
         batch.act(lo, hi)
-        # A new moment, as `GridWorldSimulation` has it: who is shown of a cell's occupants depends on the stream's place.
+        # A new moment, as in `GridWorldSimulation`: the shown occupant of a cell depends on the stream's position.
         stream[lo:hi, 2] += (stream[lo:hi, 2] == drawn) & (count[lo:hi] > 0)
         batch.evaluate_dones(lo, hi)
-        report.report(
-            batch.board.agents,
-            batch.done,
-            batch.ended,
-            self._learners,
-            self._told,
-            self._room,
-            self._queried,
-            self._limit,
-            self._in_turns,
-            lo,
-            hi,
-        )
+        ends, written = (batch.done, batch.ended), (self._reports, self._room, self._queried)
+        rules = self._limit, self._in_turns
+        report.report(batch.board.agents, *ends, self._learners, *written, *rules, lo, hi)
         self._returns[lo:hi] += self.outputs.reward[lo:hi]
         self._look(lo, hi)
 
     def _refuse_illegal(self, action: Any) -> None:
-        """Illegal choices of those who act, as the simulation refuses them.
+        """Refuses illegal choices of acting agents, as the simulation does.
 
         Raises:
-            UserError: naming the agent; nothing has happened then.
+            UserError: naming the agent; nothing has changed then.
         """
         given = self.by_kind(action)
         for kind in self._layouts:
@@ -316,7 +303,7 @@ class GridWorld(ArrayWorld):
                         )
 
     def _forget(self) -> None:
-        """Also: those who left a world that goes on see nothing any more."""
+        """Clears outputs and the views of agents that left an unfinished world."""
         left = (self.outputs.terminated | self.outputs.truncated) & ~self.outputs.over[:, None]
         if left.any():
             for kind in self._layouts:
@@ -325,14 +312,12 @@ class GridWorld(ArrayWorld):
                     self._seen[kind.key("observation", leaf)][gone] = 0
         super()._forget()
 
-    def _look(self, lo: int, hi: int, which: np.ndarray | None = None) -> None:
-        """What those who are queried see, and the masks, in the worlds lo..hi-1; with `which`, (W,) bool, in those of them alone."""
+    def _look(self, lo: int, hi: int, which: Array | None = None) -> None:
+        """Writes views and masks of queried agents in the worlds lo..hi-1, or only in those in `which`, (W,) bool."""
         for kind in self._layouts:
             slots = self._slots[kind.kind.name]
-            board, leaves = (
-                self._batch.board,
-                {leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation},
-            )
+            board = self._batch.board
+            leaves = {leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation}
             for observer, users in zip(self._sim.observers, self._viewers, strict=True):
                 mine = users[slots]
                 if not mine.any():
@@ -349,8 +334,8 @@ class GridWorld(ArrayWorld):
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, lo, hi, which)
 
-    def _find_legal(self, kind: Any, leaf: Any, lo: int, hi: int, which: np.ndarray | None) -> None:
-        """The mask of one part of the action: what its actor says of the board, spread over the choices of those who act."""
+    def _find_legal(self, kind: Any, leaf: Any, lo: int, hi: int, which: Array | None) -> None:
+        """Writes the mask of one part of the action: the actor's entries, expanded to the choices of acting agents."""
         legal = self._legal[kind.key("mask", leaf)]
         columns = np.array(kind.kind.slots)
         for place, name, agent, members in self._encoders:
@@ -363,14 +348,14 @@ class GridWorld(ArrayWorld):
             acting = self.outputs.acting[lo:hi, columns[members]]
             entries = actor.choice_entries(agent, leaf.path[1:])
             shown = found[lo:hi][:, :, entries] | ~acting[:, :, None]
-            if which is not None:  # the others were not queried, and go on with the masks that they have
+            if which is not None:  # the others were not queried, and keep their masks
                 shown = np.where(which[lo:hi, None, None], shown, legal[lo:hi, members])
             legal[lo:hi, members] = shown
 
-    def _who_encodes(self) -> list[tuple[int, str, Any, Any]]:
-        """For each actor and kind those whose actions mean the same: actor, kind, one of them, their places in the kind.
+    def _group_encoders(self) -> list[tuple[int, str, Any, Any]]:
+        """For each actor and kind, groups of agents whose actions mean the same: actor, kind, one of them, their places in the kind.
 
-        Agents of a kind have equal spaces; what their numbers mean is the actors' business.
+        Agents of a kind have equal spaces; the meaning of their numbers depends on the actors.
         """
         groups: dict[tuple[int, str, str], list[int]] = {}
         for kind in self._layouts:
@@ -390,7 +375,7 @@ class GridWorld(ArrayWorld):
     def _read(self) -> TimeStep:
         return self._views
 
-    def _arrays(self) -> dict[str, np.ndarray]:
+    def _arrays(self) -> dict[str, Array]:
         board = self._batch.board
         agents = {f"agents.{name}": board.agents[name] for name in AGENT.names or ()}
         cells = {f"cells.{name}": board.cells[name] for name in CELL.names or ()}
@@ -400,7 +385,7 @@ class GridWorld(ArrayWorld):
             "line": self._room["line"],
             "episode_length": self._room["length"],
             "episode_return": self._returns,
-            "finished": self._told["finished"],
+            "finished": self._reports["finished"],
             **self.outputs._asdict(),
         }
         theirs = {
@@ -440,7 +425,7 @@ def _part(value: Any, members: Any) -> Any:
 
 
 def _put(whole: Any, members: Any, part: Any, lo: int, hi: int) -> None:
-    """Writes what some members of a kind see."""
+    """Writes the views of some members of a kind."""
     if isinstance(whole, Mapping):
         for key in whole:
             _put(whole[key], members, part[key], lo, hi)
@@ -449,7 +434,7 @@ def _put(whole: Any, members: Any, part: Any, lo: int, hi: int) -> None:
 
 
 def _channel(choices: Mapping[str, Any], key: str) -> Any:
-    """An actor's part of a kind's actions; what is nested there has names with dots."""
+    """An actor's part of a kind's actions; nested parts have names with dots."""
     if key in choices:
         return choices[key]
     start = f"{key}."

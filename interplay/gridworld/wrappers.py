@@ -1,4 +1,4 @@
-"""Component wrappers: a component between others and the one it changes (manual 3.2.17 and 3.2.18; specification K1)."""
+"""Component wrappers: they change the channels of a component (manual 3.2.17 and 3.2.18; specification K1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from interplay.core.controls import joined
 from interplay.gridworld.actors.actor import ActorBaseComponent, BoardActor, Outcome, Turn
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.observers import ObserverBaseComponent
@@ -42,23 +42,11 @@ class ComponentWrapper(GridWorldBaseComponent):
 
     @property
     def agents(self) -> dict[str, Any]:
-        """Of the wrapped component."""
-        agents: dict[str, Any] = self._component.agents
-        return agents
+        return self._component.agents
 
     @property
     def grid(self) -> Grid:
-        """Of the wrapped component."""
-        grid: Grid = self._component.grid
-        return grid
-
-    @property
-    def rows(self) -> int:
-        return self.grid.rows
-
-    @property
-    def cols(self) -> int:
-        return self.grid.cols
+        return self._component.grid
 
     def _supported_agent(self, agent: Any) -> bool:
         return bool(self._component._supported_agent(agent))
@@ -69,9 +57,8 @@ class ComponentWrapper(GridWorldBaseComponent):
     def supported(self) -> list[Any]:
         return list(self._component.supported())
 
-    def supported_slots(self) -> np.ndarray:
-        slots: np.ndarray = self._component.supported_slots()
-        return slots
+    def supported_slots(self) -> Array:
+        return self._component.supported_slots()
 
     @abstractmethod
     def check_space(self, space: Any) -> bool:
@@ -83,24 +70,18 @@ class ComponentWrapper(GridWorldBaseComponent):
 
     @abstractmethod
     def wrap_point(self, space: Any, point: Any) -> Any:
-        """A point that comes in, as one of `space`, the original space."""
+        """An incoming point as one of `space`, the original space."""
 
     @abstractmethod
     def unwrap_point(self, space: Any, point: Any) -> Any:
-        """A point of `space`, the original space, as it looks from outside."""
+        """A point of `space`, the original space, as seen from outside."""
 
 
 class ActorWrapper(ComponentWrapper, ActorBaseComponent):
-    """Wraps an actor: its channel of the agents' action spaces changes, and actions are decoded on their way in.
-
-    Args:
-        component: an actor.
+    """Wraps an actor: changes its channel of the agents' action spaces and decodes incoming actions.
 
     Attributes:
         from_space: id -> the original space of the channel.
-
-    Raises:
-        AssertionError: for anything but an actor, or a channel that cannot be wrapped.
     """
 
     def __init__(self, component: Any) -> None:
@@ -108,7 +89,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         require(isinstance(component, ActorBaseComponent), f"{name}: {component!r} is no actor; give one")
         super().__init__(component)
         self.from_space: dict[str, spaces.Space] = {}
-        self._tables: dict[str, np.ndarray] = {}
+        self._tables: dict[str, Array] = {}
         self._nothing: dict[str, Any] = {}  # id -> the number that does nothing; None: there is none
         for agent in self.supported():
             space = agent.action_space[self.key]
@@ -124,12 +105,10 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
 
     @property
     def key(self) -> str:
-        """That of the wrapped actor."""
-        key: str = self._component.key
-        return key
+        return self._component.key
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
-        """Decodes the channel and hands the action on."""
+        """Decodes the channel and passes the action on."""
         if self.supports(agent):
             point = self._decoded(agent, action_dict[self.key])
             action_dict = {**action_dict, self.key: point}
@@ -139,7 +118,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         return self._component.as_result(answer)
 
     def action_mask(self, agent: Any) -> Any:
-        """Which numbers would work now; None where each of them is no single question to the board."""
+        """Numbers that would work now; None if one of them is no single entry of the board."""
         if not self.batched:
             return None
         entries = self.choice_entries(agent)
@@ -152,27 +131,22 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         return inner.original(agent, point) if isinstance(inner, ActorWrapper) else point
 
     def idle_choices(self, agent: Any) -> dict[str, str]:
-        """As of the wrapped actor, in the names that there are now."""
+        """As of the wrapped actor, with the present names."""
         names, idle = self.choice_names(agent) or {}, self._component.idle_choices(agent)
         if not names or not idle or self._nothing.get(agent.id) is None:
             return {}
         return {head: choices[int(self._nothing[agent.id])] for head, choices in names.items()}
 
     def entries(self, agent: Any) -> int:
-        """As the wrapped actor."""
         return int(self._component.entries(agent))
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
-        """As the wrapped actor."""
-        entry: int | None = self._component.entry_of(agent, point)
-        return entry
+        return self._component.entry_of(agent, point)
 
     def find_legal(self, *where: Any) -> None:
-        """As the wrapped actor."""
         self._component.find_legal(*where)
 
-    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
-        """As of every actor for boards."""
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> Array | None:
         return BoardActor.choice_entries(self, agent) if self.batched else None  # type: ignore[arg-type]
 
     def _decoded(self, agent: Any, point: Any) -> Any:
@@ -185,12 +159,11 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
 
     @property
     def width(self) -> int:
-        """Codes of an action."""
         return int(self._component.width)
 
     @property
     def batched(self) -> bool:
-        """Whether the actor below all wrappers acts for batches, and every channel has a table of its codes."""
+        """Whether the innermost actor works on batches, and every channel has a table of its codes."""
         return isinstance(self.unwrapped, BoardActor) and all(
             isinstance(agent.action_space[self.key], spaces.Discrete)
             and agent.action_space[self.key].n <= _LARGEST_TABLE
@@ -198,10 +171,10 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         )
 
     def meaning(self, agent: Any) -> str:
-        """The original space, as a wrapped one can stand for several."""
+        """The original space, as different ones may have equal wrapped spaces."""
         return f"{self.from_space[agent.id]} {self._component.meaning(agent)}"
 
-    def _table(self, agent: Any) -> np.ndarray:
+    def _table(self, agent: Any) -> Array:
         """The codes of each number, (n, width)."""
         table = self._tables.get(agent.id)
         if table is None:
@@ -213,14 +186,14 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
             self._tables[agent.id] = table
         return table
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         """Writes numbers as codes, (..., width)."""
         table = self._table(agent)
         if np.ndim(value) == 0 and not 0 <= value < len(table):
             self._decoded(agent, value)
         codes[...] = table[value]
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         """Writes one number for each agent as codes, (A, width)."""
         for agent, value, slot in zip(agents, values, slots, strict=True):
             self.encode(agent, value, codes[slot])
@@ -230,35 +203,19 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         raise AssertionError  # for the type checker
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        """As the wrapped actor."""
         self._component.run(board, overlap, turn, codes, outcome, lo, hi)
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        """As the wrapped actor."""
-        outcome: Outcome = self._component.outcome(num_worlds, num_agents)
-        return outcome
+        return self._component.outcome(num_worlds, num_agents)
 
-    def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As the wrapped actor."""
-        limits: tuple[np.ndarray, np.ndarray, np.ndarray] = self._component.limits()
-        return limits
+    def limits(self) -> tuple[Array, Array, Array]:
+        return self._component.limits()
 
 
 class RavelActionWrapper(ActorWrapper):
-    """Turns a channel of bounded integers into one Discrete number.
-
-    Args:
-        component: an actor.
-    """
+    """Turns a channel of bounded integers into one Discrete number."""
 
     def check_space(self, space: Any) -> bool:
         return ravelling.check_space(space)
@@ -273,7 +230,7 @@ class RavelActionWrapper(ActorWrapper):
         return ravelling.ravel(space, point)
 
     def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]] | None:
-        """Those of the wrapped actor, one after another, without what does nothing; None where these would be too many to read."""
+        """Those of the wrapped actor, concatenated, without idle ones; None if there would be too many to read."""
         parts = self._component.choice_names(agent)
         if parts is None or prod(map(len, parts.values())) > _MOST_NAMED:
             return None
@@ -336,16 +293,10 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
 
 
 class ObserverWrapper(ComponentWrapper, ObserverBaseComponent):
-    """Wraps an observer: its channel of the agents' observation spaces changes, and observations are encoded on their way out.
-
-    Args:
-        component: an observer.
+    """Wraps an observer: changes its channel of the agents' observation spaces and encodes its observations.
 
     Attributes:
         from_space: id -> the original space of the channel.
-
-    Raises:
-        AssertionError: for anything but an observer, or a channel that cannot be wrapped.
     """
 
     def __init__(self, component: Any) -> None:
@@ -371,12 +322,10 @@ class ObserverWrapper(ComponentWrapper, ObserverBaseComponent):
 
     @property
     def key(self) -> str:
-        """That of the wrapped observer."""
-        key: str = self._component.key
-        return key
+        return self._component.key
 
     def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
-        """What the wrapped observer sees, encoded."""
+        """The wrapped observer's observation, encoded."""
         seen = self._component.get_obs(agent, **kwargs)
         space = self.from_space.get(agent.id)
         return seen if space is None else {key: self.wrap_point(space, point) for key, point in seen.items()}

@@ -1,8 +1,8 @@
 """Wide-kernel simplex noise and its ridge fractal, a pure function of (key, x, y).
 
-A triangular lattice of edge sqrt(2) carries a gradient at each point; a point's kernel reaches sqrt(2) far, so six
-lattice points matter at any place. Compared with ordinary simplex noise the features are rounder and larger, as with
-OpenSimplex. Everything is IEEE double in a fixed order, without fused multiply-add: the same bits on any machine.
+A triangular lattice of edge sqrt(2) carries a gradient at each point. A kernel reaches sqrt(2) far, so six lattice points contribute at
+any place. Compared with ordinary simplex noise the features are rounder and larger, as with OpenSimplex. Everything is IEEE double in a
+fixed order, without fused multiply-add: the same bits on any machine.
 
 There are no branches and no tables, so that LLVM computes several places at once (eight with AVX-512).
 """
@@ -26,7 +26,7 @@ def mix(z):
 
 @phase
 def _pull(key, i, j, a, b, dx, dy):
-    """What the lattice point (i + a, j + b) adds at a place (dx, dy) from it; a and b are whole numbers."""
+    """The contribution of lattice point (i + a, j + b) at a place (dx, dy) from it; a and b are integers."""
     column, row = i + np.int64(a), j + np.int64(b)
     place = (np.uint64(column & 0xFFFFFFFF) << _32) | np.uint64(row & 0xFFFFFFFF)
     h = mix64(key ^ place) >> _61

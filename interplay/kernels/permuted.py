@@ -1,6 +1,6 @@
-"""Statistics of tables of counts under permutations of who said what, and rank sums under permutations of labels.
+"""Statistics of tables of counts under permutations of utterances, and rank sums under permutations of labels.
 
-Permutation number 0 is the order that was recorded; the others are drawn by Fisher and Yates' method, a pure function of
+Permutation number 0 is the recorded order; the others are drawn by Fisher and Yates' method, a pure function of
 (seed, number of the permutation).
 """
 
@@ -33,25 +33,24 @@ def permuted_statistics(
     sums,
     out,
 ):
-    """Counts words against what their speakers are counted with, and summarises the tables, for several permutations.
+    """Counts words against attributes of their speakers, and summarises the tables, for several permutations.
 
-    Rows are utterances, those of one board next to each other; a permutation gives every speaker of a board the utterance of
+    Rows are utterances, those of one board adjacent; a permutation gives every speaker of a board the utterance of
     another speaker of that board.
 
     Args:
         start: (B + 1,) int64, first row of each board.
         group: (B,) int64, which of the G tables the board is counted in.
-        code: (U, C) int32, what was said: C readings of it, each below K; -1 is not counted.
-        sizes: (C,) int64, different things that each reading can be.
-        thing: (U,) int32, the one thing below Y that the speaker is counted with, or -1; (0,) counts `weight`.
-        weight: (U, Y) int32, how often the speaker is counted with each thing; with `thing` only its shape is read.
-        named: (U,) int32, row of whom the speaker named, or -1; (0,) counts `weight`. Otherwise a speaker is counted with
-            0 (the named said the same word) or 1 (another one), and Y = 2.
+        code: (U, C) int32, the utterance: C readings of it, each below K; -1 is not counted.
+        sizes: (C,) int64, distinct values of each reading.
+        thing: (U,) int32, the speaker's attribute below Y, or -1; (0,) counts `weight`.
+        weight: (U, Y) int32, how often the speaker is counted with each attribute; with `thing` only its shape is read.
+        named: (U,) int32, row of the agent that the speaker named, or -1; (0,) counts `weight`. Otherwise a speaker is counted with
+            0 (the named agent used the same word) or 1 (another one), and Y = 2.
         word: (U,) int32, number of the whole word, for `named`.
         pools: (Q, G) bool, which tables are added up for each of the Q results.
-        n_log_n: (N + 1,) float64, x log2 x of every count that can come up.
-        seed: uint64.
-        first_number: of the first permutation; 0 is what was recorded.
+        n_log_n: (N + 1,) float64, x log2 x of every count up to N.
+        first_number: of the first permutation; 0 is the recorded order.
         order: (most speakers of a board,) int64, scratch.
         table: (G, C, K, Y) int32, scratch.
         sums: (K + 1, Y + 1) int64, scratch.
@@ -86,16 +85,16 @@ def permuted_statistics(
                     y = np.int64(thing[row])
                 else:
                     for c in range(columns):
-                        said = code[source, c]
-                        if said >= 0:
+                        word_code = code[source, c]
+                        if word_code >= 0:
                             for k in range(kinds):
-                                table[own, c, said, k] += weight[row, k]
+                                table[own, c, word_code, k] += weight[row, k]
                     continue
                 if y >= 0:
                     for c in range(columns):
-                        said = code[source, c]
-                        if said >= 0:
-                            table[own, c, said, y] += 1
+                        word_code = code[source, c]
+                        if word_code >= 0:
+                            table[own, c, word_code, y] += 1
         for q in range(pools.shape[0]):
             for c in range(columns):
                 _add_up(table, pools, q, c, sizes[c], sums)
@@ -123,7 +122,7 @@ def _add_up(table, pools, q, c, words, sums):
 
 @phase
 def _summarise(sums, words, n_log_n, out, p, q, c):
-    """The statistics of one table; all are 0 where nothing was counted."""
+    """The statistics of one table; all are 0 for an empty table."""
     kinds = sums.shape[1] - 1
     total = sums[words, kinds]
     for s in range(5):
@@ -150,7 +149,7 @@ def _summarise(sums, words, n_log_n, out, p, q, c):
 
 @phase
 def _context(sums, words):
-    """Context independence: the mean over things y of p(w|y) p(y|w), w being the word with the largest p(y|w)."""
+    """Context independence: the mean over attributes y of p(w|y) p(y|w), w being the word with the largest p(y|w)."""
     kinds = sums.shape[1] - 1
     found, met = 0.0, 0
     for y in range(kinds):
@@ -166,16 +165,15 @@ def _context(sums, words):
 
 @kernel
 def permuted_rank_sums(rank, living, marked, seed, first_number, order, out):
-    """Sums of the ranks of marked seats, when the marks are dealt anew among the living seats of each game.
+    """Sums of the ranks of marked seats, with the marks permuted among the living seats of each game.
 
-    One order of the seats is drawn per game and permutation and serves all its days, so that what a seat says on
-    several days stays together.
+    One order of the seats is drawn per game and permutation and serves all its days, so that a seat's utterances on several days stay
+    together.
 
     Args:
         rank: (G, D, n) float64.
         living: (G, D, n) bool.
-        marked: (G, D) int64, marks to deal.
-        seed: uint64.
+        marked: (G, D) int64, number of marks.
         first_number: of the first permutation, from 1.
         order: (n,) int64, scratch.
         out: (P, D) float64.

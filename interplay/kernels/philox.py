@@ -63,31 +63,31 @@ def normal(seed, episode, draw):
 
 
 def draw_uniform(stream, which, count):
-    """The next `count` draws of each named world, bit for bit what `uniform` gives one by one.
+    """The next `count` draws of each marked world, bit for bit as `uniform` gives them one by one.
 
     Args:
-        stream: (W, 3) uint64, moved on by `count` where `which` is true.
+        stream: (W, 3) uint64, advanced by `count` where `which` is true.
         which: (W,) bool.
         count: draws of each world.
 
     Returns:
-        (number of named worlds, count) float64 in [0, 1).
+        (number of marked worlds, count) float64 in [0, 1).
     """
     return (_next_bits(stream, which, count) >> _ELEVEN).astype(np.float64) * (1.0 / 9007199254740992.0)
 
 
 def draw_integers(stream, which, count, bound):
-    """As `draw_uniform`, integers in 0 .. bound - 1 as `integer_below` gives them: int64."""
+    """As `draw_uniform`, int64 in 0 .. bound - 1, as `integer_below` gives them."""
     return (((_next_bits(stream, which, count) & _MASK) * np.uint64(bound)) >> _THIRTY_TWO).astype(np.int64)
 
 
 def _next_bits(stream, which, count):
-    """(number of named worlds, count) uint64; the streams move on."""
+    """(number of marked worlds, count) uint64; advances the streams."""
     rows = stream[which]
     draws = rows[:, DRAWS, None] + np.arange(count, dtype=np.uint64)
     stream[which, DRAWS] += np.uint64(count)
     return _bits_of_arrays(rows[:, SEED, None], rows[:, EPISODE, None], draws)
 
 
-# The function behind the kernel works on arrays, too: one text, two ways to run it.
+# The function behind the kernel also works on arrays.
 _bits_of_arrays = getattr(random_bits, "py_func", random_bits)

@@ -5,7 +5,7 @@ from interplay.core.jit import kernel
 
 @kernel
 def select(values, low, high, rank):
-    """The value that would stand at `rank` were values[low:high] sorted ascending; low <= rank < high.
+    """The value at `rank` if values[low:high] were sorted ascending; low <= rank < high.
 
     Rearranges values[low:high]: afterwards nothing before `rank` is above it, nothing behind it below. No NaN.
     """

@@ -25,7 +25,7 @@ _32, _11 = np.uint64(32), np.uint64(11)
 
 
 def wrapping(function: F) -> F:
-    """A phase whose integers wrap on purpose; in plain Python NumPy would warn of it."""
+    """Silences NumPy's overflow warnings for a phase whose integers wrap on purpose."""
     compiled = phase(function)
     return np.errstate(over="ignore")(function) if compiled is function else compiled
 
@@ -40,7 +40,7 @@ def mix64(z):
 
 @wrapping
 def episode_start(seed, episode):
-    """Where an episode's counter starts."""
+    """Start of an episode's counter."""
     return mix64(seed + (episode + _ONE) * PHI)
 
 

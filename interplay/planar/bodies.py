@@ -1,10 +1,10 @@
 """The bodies of a planar world: one table of records per batch, solid bodies first.
 
-Rows are fixed for a world's whole life: row i means the same body from reset to reset; `present` says whether it
-stands in the room now. Solid bodies (agents, boxes) take the rows 0 .. num_solid - 1, dynamic ones before static
-ones; sensors (items: no contacts, they never move) take the rest. Walls are four half-planes, not bodies.
+Rows are fixed for a world's whole life: row i is the same body from reset to reset, and `present` marks bodies in the room. Solid bodies
+(agents, boxes) take the rows 0 .. num_solid - 1, dynamic ones before static ones. Sensors (items: no contacts, they never move) take the
+rest. Walls are four half-planes, not bodies.
 
-Kernels are handed the table, ``bodies[w, i].x``; the host reads it through `Bodies`, whose arrays are views.
+Kernels get the table, ``bodies[w, i].x``; the host reads it through `Bodies`, whose arrays are views.
 
 Units: metres, kilograms, seconds, radians; angles counter-clockwise, 0 = facing +x.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from interplay.core.jit import records
 
-# What physics and sight know of a body. A world appends fields of its own: `body_record`.
+# Fields of a body for physics and sight. A world appends its own: `body_record`.
 _FIELDS = (
     ("x", np.float64),  # m, centre of mass
     ("y", np.float64),
@@ -34,15 +34,15 @@ _FIELDS = (
     ("radius", np.float64),  # m, of a circle; 0 for a box
     ("inverse_mass", np.float64),  # 1/kg, 0 = static
     ("inverse_inertia", np.float64),  # 1/(kg m^2), 0 = static
-    ("present", np.bool_),  # stands in the room now
+    ("present", np.bool_),  # is in the room
 )
 _PAIRS = {"position": "x", "turn": "cosine", "velocity": "vx", "half": "half_x"}
 
 
 class Bodies(NamedTuple):
-    """A table as the host reads and writes it. Axes: W worlds, N bodies; float64 unless said otherwise."""
+    """A table as arrays. Axes: W worlds, N bodies; float64 unless noted."""
 
-    present: np.ndarray  # (W, N) bool, stands in the room now
+    present: np.ndarray  # (W, N) bool, is in the room
     position: np.ndarray  # (W, N, 2) m, centre of mass
     angle: np.ndarray  # (W, N) rad, unwrapped
     turn: np.ndarray  # (W, N, 2) cosine and sine of angle
@@ -68,7 +68,7 @@ class Physics(NamedTuple):
 
 
 def body_record(own: Sequence[tuple[str, type]] = ()) -> np.dtype:
-    """The record of one body: what physics and sight know of it, then a world's own fields."""
+    """The record of one body: fields for physics and sight, then a world's own."""
     return np.dtype([*_FIELDS, *own], align=True)
 
 
@@ -81,7 +81,7 @@ def allocate_bodies(num_worlds: int, num_bodies: int, record: np.dtype | None = 
 
 @cache
 def _pairs_of(record: np.dtype) -> np.dtype:
-    """The record's fields that are two numbers beside each other; made once, since views are taken many times in a picture."""
+    """The record's fields of two adjacent numbers; cached, since views are taken many times in a picture."""
     fields: Any = record.fields
     return np.dtype(
         {

@@ -66,11 +66,10 @@ def step_bodies(bodies, physics, scratch, thread, w):
 
     Args:
         bodies: the table of the batch (`bodies.allocate_bodies`).
-        physics: `Physics`.
-        scratch: `Scratch`; `thread` names the row of it that this call may use.
+        scratch: `Scratch`; this call uses its row `thread`.
 
     Returns:
-        The number of contacts dropped for want of room in the scratch, normally 0.
+        The number of contacts beyond the capacity of the scratch, normally 0.
     """
     movers = count_movers(bodies, physics.num_solid, w)
     factor = damping_factor(physics.damping, physics.h, physics.pade)

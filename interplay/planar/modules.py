@@ -15,9 +15,9 @@ from interplay.planar.simulation import Module
 
 
 class ResetSpawns(Module):
-    """On reset every body of the group takes the centre of a random unused cell (SpawnGrid).
+    """Places every body of the group in the centre of a random unused cell on reset (SpawnGrid).
 
-    The grid is shared by all groups of a simulation, so they are placed jointly, in group order.
+    All groups of a simulation share the grid, so they are placed jointly, in group order.
     """
 
     phases: ClassVar = {"post_reset": (p.SPAWN_ON_CELLS,)}
@@ -25,7 +25,7 @@ class ResetSpawns(Module):
 
 
 class IndexBodies(Module):
-    """A number for each body that is present after reset; -1 once it has despawned, never used again.
+    """Numbers each body present after reset; -1 once it has despawned, never reused.
 
     ``state.body["index"]`` (W, N) int16.
     """
@@ -34,7 +34,7 @@ class IndexBodies(Module):
 
 
 class TrackDeaths(Module):
-    """Which bodies of the group despawned in this step: ``state.agent["died"]`` (W, n) bool. Must precede IndexBodies."""
+    """Bodies of the group that despawned in this step: ``state.agent["died"]`` (W, n) bool. Must precede IndexBodies."""
 
     phases: ClassVar = {"pre_step": (p.CLEAR_DEATHS,), "pre_despawn": (p.RECORD_DEATHS,)}
 
@@ -69,7 +69,7 @@ class Health(Module):
         Args:
             bodies: (W, n) bool.
             amount: hit points, a number or (W, n).
-            cause: what to record: a side, or -1 for nobody.
+            cause: to record: a side, or -1 for none.
         """
         rows = slice(self.group.first, self.group.end)
         touched = bodies & self.group.present
@@ -78,7 +78,7 @@ class Health(Module):
 
 
 class Cameras(Module):
-    """Which bodies each body of the group sees now: ``state.visible`` (W, n, N) bool (specification 5)."""
+    """Bodies that each body of the group sees: ``state.visible`` (W, n, N) bool (specification 5)."""
 
     phases: ClassVar = {"post_reset": (p.LOOK_AROUND,), "post_step": (p.LOOK_AROUND,)}
 
@@ -102,11 +102,11 @@ class Item(Module):
             self.use(users)
 
     def use(self, users: np.ndarray) -> None:
-        """The agents in the mask (W, A) used an item of this group in this step."""
+        """Called when the agents in the mask (W, A) used an item of this group in this step."""
 
 
 class Lidars(Module):
-    """Rays over a field of view: how far each reaches and which body it meets.
+    """Rays over a field of view: the length of each and the body it hits.
 
     Args:
         rays: R, at least 1.
@@ -114,7 +114,7 @@ class Lidars(Module):
         depth: metres.
 
     Attributes:
-        distance: (W, n, R) float64 metres, `depth` where nothing is met.
+        distance: (W, n, R) float64 metres, `depth` without a hit.
         hit: (W, n, R) int64 body row, `sight.NOBODY` or `sight.WALL`.
     """
 

@@ -9,7 +9,7 @@ from interplay.core.jit import kernel, phase
 
 @phase
 def apply_impulses(bodies, impulse, first, w):
-    """Gives the bodies from row `first` on their motor impulses, at the centre of mass.
+    """Applies motor impulses to the bodies from row `first` on, at the centre of mass.
 
     Args:
         impulse: (W, M, 3) forward N s, leftward N s (both turned by the body's heading), and N m s.
@@ -40,7 +40,7 @@ def damping_factor(damping, h, pade):
 def count_movers(bodies, num_solid, w):
     """The number of leading rows that hold every body that can move."""
     rows = bodies[w]
-    movers = np.int64(0)  # not the literal 0, for which solve_contacts would be compiled a second time
+    movers = np.int64(0)  # not the literal 0, which would compile solve_contacts a second time
     for i in range(num_solid):
         body = rows[i]
         if body.present and body.inverse_mass > 0.0:

@@ -1,7 +1,7 @@
-"""Narrow phase: which pairs of shapes touch, or may touch within the next substep, and where.
+"""Narrow phase: contact points of pairs of shapes that touch, or may touch within the next substep.
 
-The helpers answer with plain scalars; `find_contacts` writes the contacts of one world in fixed order (row by row,
-then the walls), which is what makes a trajectory a function of its start alone.
+The helpers return plain scalars; `find_contacts` writes the contacts of one world in fixed order (row by row, then the walls), so that a
+trajectory depends on its start alone.
 Source: specification survival 2.1, steps 2 and 3.
 """
 
@@ -13,7 +13,7 @@ from interplay.core.jit import kernel, phase
 from interplay.planar.scratch import BOX_FLAT, CIRCLE_FLAT, CIRCLE_PAIR
 
 MARGIN = 0.04  # m, contacts are kept up to this gap plus what both bodies can travel in a substep
-FLICKER = 0.001  # m, a later axis must be this much better than an earlier one
+FLICKER = 0.001  # m, minimal advantage of a later axis over an earlier one
 
 
 @kernel
@@ -83,7 +83,7 @@ def touching_face(dx, dy, ca, sa, hax, hay, cb, sb, hbx, hby):
 
 @kernel
 def facing_edge(x, y, nx, ny, cosine, sine, hx, hy):
-    """The edge of a box at (x, y) that looks most against (nx, ny): its two ends."""
+    """The edge of a box at (x, y) that faces (nx, ny) most: its two ends."""
     along_x = nx * cosine + ny * sine
     along_y = ny * cosine - nx * sine
     if abs(along_x) >= abs(along_y):
@@ -101,7 +101,7 @@ def facing_edge(x, y, nx, ny, cosine, sine, hx, hy):
 def clip_edge(t0, t1, limit):
     """The part of an edge from t0 to t1 that lies within +-limit, as fractions (low, high) of the edge.
 
-    An edge wholly outside leaves its nearest end: a corner that flies past another one still meets the plane.
+    An edge wholly outside leaves its nearest end: a corner that passes another one still meets the plane.
     """
     if max(t0, t1) < -limit or min(t0, t1) > limit:
         near = 0.0 if abs(t0) <= abs(t1) else 1.0
@@ -130,7 +130,7 @@ def gap_boxes(dx, dy, ca, sa, hax, hay, cb, sb, hbx, hby, margin):
         rx, ry = 0.0, 0.0
         nx, ny = sign * ux, sign * uy
         ex, ey, fx, fy = facing_edge(dx, dy, nx, ny, cb, sb, hbx, hby)
-    else:  # the other way round
+    else:  # the reverse
         ux, uy = (cb, sb) if face == 2 else (-sb, cb)
         half, limit = (hbx, hby) if face == 2 else (hby, hbx)
         sign = -1.0 if dx * ux + dy * uy >= 0.0 else 1.0
@@ -157,7 +157,7 @@ def gap_boxes(dx, dy, ca, sa, hax, hay, cb, sb, hbx, hby, margin):
 
 @phase
 def add_contact(contacts, count, kind, a, b, nx, ny, separation, ax, ay, dx, dy):
-    """Writes contact number `count`, where there is room for it; returns count + 1 either way.
+    """Writes contact number `count`, if there is room for it; returns count + 1 either way.
 
     The point lies at (ax, ay) from a's centre, b's centre at (dx, dy) from a's.
     """
@@ -235,7 +235,7 @@ def find_contacts(bodies, physics, scratch, thread, movers, w):
     rows = bodies[w]
     contacts = scratch.contacts[thread]
     h = physics.h
-    count = np.int64(0)  # not the literal 0, for which the helpers would be compiled a second time
+    count = np.int64(0)  # not the literal 0, which would compile the helpers a second time
     for i in range(movers):
         one = rows[i]
         if not one.present:

@@ -1,6 +1,6 @@
 """The phases of the general planar modules: one world's rows at a time, compiled.
 
-A phase reads and writes the state of a simulation: any NamedTuple with the fields that its first lines bind.
+A phase reads and writes the state of a simulation: any NamedTuple with the fields that its first lines read.
 `first` and `end` are the body rows of the group it serves.
 """
 
@@ -14,7 +14,7 @@ from interplay.kernels.philox import integer_below
 from interplay.planar.contacts import apply_impulses, step_bodies
 from interplay.planar.sight import cast_lidar, look
 
-# Phase numbers of the general modules; a world's own begin at 100, its kernel knows both.
+# Phase numbers of the general modules; a world's own begin at 100.
 CLEAR_ROOM, SHUFFLE_CELLS, SPAWN_ON_CELLS, INDEX_BODIES, FORGET_INDICES = range(5)
 FILL_HEALTH, BURY_DEAD, CLEAR_DEATHS, RECORD_DEATHS, LOOK_AROUND, DRIVE_MOTORS, MOVE_BODIES = range(5, 12)
 FIRST_OWN_PHASE = 100
@@ -30,7 +30,7 @@ NAMES = {number: name for number, name in names_of(globals()).items() if number 
 
 @phase
 def clear_room(state, w):
-    """No body stands, moves or is remembered: the state before anything is spawned."""
+    """Clears all bodies: the state before spawning."""
     bodies = state.body
     for i in range(bodies.shape[1]):
         body = bodies[w, i]
@@ -56,7 +56,7 @@ def rest_body(body):
 
 @phase
 def spawn_body(body, x, y):
-    """The body stands at (x, y), facing +x, at rest."""
+    """Places the body at (x, y), facing +x, at rest."""
     body.present = True
     body.x = x
     body.y = y
@@ -66,7 +66,7 @@ def spawn_body(body, x, y):
 
 @phase
 def despawn_body(body):
-    """The body is gone; its last position, angle and velocity stay readable in its row."""
+    """Removes the body; its last position, angle and velocity remain in its row."""
     body.present = False
     body.left = True
 
@@ -86,7 +86,7 @@ def shuffle_cells(state, w):
 
 @phase
 def spawn_on_cells(state, rules, w, first, end):
-    """ResetSpawns: every body of the group takes the centre of the next unused cell."""
+    """ResetSpawns: places every body of the group in the centre of the next unused cell."""
     side = rules.room / rules.grid
     for i in range(first, end):
         cell = state.cells[w, state.room[w].next_cell]
@@ -98,14 +98,14 @@ def spawn_on_cells(state, rules, w, first, end):
 
 @phase
 def index_bodies(state, w, first, end):
-    """IndexBodies: a body present after reset keeps its row as its number for life."""
+    """IndexBodies: the row of a body present after reset becomes its number."""
     for i in range(first, end):
         state.body[w, i].index = i if state.body[w, i].present else -1
 
 
 @phase
 def forget_indices(state, w, first, end):
-    """IndexBodies: the number of a despawned body is never used again."""
+    """IndexBodies: clears the number of a despawned body, which is never reused."""
     for i in range(first, end):
         if state.body[w, i].left:
             state.body[w, i].index = -1
@@ -113,7 +113,7 @@ def forget_indices(state, w, first, end):
 
 @phase
 def bury_dead(state, w, first, end):
-    """Health: bodies of the group at 0 or less vanish."""
+    """Health: removes bodies of the group at 0 or less."""
     body = state.body[w]
     for i in range(first, end):
         body[i].left = False
@@ -124,7 +124,7 @@ def bury_dead(state, w, first, end):
 
 @phase
 def record_deaths(state, w, first, end):
-    """TrackDeaths: which bodies of the group despawned in this step."""
+    """TrackDeaths: marks the bodies of the group that despawned in this step."""
     for i in range(first, end):
         if state.body[w, i].left:
             state.agent[w, i - first].died = True
@@ -139,7 +139,7 @@ def clear_deaths(state, w):
 
 @phase
 def fill_health(state, rules, w, first, end):
-    """Health: every body of the group is whole."""
+    """Health: sets every body of the group to full health."""
     for i in range(first, end):
         state.body[w, i].health = state.full_health[i]
         state.body[w, i].cause = -1
@@ -147,7 +147,7 @@ def fill_health(state, rules, w, first, end):
 
 @phase
 def look_around(state, rules, w, first, end):
-    """Cameras: what each present body of the group sees now."""
+    """Cameras: the bodies that each present body of the group sees."""
     look(
         state.body,
         state.visible,
@@ -176,7 +176,7 @@ def cast_lidars(bodies, hit, distance, active, first, end, field, depth, last, w
 
 @phase
 def move_bodies(state, rules, scratch, thread, w):
-    """The physics of one environment step; contacts that found no room are counted."""
+    """The physics of one environment step; counts contacts beyond capacity."""
     state.room[w].dropped += step_bodies(state.body, rules.physics, scratch, thread, w)
 
 

@@ -24,7 +24,7 @@ CONTACT = np.dtype(
         ("ay", np.float64),
         ("bx", np.float64),  # m, lever arm on b
         ("by", np.float64),
-        ("near_x", np.float64),  # m, the lever arm on a, in a's own frame where a is a box
+        ("near_x", np.float64),  # m, the lever arm on a, in a's own frame if a is a box
         ("near_y", np.float64),
         ("far_x", np.float64),  # m, the same on b
         ("far_y", np.float64),
@@ -51,7 +51,7 @@ MOTION = np.dtype(
 
 
 class Scratch(NamedTuple):
-    """Axes: T threads. Nothing in here outlives one call of `step_bodies`."""
+    """Axes: T threads. Invalid after a call of `step_bodies`."""
 
     contacts: np.ndarray  # (T, 8 * num_solid + 16) CONTACT
     motion: np.ndarray  # (T, num_solid + 1) MOTION; the last row is the wall: at rest, infinitely heavy

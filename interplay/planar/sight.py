@@ -1,6 +1,6 @@
-"""Sight: rays, the view cone, and who sees whom.
+"""Sight: rays, the view cone, and visibility between bodies.
 
-A ray runs from (x0, y0) to (x1, y1); a hit is the fraction of that way, 0 .. 1, or infinity. A ray ignores every
+A ray runs from (x0, y0) to (x1, y1); a hit is a fraction of it, 0 .. 1, or infinity. A ray ignores every
 shape whose inside holds its origin. Ties go to the lower body row, and to a body before a wall.
 Source: specification survival 4.2 and 5.
 """
@@ -11,9 +11,9 @@ import numpy as np
 
 from interplay.core.jit import kernel, phase
 
-NOBODY = -1  # what a ray hit: nothing ...
+NOBODY = -1  # the ray hit nothing ...
 WALL = -2  # ... or a wall; every other number is a body row
-STRETCH = 1.0 + 1e-6  # a look at a centre ends just behind it
+STRETCH = 1.0 + 1e-6  # a ray to a centre ends just behind it
 
 
 @kernel
@@ -74,9 +74,9 @@ def ray_walls(x0, y0, x1, y1, wall):
 
 @kernel
 def may_meet(ox, oy, dx, dy, bound2):
-    """Whether a ray meets, or starts within, the circle of squared radius `bound2` if it goes on for ever.
+    """Whether a ray meets, or starts within, the circle of squared radius `bound2` if it never ends.
 
-    It settles most pairs of ray and body. No branches: whether a body is in the way is hard to predict.
+    It settles most pairs of ray and body. No branches: whether a body is hit is hard to predict.
     """
     toward = -(ox * dx + oy * dy)
     outside = ox * ox + oy * oy - bound2
@@ -94,7 +94,7 @@ def ray_body(ox, oy, dx, dy, radius, cosine, sine, hx, hy):
 
 @kernel
 def first_hit(bodies, w, x0, y0, x1, y1, ignore, last, wall):
-    """What a ray hits first among the present rows 0 .. last - 1 and the walls.
+    """The first hit of a ray among the present rows 0 .. last - 1 and the walls.
 
     Args:
         ignore: a body row that the ray passes through, or -1.
@@ -192,9 +192,9 @@ def unobstructed(rows, i, j, last, wall):
 
 @kernel
 def look(bodies, visible, first_observer, end_observer, depth, cosine, sine, items_block, num_solid, wall, w):
-    """Fills in who sees whom in world `w`, for the observers first_observer .. end_observer - 1.
+    """Fills in which bodies the observers first_observer .. end_observer - 1 of world `w` see.
 
-    Nobody sees himself. Absent observers see nothing and absent bodies are not seen.
+    No body sees itself. Absent observers see nothing and absent bodies are not seen.
 
     Args:
         visible: (W, end_observer - first_observer, N) bool, written.
@@ -228,8 +228,8 @@ def cast_lidar(bodies, hit, distance, i, field, depth, last, wall, w):
 
     Args:
         hit: (n,) int64, written: body row, `WALL` or `NOBODY`.
-        distance: (n,) float64 m, written: to the hit, or `depth` where there is none.
-        field: rad, angle between the first ray (right) and the last (left); one ray looks ahead.
+        distance: (n,) float64 m, written: to the hit, or `depth` without one.
+        field: rad, angle between the first ray (right) and the last (left); a single ray looks ahead.
         depth: m, length of the rays.
         last: rows 0 .. last - 1 are seen.
     """

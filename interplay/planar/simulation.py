@@ -2,9 +2,10 @@
 
 A `Simulation` holds an ordered list of groups; a `Group` is bodies that share one set of modules; a `Module` adds
 a mechanic through five callbacks. A callback serves the whole batch at once: it gets masks over worlds and bodies.
-The built-in modules' callbacks are compiled phases. Neighbouring phases are fused: one compiled call runs them
-world by world. A user's module is a plain Python class; the fused call is split at its place in the list, and both
-ways run the same phases, so they agree bit for bit.
+
+Callbacks of built-in modules are compiled phases; adjacent phases are fused, so that one compiled call runs them world by world. A
+user-defined module is a plain Python class, which splits the fused call at its place in the list. Both run the same phases, so they agree
+bit for bit.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from interplay.core.errors import UserError
 from interplay.core.guides import Guides
 from interplay.core.ranges import Range
 
-CALLBACKS = ("post_reset", "pre_step", "post_step", "post_spawn", "pre_despawn")
 Plan = list["np.ndarray | Callable[[], None]"]
 
 
@@ -29,8 +29,8 @@ class Module:
     Subclasses override what they need. A module may serve two groups; it spawns and despawns only through groups.
 
     Attributes:
-        group: the group that the module serves; while a callback runs, the group it runs for.
-        phases: callback -> numbers of the compiled phases that carry it out, for built-in modules.
+        group: the group that the module serves; during a callback, the group it runs for.
+        phases: callback -> numbers of its compiled phases, for built-in modules.
         despawns: callback -> names of the groups from which that callback's phases may take bodies ("" = own).
         spawns: callback -> names of the groups to which they may add bodies.
     """
@@ -48,13 +48,13 @@ class Module:
         """After the worlds in the mask `which` (W,) were reset."""
 
     def pre_step(self) -> None:
-        """Before the physics of a step; `self.simulation.active` (W,) names the worlds that step."""
+        """Before the physics of a step; `self.simulation.active` (W,) marks the worlds that step."""
 
     def post_step(self) -> None:
         """After the physics of a step."""
 
     def post_spawn(self, bodies: np.ndarray) -> None:
-        """Bodies of the group, a mask (W, n), have been spawned; other modules have not seen them yet."""
+        """Bodies of the group, a mask (W, n), have been spawned; other modules have not been notified yet."""
 
     def pre_despawn(self, bodies: np.ndarray) -> None:
         """Bodies of the group, a mask (W, n), leave; their rows still hold their last values."""
@@ -64,18 +64,18 @@ class Module:
         return {}
 
     def ranges(self) -> Mapping[str, Range]:
-        """What the numbers of `arrays` may be: name -> range (`interplay.core.ranges`); bools need none."""
+        """Allowed values of `arrays`: name -> range (`interplay.core.ranges`); bools need none."""
         return {}
 
     def fields(self) -> Mapping[str, tuple[int, ...]]:
-        """What agents see of this mechanic: name -> shape of one agent's field. A mask is named ``<name>_mask``."""
+        """Observations of this mechanic: name -> shape of one agent's field. A mask is named ``<name>_mask``."""
         return {}
 
     def observe(self, out: Mapping[str, np.ndarray]) -> None:
         """Fills the module's fields: name -> (W, A, *shape) float32, after every reset and step."""
 
     def guides(self, agent: int) -> Guides:
-        """How people read the module's fields of one agent (`interplay.core.guides`)."""
+        """Labels of the module's fields of one agent (`interplay.core.guides`)."""
         return {}
 
     def draw(self, canvas: Any, world: int) -> None:
@@ -104,15 +104,14 @@ class Group:
             self.add(module)
 
     def add(self, module: Module) -> None:
-        """Appends a module: its callbacks run after those of the modules that are there."""
+        """Appends a module: its callbacks run after those of the others."""
         self.modules.append(module)
         module.group = self
 
     @property
     def present(self) -> np.ndarray:
-        """(W, n) bool, which bodies stand in the room: a view."""
-        present: np.ndarray = self.simulation.state.bodies.present[:, self.first : self.end]
-        return present
+        """(W, n) bool, bodies in the room: a view."""
+        return self.simulation.state.bodies.present[:, self.first : self.end]
 
     def get_module(self, kind: type[Module]) -> Module:
         """The group's first module of a class.
@@ -126,7 +125,7 @@ class Group:
         raise UserError(f"group {self.name} has no {kind.__name__}; add one to its modules")
 
     def spawn(self, bodies: np.ndarray, position: np.ndarray, angle: float = 0.0) -> None:
-        """Lets bodies stand, at rest.
+        """Places bodies, at rest.
 
         Args:
             bodies: (W, n) bool.
@@ -162,8 +161,8 @@ class Simulation:
         groups: in callback order; their rows must have been set.
         frame: phases around the modules' callbacks: begin_reset, end_reset, begin_step, physics, end_step.
         names: number -> name of the phases, for `describe`.
-        threads: chunks of worlds that run at the same time; they change no bit.
-        fused: False runs every phase over the whole batch by itself, as the paper's framework reads.
+        threads: chunks of worlds run in parallel; results do not depend on it.
+        fused: False runs every phase over the whole batch by itself, as the paper's framework does.
     """
 
     def __init__(
@@ -195,7 +194,7 @@ class Simulation:
         self._step_plan = self._merge([*_alone(frame["begin_step"]), *middle, *_alone(frame["end_step"])])
 
     def describe(self) -> str:
-        """What a reset and a step do, a phase a line, each with the group it serves; a user's callback is ``Class.callback``."""
+        """The phases of a reset and a step, one per line, with the group of each; a user's callback is ``Class.callback``."""
         rows = {(group.first, group.end): group.name for group in self.groups}
         lines = []
         for title, plan in (("reset", self._reset_plan), ("step", self._step_plan)):
@@ -210,7 +209,7 @@ class Simulation:
         return "\n".join(lines)
 
     def close(self) -> None:
-        """Lets the threads go."""
+        """Ends the threads."""
         self._chunks.close()
 
     def group(self, name: str) -> Group:
@@ -225,7 +224,7 @@ class Simulation:
         raise UserError(f"no group {name!r}; there are {', '.join(g.name for g in self.groups)}")
 
     def reset(self, which: np.ndarray) -> None:
-        """Resets the worlds in the mask `which` (W,); their streams must stand at the episode's start."""
+        """Resets the worlds in the mask `which` (W,); their streams must be at the episode's start."""
         self.active = which
         self._carry_out(self._reset_plan)
 
@@ -235,11 +234,11 @@ class Simulation:
         self._carry_out(self._step_plan)
 
     def run(self, numbers: Sequence[int], group: Group | None = None) -> None:
-        """Runs phases by themselves in all worlds: those that only look, after the state was written from outside.
+        """Runs phases by themselves in all worlds, for views after the state was written from outside.
 
         Args:
             numbers: of the phases.
-            group: whose bodies they are about; None: nobody's in particular.
+            group: of the phases; None: no group.
         """
         self.active = np.ones(self.num_worlds, bool)
         rows = (0, 0) if group is None else (group.first, group.end)
@@ -254,7 +253,7 @@ class Simulation:
         return plan
 
     def notify(self, group: Group, callback: str, bodies: np.ndarray) -> None:
-        """Tells the modules of a group that bodies come or go through `Group.spawn` or `Group.despawn`."""
+        """Notifies the modules of a group of bodies added or removed through `Group.spawn` or `Group.despawn`."""
         flags = self.state.body["came" if callback == "post_spawn" else "left"]
         flags[:, group.first : group.end] = bodies
         for module in group.modules:
@@ -277,11 +276,11 @@ class Simulation:
         """Adds the callbacks of modules whose bodies this callback's phases may spawn or despawn."""
         before: Plan = []
         after: Plan = []
-        for told, event, flags in (
+        for targets, event, flags in (
             (module.despawns, "pre_despawn", self.state.body["left"]),
             (module.spawns, "post_spawn", self.state.body["came"]),
         ):
-            for name in told.get(callback, ()):
+            for name in targets.get(callback, ()):
                 target = group if not name else self._find(name)
                 if target is None:
                     continue
@@ -289,7 +288,7 @@ class Simulation:
                 for listening in target.modules:
                     calls += self._of_module(listening, target, event, listener=True)
                 if any(callable(call) for call in calls):
-                    # A Python listener reads the flags: only what these phases set may stand in them.
+                    # A Python listener reads the flags, so only these phases may have set them.
                     before.append(_clearer(flags, target))
                 after += calls
         return [*before, *plan, *after]
@@ -319,7 +318,7 @@ class Simulation:
         return notify
 
     def _merge(self, plan: Plan) -> Plan:
-        """Joins neighbouring phases, so that one compiled call runs them world by world."""
+        """Joins adjacent phases, so that one compiled call runs them world by world."""
         if not self._fused:
             return plan
         merged: Plan = []
@@ -346,13 +345,12 @@ class Simulation:
 
 
 def _compiled(kind: type[Module], callback: str) -> tuple[int, ...] | None:
-    """The phases of a callback, or None if Python carries it out: what the most derived class says counts."""
+    """The phases of a callback, or None if Python carries it out; the most derived class decides."""
     for parent in kind.__mro__:
         if parent is Module:
             break
         if callback in parent.__dict__.get("phases", ()):
-            phases: tuple[int, ...] = parent.__dict__["phases"][callback]
-            return phases
+            return parent.__dict__["phases"][callback]
         if callback in parent.__dict__:
             return None
     return ()
@@ -372,11 +370,10 @@ def _clearer(flags: np.ndarray, group: Group) -> Callable[[], None]:
 
 
 def lay_out(groups: Sequence[Group], order: Sequence[str]) -> int:
-    """Gives each group its rows in the body table, solid groups first.
+    """Assigns rows of the body table to each group, solid groups first.
 
     Args:
-        groups: all groups.
-        order: names in the order of the table; groups it does not name follow in their own order.
+        order: names in the order of the table; other groups follow in their own order.
 
     Returns:
         N, the number of rows.

@@ -1,7 +1,7 @@
 """Sequential impulses: the velocity solve, the re-anchoring of contacts, relaxation and restitution.
 
-Velocities live in `scratch.motion` while this file works on them. Its last row stands for the walls, at rest and
-infinitely heavy, so that no loop asks what kind of partner a contact has.
+Velocities are in `scratch.motion` during the solve. Its last row stands for the walls, at rest and infinitely heavy, so that no loop
+needs to distinguish the partners of a contact.
 Source: specification survival 2.1, steps 4 and 6 to 8 (sequential impulses: E. Catto, Iterative Dynamics with
 Temporal Coherence, 2005; relaxation: Solver2D, 2024).
 """
@@ -15,7 +15,7 @@ from interplay.planar.scratch import BOX_FLAT, CIRCLE_PAIR
 
 ITERATIONS = 10
 RELAX_ITERATIONS = 4
-SLOP = 0.005  # m, overlap that is left alone
+SLOP = 0.005  # m, overlap that is not corrected
 PUSH_SHARE = 0.2  # of the overlap beyond the slop is removed in a substep ...
 PUSH_SPEED = 3.0  # m/s ... but never faster than this
 BOUNCE_SPEED = 0.5  # m/s, slower approaches do not bounce
@@ -67,7 +67,7 @@ def weigh_contact(contact, a, b):
 
 @phase
 def push_bias(separation, h):
-    """What a contact adds to its normal velocity: a gap may just close, an overlap is pushed out (m/s)."""
+    """Bias on a contact's normal velocity: a gap may just close, an overlap is pushed out (m/s)."""
     if separation > 0.0:
         return separation / h
     if separation < -SLOP:
@@ -82,7 +82,7 @@ def load_motion(bodies, physics, scratch, thread, w):
     motion = scratch.motion[thread]
     for i in range(physics.num_solid):
         row, body = rows[i], motion[i]
-        moves = row.inverse_mass > 0.0  # a static body is at rest, whatever its row says
+        moves = row.inverse_mass > 0.0  # a static body is at rest, whatever its row holds
         body.vx = row.vx if moves else 0.0
         body.vy = row.vy if moves else 0.0
         body.spin = row.spin if moves else 0.0
@@ -158,9 +158,9 @@ def solve_velocities(scratch, thread, count, friction, iterations):
 def turn_pair(contact, dx, dy, reach, mass):
     """Re-anchors a pair of circles whose centres now differ by (dx, dy): new normal, gap and regain.
 
-    The impulse so far went along the old normal. Its part along the new tangent changed the square of the
-    tangential velocity; `regain` is what the bounce returns along the new normal, so that an elastic bounce off
-    the line of centres keeps its energy and its angular momentum. `mass` sums the inverse masses.
+    The impulse so far went along the old normal. Its part along the new tangent changed the square of the tangential velocity; `regain` is
+    what the bounce returns along the new normal. So an elastic bounce off the line of centres keeps its energy and its angular momentum.
+    `mass` sums the inverse masses.
     """
     distance = np.sqrt(dx * dx + dy * dy)
     if distance == 0.0:
@@ -181,9 +181,9 @@ def anchored(x, y, near_x, near_y, cosine, sine):
 
 @phase
 def anchor_contacts(bodies, physics, scratch, thread, count, w):
-    """Before the bodies move: keeps each contact point in the frames of its two bodies.
+    """Before the bodies move: stores each contact point in the frames of its two bodies.
 
-    A circle's frame does not turn: whichever of its points touches, the touching point is what counts.
+    A circle's frame does not turn: only the touching point counts, whichever of its points that is.
     """
     rows = bodies[w]
     contacts = scratch.contacts[thread]
@@ -251,7 +251,7 @@ def reanchor_contacts(bodies, physics, scratch, thread, count, w):
 
 @phase
 def relax_contacts(physics, scratch, thread, count):
-    """Takes the speed out again that pushed overlapping bodies apart."""
+    """Removes the speed that pushed overlapping bodies apart."""
     contacts = scratch.contacts[thread]
     for k in range(count):
         contacts[k].bias = max(contacts[k].separation, 0.0) / physics.h

@@ -1,7 +1,7 @@
-"""Views and Canvas (appendix A of the paper): optional rendering, as open to new parts as the simulation itself.
+"""Views and Canvas (appendix A of the paper): optional rendering, extensible as the simulation itself.
 
 A `View` draws one thing; a `Canvas` holds a list of views and renders them, in order, into a scene that every
-renderer reads (pictures, videos, and later the page).
+renderer reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Canvas:
     """Holds the views of a simulation.
 
     Args:
-        views: what to draw, in painting order; the list may be changed between frames.
+        views: in painting order; the list may be changed between frames.
 
     Example:
         >>> from interplay.registry import make_world

@@ -1,7 +1,6 @@
-"""The worlds, one folder each; they do not know each other.
+"""The worlds, one folder each; no world imports another.
 
-First-hand simulations have their classes here too, ``from interplay.worlds import MultiCorridor``; importing this package imports
-none of them.
+The classes of first-hand simulations can be imported from here, ``from interplay.worlds import MultiCorridor``. They load on use.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from typing import Any
 
 from interplay.core.loading import load
 
-# A name that can be imported from here -> where it lives.
+# Importable name -> its module.
 _NAMES = {
     "AverageMessageDone": "interplay.worlds.broadcast.components:AverageMessageDone",
     "BlockingAgent": "interplay.worlds.broadcast.agents:BlockingAgent",

@@ -34,7 +34,7 @@ class Fighter(GridObservingAgent, MovingAgent, AttackingAgent):
 
 
 class Gunner(Fighter, AmmoAgent):
-    """A fighter who needs ammo."""
+    """A fighter that needs ammo."""
 
 
 class Car(GridObservingAgent, MovingAgent, OrientationAgent):
@@ -50,7 +50,7 @@ def at(row: int, col: int) -> np.ndarray:
 
 
 def someone(name: str, encoding: int, row: int, col: int, **kwargs: Any) -> GridWorldAgent:
-    """Somebody who only stands there, in full health."""
+    """A passive agent with full health."""
     return GridWorldAgent(
         id=name, encoding=encoding, initial_position=at(row, col), **{"initial_health": 1, **kwargs}
     )

@@ -36,7 +36,7 @@ def assert_equal(one: Any, other: Any, when: str) -> None:
 
 
 def actions(world: Any, rng: np.random.Generator) -> Any:
-    """Random actions for everybody, of one kind or by kind."""
+    """Random actions for all agents, of one kind or by kind."""
     drawn = {
         kind.name: sample_actions(kind.action_space, rng, (world.num_worlds, len(kind.slots)))
         for kind in world.kinds

@@ -224,7 +224,7 @@ def test_copies_belong_to_no_grid():
 
 
 def test_a_standing_agents_position_cannot_be_written():
-    """R4: cells and positions agree; only the grid moves who stands in it."""
+    """R4: cells and positions agree; only the grid moves an agent on it."""
     agent = thing(at=(1, 1))
     grid = Grid(3, 3)
     placed(grid, agent)

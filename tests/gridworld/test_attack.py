@@ -30,7 +30,7 @@ def attacker(row: int, col: int, **kwargs):
 
 
 def full(actor, agent):
-    """The action that asks for as many attacks as there are."""
+    """The action with the maximum number of attacks."""
     if isinstance(actor, EncodingBasedAttackActor):
         return dict.fromkeys(agent.action_space["attack"].spaces, agent.simultaneous_attacks)
     if isinstance(actor, BinaryAttackActor):
@@ -49,7 +49,7 @@ def hit(actor, agent, action):
 
 @pytest.mark.parametrize("kind", ATTACKERS)
 def test_key_and_people_who_do_not_attack(kind):
-    """T1, T8: the channel is "attack"; who does not attack gets (False, [])."""
+    """T1, T8: the channel is "attack"; other agents get (False, [])."""
     stone = someone("stone", 2, 0, 0)
     actor = kind(**settle([stone, attacker(1, 1)]), attack_mapping={1: 2})
     assert actor.key == "attack"
@@ -81,7 +81,7 @@ def test_stacked_is_exactly_bool(wrong):
 
 @pytest.mark.parametrize("kind", [BINARY, SELECTIVE, RESTRICTED])
 def test_who_is_not_in_the_mapping_attacks_nobody(kind):
-    """T7, F14: no entry is no KeyError: the attempt hits nobody."""
+    """T7, F14: no entry is no KeyError: the attempt has no target."""
     me = attacker(0, 0)
     actor = kind(**settle([me, someone("b", 2, 0, 1)]), attack_mapping={2: 1})
     assert hit(actor, me, full(actor, me)) == (True, [])
@@ -131,7 +131,7 @@ def test_full_range_is_that_of_the_grid():
 
 @pytest.mark.parametrize("kind", ATTACKERS)
 def test_full_range_is_written_back_by_every_attacker(kind):
-    """T2, as the release does, also where spaces do not depend on the range; who does not attack here keeps it."""
+    """T2, as the release does, also where spaces do not depend on the range; agents that do not attack keep theirs."""
     me, other = attacker(0, 0, attack_range="FULL"), attacker(2, 3, id="other", attack_range="FULL")
     kind(**settle([me, other], rows=3, cols=4), attack_mapping={1: 1}, only=[me.id])
     assert (me.attack_range, other.attack_range) == (3, "FULL")
@@ -164,7 +164,7 @@ def test_candidates(kind):
 
 @pytest.mark.parametrize("kind", ATTACKERS)
 def test_the_own_cell_and_the_own_encoding_can_be_attacked(kind):
-    """T9: whoever shares the attacker's cell, and its own kind if mapped, never itself."""
+    """T9: agents in the attacker's cell, and its own kind if mapped, never itself."""
     me = attacker(1, 1, simultaneous_attacks=4)
     those = settle([me, someone("twin", 1, 1, 1), someone("b", 1, 1, 2)], overlapping={1: 1})
     actor = kind(**those, attack_mapping={1: 1})
@@ -218,7 +218,7 @@ def test_restricted_cells_are_numbered_row_by_row():
 
 
 def test_cells_outside_the_grid_are_wasted():
-    """T11, T12: an attack may aim there and hits nobody."""
+    """T11, T12: an attack may aim there, without effect."""
     me = attacker(0, 0)
     those = settle([me, someone("b", 2, 0, 1)])
     restricted, selective = (kind(**those, attack_mapping={1: 2}) for kind in (RESTRICTED, SELECTIVE))
@@ -345,7 +345,7 @@ def test_actions_stay_as_they_are(kind, action):
     ],
 )
 def test_attacks_outside_the_space_fail(kind, wrong):
-    """C1, T10: what the space does not hold is refused, and nobody is hit."""
+    """C1, T10: points outside the space are refused, and no agent is hit."""
     me = attacker(0, 0, simultaneous_attacks=2)
     those = settle([me, someone("b", 2, 0, 1)])
     actor = kind(**those, attack_mapping={1: 2})
@@ -395,7 +395,7 @@ def test_binary_example(seed):
 
 
 def test_encoding_based_example():
-    """Manual 3.2.12, encoding-based: both stacked attacks on encoding 3 fall on the one agent who has it."""
+    """Manual 3.2.12, encoding-based: both stacked attacks on encoding 3 fall on its only agent."""
     me, agents, those = scene((1, 1, 0.5), third=3)
     actor = BY_ENCODING(**those, attack_mapping={1: {2, 3}}, stacked_attacks=True)
     assert hit(actor, me, {2: 0, 3: 2}) == (True, ["agent3", "agent3"])

@@ -1,4 +1,4 @@
-"""Done components: who has finished, and whether the simulation is over."""
+"""Done components: ends of agents and of the simulation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def crowd(*encodings):
 
 
 def flags(done):
-    """Who is done, as a text, and whether it is over; both exactly bool."""
+    """Done agents, as a text, and whether it is over; both exactly bool."""
     told = {name: done.get_done(agent) for name, agent in done.agents.items()}
     over = done.get_all_done()
     assert {type(flag) for flag in (*told.values(), over)} == {bool}
@@ -36,7 +36,7 @@ def put_out(those, *names):
 
 
 def test_active():
-    """Manual 3.2.13: the inactive are done; it is over when nobody is active."""
+    """Manual 3.2.13: the inactive are done; it is over when no agent is active."""
     those = crowd(1, 2, 2)
     done = ActiveDone(**those)
     assert flags(done) == ("", False)
@@ -61,7 +61,7 @@ def test_one_team_remaining():
 
 
 def test_overlap_is_judged_anew():
-    """D1 and section 3, row 14: who leaves its target is no longer done; only mapped agents count; F14: no KeyError."""
+    """D1 and section 3, row 14: an agent that leaves its target is no longer done; only mapped agents count; F14: no KeyError."""
     those = settle([someone(n, 1, 0, i) for i, n in enumerate("abcd")], overlapping={1: 1})
     grid, agents = those["grid"], those["agents"]
     done = TargetAgentOverlapDone(**those, target_mapping={"a": "d", "b": "d"})
@@ -90,7 +90,7 @@ def test_target_inactive():
 
 @pytest.mark.parametrize("kind", [TargetAgentOverlapDone, TargetAgentInactiveDone])
 def test_mappings_of_ids(kind):
-    """C1, C2: no dict, and ids that nobody has, fail; what is read back is the mapping."""
+    """C1, C2: no dict, and unknown ids, fail; the mapping is read back."""
     those = crowd(1, 2)
     for wrong in (None, [("a", "b")], {"a": "z"}, {"z": "a"}, {"a": 1}):
         with pytest.raises(AssertionError, match="target_mapping"):
@@ -105,7 +105,7 @@ def test_mappings_of_ids(kind):
 
 
 def test_encodings_inactive():
-    """D2: done when nobody of its target encodings is active; it ends when one mapped encoding is done."""
+    """D2: done when no agent of its target encodings is active; it ends when one mapped encoding is done."""
     those = crowd(1, 2, 3, 3, 4)
     done = TargetEncodingInactiveDone(**those, target_mapping={1: {2, 3}, 2: 4})
     assert done.target_mapping == {1: {2, 3}, 2: {4}}
@@ -161,7 +161,7 @@ def test_only_some():
 
 
 def test_only_some_targets():
-    """Section 7: whom `only` leaves out is as if it were in no mapping."""
+    """Section 7: agents excluded by `only` count as unmapped."""
     those = crowd(1, 1, 2, 3)
     put_out(those, "c")
     mapping = {"a": "c", "b": "d"}
@@ -172,7 +172,7 @@ def test_only_some_targets():
 
 
 def test_c2_one_target_each():
-    """C2: a wrong container is a TypeError that says what it was."""
+    """C2: a wrong container is a TypeError that names it."""
     with pytest.raises(
         TypeError, match=r"target_mapping holds \['b'\]; each agent has one target, give its id"
     ):
@@ -180,7 +180,7 @@ def test_c2_one_target_each():
 
 
 def test_a_done_component_counts_its_own_agents():
-    """Release: whoever else stands on the grid, or joined it later, decides nothing."""
+    """Release: other agents on the grid, or joined later, do not count."""
     those = crowd(1, 2, 2, 3)
     mine = {"grid": those["grid"], "agents": {name: those["agents"][name] for name in "ab"}}
     targets = TargetEncodingInactiveDone(**mine, target_mapping={1: 2})
@@ -193,7 +193,7 @@ def test_a_done_component_counts_its_own_agents():
 
 
 def test_agents_who_come_later_count_from_then_on():
-    """The dictionary is the simulation's own, so that a component sees who is added to it."""
+    """The dictionary is the simulation's own, so a component sees agents added to it."""
     those = crowd(1, 2)
     late = someone("z", 2, 2, 2)
     targets = TargetEncodingInactiveDone(**those, target_mapping={1: 2})

@@ -1,4 +1,4 @@
-"""The grid: specification 2.6 (R1 to R4), C1 to C4 and F11; and who belongs to which grid."""
+"""The grid: specification 2.6 (R1 to R4), C1 to C4 and F11; and membership of agents."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_r4_cells_outside_are_refused(cell):
 def test_r4_what_is_no_cell_is_refused(cell):
     grid = Grid(3, 4)
     for call in (grid.query, grid.place, grid.remove):
-        with pytest.raises(AssertionError, match=r"is no pair of whole numbers"):
+        with pytest.raises(AssertionError, match=r"is no pair of integers"):
             call(thing(), cell)
     for call in (grid.query, grid.place, grid.remove):
         with pytest.raises(AssertionError, match=r"'x' is no agent"):
@@ -195,7 +195,7 @@ def test_agents_of_a_grid_who_are_in_no_component_stay_off_it_at_reset():
 
 
 def test_an_agent_goes_with_the_grid_that_took_it_last():
-    """B4: agents are used themselves; a second grid takes them over, and the first says so instead of mixing things up."""
+    """B4: agents are used themselves; a second grid takes them over, and the first raises an error."""
     agent = walker(initial_position=np.array([2, 2]))
     first, second = Grid(3, 3), Grid(2, 2)
     state = placed(first, agent)

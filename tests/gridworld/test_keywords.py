@@ -1,4 +1,4 @@
-"""Keywords of builders that nobody knows, but nearly."""
+"""Misspelt keywords of builders."""
 
 from __future__ import annotations
 

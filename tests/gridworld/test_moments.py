@@ -1,4 +1,4 @@
-"""Who is shown of several occupants of a cell is drawn anew at every reset and in every step, whatever else is drawn."""
+"""The visible occupant of a shared cell is drawn anew at every reset and in every step, whatever else is drawn."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.worlds.lockstep import march_together
 
 
 class Guard(GridObservingAgent, AttackingAgent):
-    """Looks, and hits nobody."""
+    """Observes, and hits no agent."""
 
 
 def crowd():
-    """Two guards who look at a cell with two things; everybody has a place."""
+    """Two guards that see a cell with two things; all have initial positions."""
     guards = [
         Guard(
             id=f"g{n}",

@@ -122,7 +122,7 @@ def test_cells_are_shared_by_those_who_may():
 
 @pytest.mark.parametrize("action", [[2, 0], [0, -2], [0.0, 1.0], [1], [0, 0, 0], 1, None, "up", [2**32, 0]])
 def test_moves_outside_the_space_fail(action):
-    """T4, C1: what the box does not hold is refused, and nobody moves."""
+    """T4, C1: points outside the box are refused, and no agent moves."""
     agent = walker(2, 2)
     actor = MoveActor(**settle([agent]))
     with pytest.raises(AssertionError, match="a: move action"):
@@ -199,7 +199,7 @@ def test_a_code_that_is_blocked_ahead_too():
 
 @pytest.mark.parametrize("mover", MOVERS)
 def test_random_walks_keep_people_and_cells_together(mover):
-    """T4 to T6: whoever stands somewhere is in that cell and in no other, and nobody shares who may not."""
+    """T4 to T6: every agent is in its own cell and in no other, and only allowed agents share cells."""
     rng = np.random.default_rng(3)
     cars = [
         car(int(place) // 4, int(place) % 4, 1, f"c{i}") for i, place in enumerate(rng.permutation(16)[:7])

@@ -125,7 +125,7 @@ def test_agents_who_join_a_running_simulation():
 
 
 def test_a_simulation_whose_agents_went_elsewhere_can_be_copied():
-    """Copies are whole again: the board still has everybody, and the copies are its own."""
+    """Copies are whole again: the board still has all agents, and the copies are its own."""
     sim = walking(walker("a"), walker("b"), rewards=["StepPenalty"])
     sim.reset()
     other = walking(*sim.agents.values(), rows=1, cols=2)

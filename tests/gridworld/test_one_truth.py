@@ -138,7 +138,7 @@ def test_any_choice_of_components(attack, move, observer, done, manager, limit, 
 
 
 def battle(make: Any) -> Any:
-    """TeamBattle of the manual, 6.2.1: 24 agents of four teams, who start in four cells."""
+    """TeamBattle of the manual, 6.2.1: 24 agents of four teams, which start in four cells."""
     starts = [(1, 1), (1, 6), (6, 1), (6, 6)]
     agents = {
         f"agent{i}": Fighter(
@@ -183,7 +183,7 @@ def test_team_battle_for_ten_thousand_steps():
     assert seen["terminated"] > 0
 
 
-# -- agents who look alike but are served by different components ---------------------------------------------------------
+# -- agents with equal spaces but different components ---------------------------------------------------------------
 
 
 def test_two_actors_share_a_channel():
@@ -251,7 +251,7 @@ def test_encodings_of_two_digits():
 
 
 def test_two_observers_share_a_channel():
-    """Section 7, `only`: agents with equal spaces, of whom some see themselves."""
+    """Section 7, `only`: agents with equal spaces, of which some see themselves."""
     parts = chosen("binary", "move", "centred", "active")
     parts["observers"] = [
         ("PositionCenteredEncodingObserver", {"only": {1}}),
@@ -289,7 +289,7 @@ def test_only_everywhere():
 
 
 class Jump(ActorBaseComponent):
-    """Swaps rows and columns where that is possible and a coin of the simulation's own says so."""
+    """Swaps rows and columns where possible, by a draw of the simulation's own."""
 
     key = "jump"
 
@@ -330,7 +330,7 @@ class Neighbours(ObserverBaseComponent):
 
 
 class LastColumn(DoneBaseComponent):
-    """Who stands in the last column has finished."""
+    """Ends agents in the last column."""
 
     def get_done(self, agent: Any, **kwargs: Any) -> bool:
         return bool(agent.position[1] == self.cols - 1)

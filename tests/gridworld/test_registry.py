@@ -53,5 +53,5 @@ def test_a_users_component_goes_by_its_name():
         assert [type(done) for done in sim.dones] == [NeverDone]
     finally:
         del registry["done"]["NeverDone"]
-    with pytest.raises(AssertionError, match="no done is called 'NeverDone'"):
+    with pytest.raises(AssertionError, match="'NeverDone'"):
         declared(dones=["NeverDone"])

@@ -14,7 +14,7 @@ pygame = pytest.importorskip("pygame", reason="pictures need the extra render")
 
 
 def scene_sim(**kwargs):
-    """One agent of each shape, three in one cell, two in another, and one who is dead."""
+    """One agent of each shape, three in one cell, two in another, and a dead one."""
     colours = ["red", "green", "blue", "#e5862a", "k", "purple", "cyan"]
     agents = [
         thing(f"s{n}", 1, at=divmod(n, 7), render_shape=shape, render_color=colours[n % len(colours)])

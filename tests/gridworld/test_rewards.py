@@ -41,7 +41,7 @@ class Pair:
 
 
 def test_step_penalty():
-    """Section 7: everybody who sent an action pays, who does not learn never."""
+    """Section 7: every learning agent that sent an action pays."""
     pair = Pair(StepPenalty, amount=0.5)
     pair.reward.end_step([pair.a, pair.stone])
     assert pair.earned == [-0.5, 0, 0]
@@ -61,7 +61,7 @@ def test_move_reward():
 
 
 def test_attack_reward():
-    """Section 7: kills to both sides, once for each who died; a hit that does not kill is worth nothing."""
+    """Section 7: kills to both sides, once for each dead agent; a hit that does not kill is worth nothing."""
     pair = Pair(AttackReward, kill=5, killed=-3, failed=-1)
     assert pair.result(True, False, (), key="attack") == [-1, 0, 0]
     assert pair.result(False, False, (), key="attack") == [0, 0, 0]

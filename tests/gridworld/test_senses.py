@@ -13,7 +13,7 @@ from tests.worlds.lockstep import march_together
 
 
 def fight() -> AllStepManager:
-    """Soldiers who wound each other, a wall to hide behind, a flag to go to."""
+    """Soldiers that wound each other, a wall to hide behind, a flag to go to."""
     soldiers = [
         soldier(f"s{i}", encoding=1 + i % 2, attack_strength=0.3, initial_health=1.0) for i in range(6)
     ]

@@ -185,7 +185,7 @@ def test_done_is_any_component_and_observations_are_all():
 
 
 class Diary(ActorBaseComponent):
-    """Writes down whose actions it is given."""
+    """Records the agents whose actions it gets."""
 
     key = "move"
 
@@ -240,7 +240,7 @@ def test_only_some_act_and_see():
     sim.reset()
     assert set(sim.get_obs("agent0")) == {"position_centered_encoding"}
     assert set(sim.get_obs("agent5")) == {"position"}
-    with pytest.raises(AssertionError, match="it places everybody"):
+    with pytest.raises(AssertionError, match="it places all agents"):
         declared(states=[("PositionState", {"only": [1]})])
 
 
@@ -259,7 +259,7 @@ def test_only_some_act_and_see():
     ],
 )
 def test_actions_outside_the_space_fail_before_anything_happens(action):
-    """C1, M3: one wrong action of many; nobody has moved."""
+    """C1, M3: one wrong action of many; no agent has moved."""
     sim = declared()
     sim.reset()
     before = {name: agent.position.tolist() for name, agent in sim.agents.items()}

@@ -67,7 +67,7 @@ def maze(num_worlds=3, seed=0, **kwargs):
 
 
 def garden(num_worlds=3, seed=0, **kwargs):
-    """Soldiers who are not the first on the grid: a wall stands before them in the list, a tree among them."""
+    """Soldiers that are not the first on the grid: a wall comes before them in the list, a tree among them."""
     sim = declared(
         ["BinaryAttackActor", "MoveActor"],
         ["PositionCenteredEncodingObserver", "AmmoObserver", "AbsolutePositionObserver"],
@@ -213,7 +213,7 @@ def test_metrics_count_steps_returns_and_the_living():
 
 @pytest.mark.parametrize("make", [skirmish, duel, garden])
 def test_the_metrics_of_an_agent_are_its_own(make):
-    """Where the dead are done: whoever left a world that goes on is dead, and whoever acts is alive."""
+    """If the dead are done: an agent that left an unfinished world is dead, and an acting one is alive."""
     world = make(8)
     world.reset()
     left = np.zeros((8, len(world.agents)), bool)

@@ -231,7 +231,7 @@ def test_wrapped_observers():
 
 
 def test_null_observations_are_wrapped():
-    """ObserverWrapper: as K1 says of null actions."""
+    """ObserverWrapper: null actions as in K1."""
     agent = GridObservingAgent(id="w", encoding=1, view_range=1)
     Doubled(PositionCenteredEncodingObserver(**settle([agent])))
     assert set(agent.null_observation["position_centered_encoding"].ravel().tolist()) == {-4}

@@ -37,7 +37,7 @@ def dealt(number: int) -> np.ndarray:
 
 
 def statistics(permutations: int, first_number: int = 0) -> np.ndarray:
-    """What the kernel says of the named, (P, 5)."""
+    """The kernel's statistics of `named`, (P, 5)."""
     counts = np.arange(len(WORD) + 1, dtype=np.float64)
     counts[1:] *= np.log2(counts[1:])
     out = np.zeros((permutations, 1, 1, 5))

@@ -1,4 +1,4 @@
-"""Simulation, Group and Module: fused and single phases agree, users' modules are told, order and threads do not matter."""
+"""Simulation, Group and Module: fused and single phases agree, users' modules are notified, order and threads do not matter."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def play(world: SurvivalWorld, steps: int = 150) -> list[np.ndarray]:
 
 
 class Listener(Module):
-    """Does nothing but split the compiled step at its place, and writes down what it is told: of bodies that stand there."""
+    """Does nothing but split the compiled step at its place, and records the bodies of its notifications."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, int]] = []
@@ -112,7 +112,7 @@ def test_a_module_told_of_bodies_by_the_group_itself() -> None:
     gone[1, 3] = True
     group.despawn(gone)
     assert heals.told[-1] == ("pre_despawn", 1)
-    assert standing == [True]  # it is told before they go
+    assert standing == [True]  # it is notified before they go
     assert group.present.sum() == 29
     assert world.state.body["index"][1, group.first + 3] == -1
     group.spawn(gone, np.full((2, 15, 2), 1.5))
@@ -166,11 +166,11 @@ def test_health_changes_for_those_who_were_named_and_stand_there() -> None:
     assert state["health"][:, rows].tolist() == [
         [50, 41, 50, 50],
         [44, 50, 50, 50],
-    ]  # who has left is not hurt
+    ]  # absent bodies are not hurt
     assert state["cause"][:, rows].tolist() == [[-1, 3, -1, -1], [3, -1, -1, -1]]
     health.change(some, 5)
     assert state["health"][:, rows].tolist() == [[50, 46, 50, 50], [49, 50, 50, 50]]
-    assert state["cause"][:, rows].tolist() == [[-1] * 4] * 2  # nobody is recorded, where nobody is named
+    assert state["cause"][:, rows].tolist() == [[-1] * 4] * 2  # no cause is recorded if none is given
 
 
 def test_new_mechanics_in_one_file_change_the_game_and_nothing_else() -> None:
@@ -179,7 +179,7 @@ def test_new_mechanics_in_one_file_change_the_game_and_nothing_else() -> None:
     step = world.reset()
     assert step.observation["poisons"].shape == (8, 2, 8, 2)
     assert "poisons_mask" in world.observation_space.spaces
-    # Agent 0 of every world holds a bottle and drinks it: exactly the damage, nobody as the cause.
+    # Agent 0 of every world holds a bottle and drinks it: exactly the damage, without a cause.
     poisons = world.simulation.group("poisons")
     bottle = np.zeros((8, 8), bool)
     bottle[:, 0] = True
@@ -258,7 +258,7 @@ def test_groups_name_what_they_lack() -> None:
 
 
 def test_the_merged_plan_is_written_down() -> None:
-    """Survival's order of phases, as `docs/specs/survival.md` 3 says it in words."""
+    """Survival's order of phases, as in `docs/specs/survival.md` 3."""
     written = Path(__file__).parents[1] / "worlds" / "survival_phases.txt"
     for fused in (True, False):
         world = SurvivalWorld(SurvivalSettings(**VARIANTS["2v2-all-low"]), fused=fused)

@@ -151,7 +151,7 @@ def test_a_static_body_in_the_lower_row_is_met_as_in_the_higher(spot, mover):
 )
 @pytest.mark.parametrize("mover", [Disc(2.0, 0.0, vx=-6.0), Slab(2.0, 0.0, 1.0, 1.0, vx=-6.0, moving=True)])
 def test_a_static_body_in_the_lower_row_stops_what_runs_into_it_and_stays(spot, mover):
-    """Whatever its own row says of its velocity."""
+    """Whatever velocity its own row holds."""
     for shapes, row in (([spot, mover], 1), ([mover, spot], 0)):
         room = Room([shapes], damping=0.0)
         room.step(steps=60)

@@ -14,15 +14,11 @@ from interplay.worlds.survival.state import arrays_of
 
 HEADS = ("ahead", "left", "turn", "attack", "use", "give", "drop")
 IDLE = {"ahead": 1, "left": 1, "turn": 1}
-FAR = 8.0  # in the corners of the first zone, out of everybody's way
+FAR = 8.0  # in the corners of the first zone, out of the way
 
 
 class Scene:
-    """A room of the preset with nobody in anybody's way: agents wait in its corners, items are not scattered about.
-
-    Heals and boxes named in the options exist but are away from the room until `lay_heal`, `stand_box` or `hold`.
-    The zone stands in the middle of the room.
-    """
+    """A room of the preset without interference: agents wait in its corners, items are not scattered."""
 
     def __init__(self, variant: str = "1v1-heals-low", **options: Any) -> None:
         radii = options.get("zone_radii", (12.5, 10.0, 7.5, 5.0, 4.0, 2.0, 1.0))

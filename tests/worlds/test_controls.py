@@ -79,7 +79,7 @@ def test_sides_of_a_battle_go_where_the_arrows_point():
 def test_clicks_attack_enemies_walk_to_neighbours_and_mean_nothing_elsewhere():
     battle = begun("battle/3m")
     x, y = (float(battle.state.unit[name][0, 4]) for name in "xy")
-    assert battle.click(0, 0, x + 0.1, y) == {"order": "ahead"}  # nothing tells that somebody is there
+    assert battle.click(0, 0, x + 0.1, y) == {"order": "ahead"}  # a hidden enemy is not revealed
     battle.state.unit["x"][0, 0] = x - 3.0
     assert battle.click(0, 0, x + 0.1, y) == {"order": "attack 1"}
     battle.state.unit["alive"][0, 4] = False

@@ -119,7 +119,7 @@ def test_what_is_hidden_is_taken_out_and_rows_keep_their_places():
 
 
 def pairs(world: World, rng: np.random.Generator) -> list[list[int]]:
-    """Up to four of those who act, each with another one."""
+    """Up to four acting agents, each with another one."""
     acting = rng.permutation(np.flatnonzero(world.timestep.acting[0]))[:8]
     return acting[: len(acting) // 2 * 2].reshape(-1, 2).tolist()
 
@@ -161,7 +161,7 @@ def observed(world: World, slot: int) -> bytes:
     for name, array in seen.items():
         if f"{name}_mask" in seen:  # survival leaves it to networks to hide masked rows
             array[seen[f"{name}_mask"] > 0] = 0
-    # One's own place is always shown, also where it is not told.
+    # The agent's own place is always shown, also where it is not observed.
     own = [
         layer.columns[name][slot]
         for layer in scene_of(world).layers

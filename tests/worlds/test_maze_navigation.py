@@ -97,7 +97,7 @@ def test_both_ids_are_required(missing):
         "target": GridWorldAgent(id="target", encoding=3),
     }
     del agents[missing]
-    with pytest.raises(AssertionError, match=f"nobody is called '{missing}'"):
+    with pytest.raises(AssertionError, match=f"'{missing}'"):
         MazeNavigationSim.build_sim(2, 2, agents=agents)
 
 
@@ -175,7 +175,7 @@ def test_the_registered_mazes_have_more_passages_than_the_releases():
 
 
 def test_drawn_mazes_differ_and_can_be_walked():
-    """S6: walls on walls; everybody has a way."""
+    """S6: walls on walls; every navigator has a path."""
     sim = drawn_maze(MultiMazeSettings())
     seen = set()
     for seed in range(20):
@@ -226,8 +226,8 @@ def test_the_seeker_beats_random_play():
     ("world_id", "options", "message"),
     [
         (ID, {"view_range": 0}, r"view_range = 0 is not allowed"),
-        (MULTI, {"num_walls": 26}, r"num_walls = 26 may not fit a maze of 10 x 10 cells; use at most 25"),
-        (MULTI, {"num_navigators": 26}, r"num_navigators = 26 may not fit"),
+        (MULTI, {"num_walls": 26}, r"num_walls = 26 .* 25"),
+        (MULTI, {"num_navigators": 26}, r"num_navigators = 26"),
     ],
 )
 def test_wrong_options_take_one_line(world_id, options, message):

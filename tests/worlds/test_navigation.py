@@ -224,7 +224,7 @@ def test_there_is_a_way_in_the_town_that_the_grid_knows_nothing_of():
 
 @pytest.mark.parametrize("share", np.linspace(0.0, 1.0, 9))
 def test_straight_lines_fail(share):
-    """North-east, more or less, is not enough: who walks straight on is stuck."""
+    """North-east, more or less, is not enough: a straight walk gets stuck."""
     simulator = Navigation(TOWN)
     simulator.reset(1)
     way = (REACH * min(1.0, 2 * share), REACH * min(1.0, 2 - 2 * share))

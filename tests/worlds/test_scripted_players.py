@@ -1,4 +1,4 @@
-"""What scripted players do, window by window: who goes where, who flees whom, who reaches out, who waits."""
+"""Choices of scripted players, window by window: pursuit, flight, giving, waiting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WINDOW = "position_centered_encoding"
 def decided(
     policy: Any, world: Any, kind: str, seen: dict[tuple[int, int], int], draws: int = 1
 ) -> list[Any]:
-    """What every agent of a kind does who sees these encodings, rows down and columns right of it, and nothing else."""
+    """The choices of every agent of a kind with these encodings in view, rows down and columns right of it, and nothing else."""
     policy.start(world, seed=1)
     step = world.reset()
     observation = {name: {key: np.zeros_like(part) for key, part in fields.items()}
@@ -63,7 +63,7 @@ COLUMN = {(down, -1): EDGE for down in range(-3, 4)}  # the map ends at the left
         ("hunter", {(0, 3): FORAGER}, 0, (0, 1)),
         ("hunter", {(2, -2): FORAGER}, 1, (0, 0)),  # hunters reach further
         ("hunter", {(0, 1): RESOURCE, (3, 3): FORAGER}, 0, (1, 1)),
-        ("hunter", {(0, 1): HUNTER, (-3, 0): FORAGER}, 0, (-1, 0)),  # they fear nobody
+        ("hunter", {(0, 1): HUNTER, (-3, 0): FORAGER}, 0, (-1, 0)),  # they fear no agent
     ],
 )
 def test_foragers_and_hunters(kind, seen, attack, move):
@@ -78,7 +78,7 @@ def test_who_sees_nothing_wanders_and_reaches_for_nothing():
     for kind in ("forager", "hunter"):
         found = decided(Greedy(), world, kind, {}, draws=400)
         assert all_of(found, "attack") == {0}
-        assert len(all_of(found, "move")) >= 8  # who stands still turns at once
+        assert len(all_of(found, "move")) >= 8  # an agent at rest turns at once
         moves = [each["move"] for each in found]
         kept = np.mean([(one == other).all(axis=-1) for one, other in itertools.pairwise(moves)])
         assert 0.6 < kept < 0.97, "it goes straight on, and turns now and then"

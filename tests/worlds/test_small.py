@@ -28,7 +28,7 @@ from interplay.worlds import (
     MultiAgentSim,
 )
 
-# Nobody here has null observations.
+# No agent here has a null observation.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:SuperAgentWrapper")]
 
 WHOLE = [MultiAgentGymSpacesSim, MultiAgentSameSpacesSim]
@@ -64,7 +64,7 @@ SUITS = [
 
 
 def episode(manager):
-    """Plays to the end with sampled actions; what was reported of everybody, and the number of steps."""
+    """Plays to the end with sampled actions; returns reports of all agents, and the number of steps."""
     seen, paid, steps = manager.reset(seed=3), {}, 0
     waiting, over = list(seen), False
     while not over:
@@ -82,7 +82,7 @@ def episode(manager):
 @pytest.mark.parametrize("manager", MANAGERS)
 @pytest.mark.parametrize(("make", "wrapper"), SUITS)
 def test_every_manager_and_wrapper_plays_to_the_end(make, wrapper, manager):
-    """W2, W3, W5, P1, M3: all observations lie in the spaces shown, and everybody who learns is reported."""
+    """W2, W3, W5, P1, M3: all observations lie in the spaces shown, and every learning agent is reported."""
     sim = dress(wrapper, make())
     seen, _, steps = episode(manager(sim))
     assert set(seen) == {name for name, agent in sim.agents.items() if is_agent(agent)}

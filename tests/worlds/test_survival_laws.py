@@ -115,7 +115,7 @@ def test_a_hit_in_the_last_moment_takes_the_credit(action: str, kills: int) -> N
 
 
 def duel(distance: float = 1.5, variant: str = "1v1-heals-low", **options: object) -> Scene:
-    """Agent 0 at the origin looks east at agent 1, who looks back."""
+    """Agent 0 at the origin faces east towards agent 1, which faces back."""
     scene = Scene(variant, **options)
     scene.put(0, 0.0, 0.0, EAST)
     scene.put(1, distance, 0.0, WEST)

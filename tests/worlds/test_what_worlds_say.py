@@ -1,4 +1,4 @@
-"""What worlds say of themselves, and trainers, tournaments and viewers rely on: who plays together, who never ends, what is hidden."""
+"""Properties of worlds that trainers, tournaments and viewers rely on: teams, persistence, hidden information."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVERLASTING = {
 TALK = {"privileged_view": False, "frames_per_step": 45}
 THIRTIETH = {"dead_stay": True, "tick_seconds": pytest.approx(1 / 30)}
 HALVES = ((0, 1), (2, 3))
-# World, options, what it says that is not usual, and how many of which kinds live in it.
+# World, options, its unusual properties, and the numbers of its kinds.
 SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
     ("battle/3m", {}, {"dead_stay": True, "frames_per_step": 4, "tick_seconds": 0.5, "teams": ((0, 1, 2), (3, 4, 5))}, {"agent": 6}),
     ("battle/3m", {"blue": "1 zealot"}, {"dead_stay": True, "frames_per_step": 4, "tick_seconds": 0.5, "teams": ((0, 1, 2), (3,))}, {"agent": 4}),

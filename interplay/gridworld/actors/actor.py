@@ -10,17 +10,17 @@ from gymnasium import spaces
 
 from interplay.core.errors import Refused
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
 
 
 class ActionResult(NamedTuple):
-    """What came of an action.
+    """The result of an action.
 
     Attributes:
-        attempted: the agent tried something.
-        success: and it worked.
-        targets: agents on whom it worked.
+        attempted: the agent tried to act.
+        success: the action worked.
+        targets: agents that it hit.
     """
 
     attempted: bool
@@ -29,37 +29,37 @@ class ActionResult(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """Who acts in this step of a batch.
+    """The acting agents in this step of a batch.
 
     Attributes:
-        order: (W, A) int32 slots, in the order in which they act.
-        length: (W,) int64, how many; 0 where a world stands still.
+        order: (W, A) int32 slots, in acting order.
+        length: (W,) int64, number of acting agents; 0 where a world does not move.
     """
 
-    order: np.ndarray
-    length: np.ndarray
+    order: Array
+    length: Array
 
 
 class Outcome(NamedTuple):
-    """What came of one actor's actions in this step, for the agents of a batch.
+    """Results of one actor's actions in this step, for the agents of a batch.
 
     Attributes:
         attempted: (W, A) uint8.
         success: (W, A) uint8, of moves.
         num_hits: (W, A) int32, of attacks.
-        hits: (W, A, H) int32 slots of those who were hit.
+        hits: (W, A, H) int32 slots of hit agents.
         kills: (W, A, H) uint8: this hit killed.
     """
 
-    attempted: np.ndarray
-    success: np.ndarray
-    num_hits: np.ndarray
-    hits: np.ndarray
-    kills: np.ndarray
+    attempted: Array
+    success: Array
+    num_hits: Array
+    hits: Array
+    kills: Array
 
 
 class ActorBaseComponent(GridWorldBaseComponent):
-    """Base of actors: process the channel ``key`` of agents' actions."""
+    """Base of actors, which process the channel ``key`` of agents' actions."""
 
     @property
     @abstractmethod
@@ -70,22 +70,22 @@ class ActorBaseComponent(GridWorldBaseComponent):
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
         """Carries out one agent's action."""
 
-    def action_mask(self, agent: Any) -> np.ndarray | None:
-        """Which choices of the agent's channel are legal now; None: all are, or the channel is no Discrete."""
+    def action_mask(self, agent: Any) -> Array | None:
+        """Legal choices of the agent's channel; None: all are, or the channel is no Discrete."""
         return None
 
     def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]] | None:
-        """What the choices of the agent's channel are called: head -> names, in the order of `World.action_names`; None: not said."""
+        """Names of the choices of the agent's channel: head -> names, in the order of `World.action_names`; None: no names."""
         return None
 
     def idle_choices(self, agent: Any) -> dict[str, str]:
-        """Head -> name of what does nothing."""
+        """Head -> name of the choice that does nothing."""
         return {}
 
     def as_result(self, answer: Any) -> ActionResult:
-        """What `process_action` returned, in the common form.
+        """The return value of `process_action` in the common form.
 
-        Actors with other answers than a bool, None or a pair (attempted, agents) override it.
+        Actors with other values than a bool, None or a pair (attempted, agents) override it.
         """
         if isinstance(answer, ActionResult):
             return answer
@@ -96,17 +96,16 @@ class ActorBaseComponent(GridWorldBaseComponent):
         return ActionResult(True, bool(answer))
 
 
-def as_ints(values: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Whole numbers as an array that fits int64.
+def as_ints(values: Any, shape: tuple[int, ...]) -> Array:
+    """Integers as an array that fits int64.
 
     Raises:
-        TypeError: for any others; they are not rounded.
-        ValueError: for another shape; they are not spread.
-        OverflowError: for numbers that codes cannot hold.
+        ValueError: for another shape; it is not broadcast.
+        OverflowError: for numbers beyond 64 bits.
     """
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"{array.dtype} are no whole numbers")
+        raise TypeError(f"{array.dtype} are no integers")
     if array.shape != shape:
         raise ValueError(f"shape {array.shape} is not {shape}")
     if array.dtype == np.uint64 and (array > np.uint64(2**63 - 1)).any():
@@ -131,38 +130,30 @@ class BoardActor(ActorBaseComponent):
             space, null = self.channel(agent)
             attach(agent, "action", self.key, space, null)
 
-    # -- masks: `entries` facts about the board, of which choices are made up ------------------------------------------
+    # -- masks: `entries` facts about the board, from which the masks of choices are built ------------------------------
 
     def entries(self, agent: Any) -> int:
-        """How many things `find_legal` tells of an agent; 0: every choice is legal."""
+        """Number of entries that `find_legal` writes for an agent; 0: every choice is legal."""
         return 0
 
     def find_legal(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        slots: np.ndarray,
-        queried: np.ndarray,
-        out: np.ndarray,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
-        """Writes what is legal for the agents in ``slots`` (K,) who are ``queried`` (W, A): (W, K, entries) bool."""
+        """Writes which entries are legal for the agents in ``slots`` (K,) where ``queried`` (W, A): (W, K, entries) bool."""
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
-        """The entry that says whether a point of the channel is legal; None: no single one does."""
+        """The entry that decides whether a point of the channel is legal; None: no single one does."""
         return None
 
-    def legal_here(self, agent: Any) -> np.ndarray:
+    def legal_here(self, agent: Any) -> Array:
         """(entries,) bool of an agent of this simulation."""
         board, slot = self._grid.board, self._grid.slot_of(agent)
         queried = np.ones((1, board.agents.shape[1]), bool)
         out = np.ones((1, 1, self.entries(agent)), bool)
         self.find_legal(board, self._grid.overlap, np.array([slot], np.int32), queried, out, 0, 1)
-        legal: np.ndarray = out[0, 0]
-        return legal
+        return out[0, 0]
 
-    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> Array | None:
         """The entry of each choice of the agent's channel, or of the part of it at a path.
 
         Returns:
@@ -171,9 +162,8 @@ class BoardActor(ActorBaseComponent):
         space = agent.action_space[self.key]
         if not self.supports(agent) or not self.entries(agent) or not isinstance(space, spaces.Discrete):
             return None
-        tables: dict[str, Any] = self.__dict__.setdefault(
-            "_entries", {}
-        )  # id -> space, entries: asked for every step
+        # Needed in every step: id -> space, entries.
+        tables: dict[str, Any] = self.__dict__.setdefault("_entries", {})
         known, entries = tables.get(agent.id, (None, None))
         if known is not space:
             found = [self.entry_of(agent, self.original(agent, choice)) for choice in range(int(space.n))]
@@ -182,14 +172,13 @@ class BoardActor(ActorBaseComponent):
         return entries
 
     def original(self, agent: Any, choice: Any) -> Any:
-        """The point of this actor's own channel that a choice stands for; wrappers change it."""
+        """The point of this actor's own channel for a choice; wrappers change it."""
         return choice
 
     def action_mask(self, agent: Any) -> Any:
-        """Which choices of the agent's channel would work now, in the form of gymnasium's masks.
+        """Choices of the agent's channel that would work now, in the form of gymnasium's masks.
 
-        Free destinations, and what an attack could hit, which is nothing without ammo. None: all would, or the channel has a
-        form of its own.
+        Free destinations, and possible targets of attacks, none without ammo. None: every choice would work, or the channel has no such form.
         """
         entries = self.choice_entries(agent)
         return None if entries is None else self.legal_here(agent)[entries].astype(np.int8)
@@ -203,40 +192,29 @@ class BoardActor(ActorBaseComponent):
         """The least and the greatest codes of an agent."""
 
     @abstractmethod
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         """Writes a point of the channel as codes, (..., width), for one agent or a batch of them."""
 
     def meaning(self, agent: Any) -> str:
-        """What the numbers of an agent's channel stand for: those with equal spaces and meanings can be encoded together."""
+        """Meaning of the numbers of an agent's channel: channels with equal spaces and meanings are encoded together."""
         return ""
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
-        """Writes one point for each agent into its row of ``codes``, (A, width).
-
-        Raises:
-            TypeError, ValueError: for points that are no whole numbers or have another form.
-        """
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
+        """Writes one point for each agent into its row of ``codes``, (A, width)."""
         for agent, value, slot in zip(agents, values, slots, strict=True):
             self.encode(agent, value, codes[slot])
 
     @abstractmethod
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
         """Carries out the actions of the worlds lo..hi-1."""
 
     @abstractmethod
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        """Arrays for what comes of the actions of a batch."""
+        """Arrays for the results of a batch's actions."""
 
-    def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def limits(self) -> tuple[Array, Array, Array]:
         """Least and greatest codes (A, width) int64 by slot, and `users`."""
         number = len(self.grid.agents)
         low, high = np.zeros((2, number, self.width), np.int64)
@@ -247,11 +225,7 @@ class BoardActor(ActorBaseComponent):
         return low, high, self.users
 
     def _refuse(self, agent: GridWorldAgent, value: Any) -> NoReturn:
-        """Refuses an action outside its space.
-
-        Raises:
-            AssertionError: always.
-        """
+        """Refuses an action outside its space."""
         space, _ = self.channel(agent)
         raise Refused(
             f"agent {agent.id}: {self.key} action {value!r} is outside {space} of {type(self).__name__}; choose from it"

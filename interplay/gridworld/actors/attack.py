@@ -10,8 +10,8 @@ from gymnasium import spaces
 
 from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
 from interplay.gridworld.actors.move import place_name
-from interplay.gridworld.agents import AttackingAgent, GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.agents import AttackingAgent
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.rules import attacks, masks
 from interplay.sim.checks import Checked, flag, require
@@ -21,19 +21,19 @@ _NONE = np.zeros((0, 0))
 
 
 class AttackActorBaseComponent(BoardActor):
-    """What the four attackers share.
+    """The common part of the four attackers.
 
-    Whoever is attacked is active, mapped, within range and not hidden by a blocker. Attacks succeed with the attacker's
-    accuracy and as long as it has ammo; health falls by the attacker's strength, and who has none left is inactive and off the
-    grid.
+    A target is active, mapped, within range and not hidden by a blocker. Attacks succeed with the attacker's accuracy while it has ammo.
+    Health falls by the attacker's strength; an agent without health is inactive and off the grid.
 
     Args:
         attack_mapping: encoding -> encodings, an int or a set, that it can attack.
         stacked_attacks: several attacks of a turn may hit the same agent.
-        **kwargs: of the component.
     """
 
     form = attacks.ANY
+    key = "attack"
+    needs = AttackingAgent
 
     def __init__(self, attack_mapping: Any = None, stacked_attacks: bool = False, **kwargs: Any) -> None:
         # Spaces depend on the mapping, so it is read before the base attaches them.
@@ -43,15 +43,10 @@ class AttackActorBaseComponent(BoardActor):
         self.width = 1
         super().__init__(**kwargs)
         for agent in self.supported():
-            self.reach(agent, "attack_range")  # "FULL" is written back, whether spaces depend on it or not
+            self.reach(agent, "attack_range")  # replaces "FULL", whether spaces depend on it or not
         self.width = max([self._codes_of(agent) for agent in self.supported()], default=1)
         self._matrix = as_matrix(self.attack_mapping, self.grid.top)
-        self._scratch: dict[int, tuple[np.ndarray, ...]] = {}
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"attack"``."""
-        return "attack"
+        self._scratch: dict[int, tuple[Array, ...]] = {}
 
     @property
     def attack_mapping(self) -> dict[int, set[int]]:
@@ -66,14 +61,11 @@ class AttackActorBaseComponent(BoardActor):
             for encoding in (one, *others):
                 require(
                     encoding in known,
-                    f"attack_mapping: nobody has encoding {encoding}; known are {sorted(known)}",
+                    f"attack_mapping: no agent has encoding {encoding}; known are {sorted(known)}",
                 )
         self._attack_mapping = mapping
 
     stacked_attacks = Checked(flag, "Whether several attacks of a turn may hit the same agent.")
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, AttackingAgent)
 
     def process_action(  # type: ignore[override]
         self, attacking_agent: Any, action_dict: dict[str, Any], **kwargs: Any
@@ -81,10 +73,7 @@ class AttackActorBaseComponent(BoardActor):
         """Carries out an agent's attacks.
 
         Returns:
-            Whether any was asked for, and the agents that were hit.
-
-        Raises:
-            AssertionError: for an action outside the agent's space.
+            Whether it tried to attack, and the agents that were hit.
         """
         if not self.supports(attacking_agent):
             return False, []
@@ -92,31 +81,20 @@ class AttackActorBaseComponent(BoardActor):
         codes = self._checked(attacking_agent, value)
         board, slot = self._grid.board, self._grid.slot_of(attacking_agent)
         scratch, hits, kills = self._room(board.agents.shape[1], self._attacks_of(attacking_agent))
-        made = attacks.attack(
-            board.agents,
-            board.cells,
-            self.matrix,
-            board.stream,
-            0,
-            slot,
-            self.form,
-            self.stacked_attacks,
-            codes,
-            scratch,
-            hits,
-            kills,
-        )
+        agents, cells, stream = board
+        form = self.form, self.stacked_attacks
+        made = attacks.attack(agents, cells, self.matrix, stream, 0, slot, *form, codes, scratch, hits, kills)
         members = self._grid._agents
         return made >= 0, [members[hit] for hit in hits[: max(made, 0)].tolist()]
 
     @property
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         """`attack_mapping` as a matrix (E + 1, E + 1) bool."""
         if len(self._matrix) <= self._grid.top:
             self._matrix = as_matrix(self.attack_mapping, self._grid.top)
         return self._matrix
 
-    def _checked(self, agent: Any, value: Any) -> np.ndarray:
+    def _checked(self, agent: Any, value: Any) -> Array:
         codes = np.zeros(self.width, np.int64)
         try:
             self.encode(agent, value, codes)
@@ -127,11 +105,11 @@ class AttackActorBaseComponent(BoardActor):
             self._refuse(agent, value)
         return codes
 
-    def _room(self, number: int, attacks: int) -> tuple[np.ndarray, ...]:
+    def _room(self, number: int, attacks: int) -> tuple[Array, ...]:
         """Scratch and results for one agent's attacks, among a number of agents."""
         length = self._most_hits(attacks)
         room = self._scratch.get(number)
-        if room is None or len(room[1]) < length:  # agents may have got more attacks
+        if room is None or len(room[1]) < length:  # an agent's number of attacks may have grown
             room = self._scratch[number] = (
                 np.zeros((2, number), np.int32),
                 np.zeros(length, np.int32),
@@ -150,14 +128,7 @@ class AttackActorBaseComponent(BoardActor):
         return 1 + (2 * self.reach(agent, "attack_range") + 1) ** 2
 
     def find_legal(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        slots: np.ndarray,
-        queried: np.ndarray,
-        out: np.ndarray,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
         by_encoding = self.form == attacks.BY_ENCODING
         scratch = np.zeros(board.agents.shape[1], np.int32)
@@ -167,11 +138,11 @@ class AttackActorBaseComponent(BoardActor):
 
     @abstractmethod
     def _codes_of(self, agent: Any) -> int:
-        """How many codes an agent's action has."""
+        """Number of codes of an agent's action."""
 
     @abstractmethod
     def _attacks_of(self, agent: Any) -> int:
-        """How many attacks an agent can launch in one turn."""
+        """Maximum number of attacks of an agent in one turn."""
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         most = max([self._attacks_of(agent) for agent in self.supported()], default=0)
@@ -185,38 +156,17 @@ class AttackActorBaseComponent(BoardActor):
         )
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        attacks.attack_all(
-            board.agents,
-            board.cells,
-            self.matrix,
-            board.stream,
-            turn.order,
-            turn.length,
-            self.form,
-            self.stacked_attacks,
-            codes,
-            self.users,
-            np.zeros((2, board.agents.shape[1]), np.int32),  # one for each thread
-            outcome.attempted,
-            outcome.num_hits,
-            outcome.hits,
-            outcome.kills,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        scratch = np.zeros((2, agents.shape[1]), np.int32)  # one for each thread
+        how = *turn, self.form, self.stacked_attacks, codes, self.users, scratch
+        results = outcome.attempted, outcome.num_hits, outcome.hits, outcome.kills
+        attacks.attack_all(agents, cells, self.matrix, stream, *how, *results, lo, hi)
 
 
 class BinaryAttackActor(AttackActorBaseComponent):
-    """Agents say how many attacks they launch, up to their `simultaneous_attacks`; each picks anybody in range."""
+    """The action is a number of attacks, up to `simultaneous_attacks`; each picks any target in range."""
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         return spaces.Discrete(agent.simultaneous_attacks + 1), 0
@@ -228,31 +178,24 @@ class BinaryAttackActor(AttackActorBaseComponent):
         return 0, agent.simultaneous_attacks
 
     def entries(self, agent: Any) -> int:
-        """Nothing, and anybody."""
+        """Nothing, and any target."""
         return 2
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
         return min(int(point), 1)
 
     def find_legal(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        slots: np.ndarray,
-        queried: np.ndarray,
-        out: np.ndarray,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
         cells = np.zeros((*out.shape[:2], super().entries(self._grid.agents[slots[0]])), bool)
         super().find_legal(board, overlap, slots, queried, cells, lo, hi)
         out[lo:hi, :, 0] = True
         out[lo:hi, :, 1] = cells[lo:hi, :, 1:].any(axis=2)
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         codes[..., 0] = as_ints(value, codes.shape[:-1])
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         codes[slots, 0] = as_ints(values, (len(slots),))
 
     def _codes_of(self, agent: Any) -> int:
@@ -263,7 +206,7 @@ class BinaryAttackActor(AttackActorBaseComponent):
 
 
 class EncodingBasedAttackActor(AttackActorBaseComponent):
-    """Agents say for each encoding how many attacks they launch on it."""
+    """The action is a number of attacks for each encoding."""
 
     form = attacks.BY_ENCODING
 
@@ -273,7 +216,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         return spaces.Dict(parts), dict.fromkeys(encodings, 0)
 
     def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
-        # In the order of a world's action space, which has the parts under their names with dots.
+        # In the order of a world's action space, whose parts have these names with dots.
         return {f"attack encoding {encoding}": _times(agent) for encoding in self._targets(agent)}
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
@@ -282,7 +225,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         high[0:used:2], high[1:used:2] = self.grid.top, agent.simultaneous_attacks
         return 0, high
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         if set(value) != set(self._targets(agent)):
             raise ValueError
         for place, (encoding, number) in enumerate(value.items()):
@@ -297,7 +240,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         wanted = [encoding for encoding, number in point.items() if number]
         return None if len(wanted) > 1 else (wanted or [0])[0]
 
-    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> Array | None:
         if len(path) == 1 and self.supports(agent):
             return np.array([0] + [int(path[0])] * agent.simultaneous_attacks)
         return super().choice_entries(agent, path)
@@ -322,7 +265,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
 
 
 class SelectiveAttackActor(AttackActorBaseComponent):
-    """Agents say for each cell around them how many attacks they launch on it."""
+    """The action is a number of attacks for each cell in range."""
 
     form = attacks.BY_CELL
 
@@ -338,13 +281,13 @@ class SelectiveAttackActor(AttackActorBaseComponent):
         high[: self._codes_of(agent)] = agent.simultaneous_attacks
         return 0, high
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         side, batch = 2 * self.reach(agent, "attack_range") + 1, codes.shape[:-1]
         cells = as_ints(value, (*batch, side, side))
         codes[..., : side**2] = cells.reshape(*batch, side**2)
 
     def action_mask(self, agent: Any) -> Any:
-        """(side, side) int8: 1 for each cell in which an attack could hit somebody."""
+        """(side, side) int8: 1 for each cell with a possible target."""
         if not self.supports(agent):
             return None
         side = 2 * self.reach(agent, "attack_range") + 1
@@ -358,7 +301,7 @@ class SelectiveAttackActor(AttackActorBaseComponent):
 
 
 class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
-    """Agents name a cell around them for each of their attacks: 0 none, 1 top left, 2 to the right of it, row by row."""
+    """The action is a cell for each attack: 0 none, 1 top left, 2 to the right of it, row by row."""
 
     form = attacks.CELLS_NAMED
 
@@ -376,20 +319,20 @@ class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
         high[: self._codes_of(agent)] = self._cells(agent)
         return 0, high
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         number = int(agent.simultaneous_attacks)
         codes[..., :number] = as_ints(value, (*codes.shape[:-1], number))
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
         return int(point[0]) if len(point) == 1 else None
 
-    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> Array | None:
         if self.supports(agent) and isinstance(agent.action_space[self.key], spaces.MultiDiscrete):
             return np.tile(np.arange(self.entries(agent)), agent.simultaneous_attacks)
         return super().choice_entries(agent, path)
 
     def action_mask(self, agent: Any) -> Any:
-        """For each attack (cells + 1,) int8: none, or the cells in which it could hit somebody."""
+        """For each attack (cells + 1,) int8: none, or the cells with a possible target."""
         if not self.supports(agent):
             return None
         legal = self.legal_here(agent).astype(np.int8)

@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
 from interplay.gridworld.agents import GridWorldAgent, MovingAgent, OrientationAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.rules import masks, moves
 from interplay.sim.checks import require
 from interplay.sim.spaces import Box
@@ -19,37 +19,25 @@ _NONE = np.zeros((0, 0, 0))
 
 
 class Mover(BoardActor):
-    """What the three movers share: the channel ``"move"`` and its batched form."""
+    """The common part of the three movers: the channel ``"move"`` and its batched form."""
 
     form = moves.STEP
     width = 2
-
-    @property
-    def key(self) -> str:
-        """The channel is ``"move"``."""
-        return "move"
-
-    def _supported_agent(self, agent: GridWorldAgent) -> bool:
-        return isinstance(agent, MovingAgent)
+    key = "move"
+    needs = MovingAgent
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
         """Moves an agent.
 
         Returns:
-            True for a move made, and for staying; False where the way is not free; None for an agent who does not move.
-
-        Raises:
-            AssertionError: for an action outside the agent's space.
+            True for a move made, and for staying; False if it was blocked; None for an agent that does not move.
         """
         if not self.supports(agent):
             return None
         x, y = self._read(agent, action_dict[self.key])
-        grid, board = self._grid, self._grid.board
-        return bool(
-            moves.move(
-                board.agents, board.cells, grid.overlap, board.stream, 0, grid.slot_of(agent), self.form, x, y
-            )
-        )
+        agents, cells, stream = self._grid.board
+        slot = self._grid.slot_of(agent)
+        return bool(moves.move(agents, cells, self._grid.overlap, stream, 0, slot, self.form, x, y))
 
     def _read(self, agent: Any, value: Any) -> tuple[int, int]:
         """A code of cross or drift, checked."""
@@ -69,10 +57,10 @@ class Mover(BoardActor):
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return (0, 0), (4, 0)
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         codes[..., 0] = as_ints(value, codes.shape[:-1])
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         codes[slots, 0] = as_ints(values, (len(slots),))
 
     def entries(self, agent: Any) -> int:
@@ -82,14 +70,7 @@ class Mover(BoardActor):
         return int(point)
 
     def find_legal(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        slots: np.ndarray,
-        queried: np.ndarray,
-        out: np.ndarray,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
         masks.mask_moves(board.agents, board.cells, overlap, self.form, slots, queried, out, lo, hi)
 
@@ -98,30 +79,11 @@ class Mover(BoardActor):
         return Outcome(attempted, success, _NONE, _NONE, _NONE)
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        moves.move_all(
-            board.agents,
-            board.cells,
-            overlap,
-            board.stream,
-            turn.order,
-            turn.length,
-            self.form,
-            codes,
-            outcome.attempted,
-            outcome.success,
-            self.users,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        results = outcome.attempted, outcome.success
+        moves.move_all(agents, cells, overlap, stream, *turn, self.form, codes, *results, self.users, lo, hi)
 
 
 class MoveActor(Mover):
@@ -134,21 +96,24 @@ class MoveActor(Mover):
     def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
         """Rows, then columns."""
         reach = self.reach(agent, "move_range")
-        return {"up or down": _ways("up", "down", reach), "left or right": _ways("left", "right", reach)}
+        return {
+            "up or down": _step_names("up", "down", reach),
+            "left or right": _step_names("left", "right", reach),
+        }
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         reach = self.reach(agent, "move_range")
         return -reach, reach
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         codes[..., :2] = as_ints(value, (*codes.shape[:-1], 2))
 
-    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: Array) -> None:
         if not values:
             return
         if any(len(value) != 2 for value in values):
             raise ValueError
-        # Joined end to end: NumPy takes three times as long to stack many small arrays.
+        # Concatenated: NumPy takes three times as long to stack many small arrays.
         codes[slots] = as_ints(np.concatenate(values).reshape(-1, 2), (len(slots), 2))
 
     def entries(self, agent: Any) -> int:
@@ -182,11 +147,7 @@ class CrossMoveActor(Mover):
     form = moves.CROSS
 
     def grid_action(self, cross_action: int) -> tuple[int, int]:
-        """A code as rows and columns.
-
-        Raises:
-            AssertionError: for a code that is not 0..4.
-        """
+        """A code as rows and columns."""
         require(
             _is_code(cross_action),
             f"cross action {cross_action!r} is not 0..4; 0 stays, 1 left, 2 down, 3 right, 4 up",
@@ -195,7 +156,7 @@ class CrossMoveActor(Mover):
 
 
 class DriftMoveActor(Mover):
-    """Agents turn and move as with `CrossMoveActor` where that way is free, else drift on the way they face (T6)."""
+    """Agents turn and move as with `CrossMoveActor` if that cell is free, else drift in their direction (T6)."""
 
     form = moves.DRIFT
 
@@ -203,14 +164,14 @@ class DriftMoveActor(Mover):
         return isinstance(agent, MovingAgent) and isinstance(agent, OrientationAgent)
 
     def entries(self, agent: Any) -> int:
-        return 0  # a way that is not free is drifted instead
+        return 0  # a blocked move becomes a drift
 
 
 def _is_code(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(0 <= value <= 4)
 
 
-def _ways(less: str, more: str, reach: int) -> tuple[str, ...]:
+def _step_names(less: str, more: str, reach: int) -> tuple[str, ...]:
     """Names of the steps -reach..reach along an axis."""
     steps = range(-reach, reach + 1)
     return tuple(place_name(step, less, more) or "stay" for step in steps)
@@ -223,5 +184,5 @@ def place_name(step: int, less: str, more: str) -> str:
         >>> place_name(-2, "up", "down"), place_name(1, "up", "down")
         ('up 2', 'down')
     """
-    way = less if step < 0 else more
-    return "" if step == 0 else way if abs(step) == 1 else f"{way} {abs(step)}"
+    direction = less if step < 0 else more
+    return "" if step == 0 else direction if abs(step) == 1 else f"{direction} {abs(step)}"

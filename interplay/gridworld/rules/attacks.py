@@ -1,7 +1,7 @@
 """Attacking (manual 3.2.12; specification T7 to T16).
 
-The four ways to attack differ only in what an attack may pick: anybody in range, anybody of an encoding, or anybody in a
-cell. Each launched attack picks uniformly among those, and succeeds with the attacker's accuracy.
+The four forms of attack differ only in possible targets: any in range, any of an encoding, or any in a cell. Each launched attack picks
+uniformly among those, and succeeds with the attacker's accuracy.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ ANY, BY_ENCODING, BY_CELL, CELLS_NAMED = 0, 1, 2, 3
 
 @phase
 def gather(agents, cells, mapping, w, a, found):
-    """Lists everybody whom an agent may attack, cell by cell: their number."""
+    """Lists the possible targets of an agent, cell by cell; returns their number."""
     encoding, reach = agents[w, a].encoding, agents[w, a].attack_range
     row, col = agents[w, a].row, agents[w, a].col
     top, bottom = max(row - reach, 0), min(row + reach, cells.shape[1] - 1)
@@ -49,7 +49,7 @@ def gather(agents, cells, mapping, w, a, found):
 
 @phase
 def is_wanted(agents, w, a, form, place, code, other):
-    """Whether an attack, the one at ``place`` of the codes, may pick somebody."""
+    """Whether the attack at ``place`` of the codes may pick a target."""
     if form == ANY:
         return True
     if form == BY_ENCODING:
@@ -62,7 +62,7 @@ def is_wanted(agents, w, a, form, place, code, other):
 
 @phase
 def launch(agents, stream, w, a, form, stacked, codes, found, spent, number, hits):
-    """Launches what the codes ask for: the number of successful attacks, whose targets stand in ``hits``."""
+    """Launches the attacks of the codes; returns the number of hits, whose targets are in ``hits``."""
     for i in range(number):
         spent[i] = 0
     made = 0
@@ -103,7 +103,7 @@ def launch(agents, stream, w, a, form, stacked, codes, found, spent, number, hit
 
 @phase
 def spend_ammo(agents, stream, w, a, hits, made):
-    """With too little ammo a uniform subset of the hits goes through, in their order: its size."""
+    """With too little ammo keeps a uniform subset of the hits, in their order; returns its size."""
     if not agents[w, a].has_ammo:
         return made
     while made > agents[w, a].ammo:
@@ -118,7 +118,7 @@ def spend_ammo(agents, stream, w, a, hits, made):
 
 @phase
 def wound(agents, cells, w, a, hits, kills, made):
-    """Takes health; who has none left is inactive and off the grid. ``kills`` marks one hit of each who died."""
+    """Takes health; an agent without any is inactive and off the grid. ``kills`` marks one hit of each killed agent."""
     for i in range(made):
         victim = hits[i]
         left = agents[w, victim].health - agents[w, a].strength
@@ -132,7 +132,7 @@ def wound(agents, cells, w, a, hits, kills, made):
 
 @phase
 def any_attack(form, codes):
-    """Whether any attack was asked for."""
+    """Whether the codes contain an attack."""
     step = 2 if form == BY_ENCODING else 1
     found = False
     for place in range(step - 1, codes.shape[0], step):
@@ -142,7 +142,7 @@ def any_attack(form, codes):
 
 @phase
 def attack_by(agents, cells, mapping, stream, w, a, form, stacked, codes, scratch, hits, kills):
-    """One agent's attacks: -1 if none was asked for, else the number of hits."""
+    """One agent's attacks: -1 if it tried none, else the number of hits."""
     stream[w, 2] += np.uint64(1)
     if not any_attack(form, codes):
         return -1
@@ -157,14 +157,14 @@ def attack_by(agents, cells, mapping, stream, w, a, form, stacked, codes, scratc
 
 @kernel
 def attack(agents, cells, mapping, stream, w, a, form, stacked, codes, scratch, hits, kills):
-    """One agent's attacks: -1 if none was asked for, else the number of hits, whose targets stand in ``hits``.
+    """One agent's attacks: -1 if it tried none, else the number of hits, whose targets are in ``hits``.
 
     Args:
-        mapping: (E + 1, E + 1) bool, who may attack whom.
+        mapping: (E + 1, E + 1) bool, whom an encoding may attack.
         codes: int64; ANY: (1,) attacks; BY_ENCODING: (2k,) encoding and attacks in turn; BY_CELL: (cells,) attacks on
             each; CELLS_NAMED: (attacks,) the number of a cell from 1, or 0.
         scratch: (2, A) int32.
-        hits, kills: at least as long as attacks can be made, written.
+        hits, kills: written; at least as long as the number of possible attacks.
     """
     return attack_by(agents, cells, mapping, stream, w, a, form, stacked, codes, scratch, hits, kills)
 
@@ -189,12 +189,12 @@ def attack_all(
     lo,
     hi,
 ):
-    """The attacks of all who act in the worlds lo..hi-1, in their order; see `attack`.
+    """The attacks of all acting agents in the worlds lo..hi-1, in their order; see `attack`.
 
     Args:
-        order, count: (W, A), (W,) slots of those who act, and how many.
+        order, count: (W, A), (W,) slots of acting agents, and their number.
         codes: (W, A, ...) int64.
-        attackers: (A,) bool, whom the actor supports.
+        attackers: (A,) bool, supported agents.
         scratch: (2, A) int32, of this thread.
         attempted: (W, A) uint8, written; so are num_hits (W, A), hits and kills (W, A, H).
     """

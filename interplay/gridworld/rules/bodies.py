@@ -1,4 +1,4 @@
-"""What agents begin an episode with besides a place: health, ammo, orientation (specification S7)."""
+"""Initial health, ammo and orientation of agents (specification S7)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from interplay.kernels.philox import integer_below, uniform
 
 @kernel
 def fill_health(agents, stream, which, users):
-    """Gives those in ``users``, (A,) bool, their initial health, or one drawn from (0, 1)."""
+    """Sets the initial health of agents in ``users``, (A,) bool, or draws it from (0, 1)."""
     for w in range(which.shape[0]):
         if not which[w]:
             continue
@@ -18,7 +18,7 @@ def fill_health(agents, stream, which, users):
             health = agents[w, a].first_health
             if np.isnan(health):
                 health = 0.0
-                while health == 0.0:  # nobody is born dead
+                while health == 0.0:  # no agent starts dead
                     health = uniform(stream[w, 0], stream[w, 1], stream[w, 2])
                     stream[w, 2] += np.uint64(1)
             agents[w, a].health = health
@@ -27,7 +27,7 @@ def fill_health(agents, stream, which, users):
 
 @kernel
 def fill_ammo(agents, which, users):
-    """Gives those in ``users``, (A,) bool, their initial rounds, none if that number is negative."""
+    """Sets the initial rounds of agents in ``users``, (A,) bool, none if that number is negative."""
     for w in range(which.shape[0]):
         if which[w]:
             for a in range(agents.shape[1]):
@@ -37,7 +37,7 @@ def fill_ammo(agents, which, users):
 
 @kernel
 def turn(agents, stream, which, turning):
-    """Turns those in ``turning``, (A,) bool, to their initial orientation or any."""
+    """Turns agents in ``turning``, (A,) bool, to their initial orientation or a random one."""
     for w in range(which.shape[0]):
         if not which[w]:
             continue

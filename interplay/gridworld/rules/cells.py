@@ -1,4 +1,4 @@
-"""Occupants of cells: cells hold them as a list, in the order in which they came."""
+"""Occupants of cells, as linked lists in the order of entry."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def may_enter(agents, cells, overlap, w, a, row, col):
 
 @phase
 def refresh_cell(agents, cells, w, row, col):
-    """Writes anew what a cell shows."""
+    """Recomputes what a cell shows."""
     cell = cells[w, row, col]
     other = cell.first
     shown = np.int32(0)
@@ -41,7 +41,7 @@ def refresh_cell(agents, cells, w, row, col):
 
 @phase
 def leave_cell(agents, cells, w, a):
-    """Takes an agent off the grid; its position stays as it was."""
+    """Takes an agent off the grid; its position is kept."""
     me = agents[w, a]
     row, col = me.row, me.col
     if cells[w, row, col].first == a:
@@ -58,7 +58,7 @@ def leave_cell(agents, cells, w, a):
 
 @phase
 def enter_cell(agents, cells, w, a, row, col):
-    """Puts an agent, who is off the grid, behind the occupants of a cell."""
+    """Appends an agent that is off the grid to the occupants of a cell."""
     me = agents[w, a]
     me.row, me.col, me.next, me.placed = row, col, -1, True
     other = cells[w, row, col].first
@@ -73,7 +73,7 @@ def enter_cell(agents, cells, w, a, row, col):
 
 @phase
 def clear_grid(agents, cells, w):
-    """Takes everybody off the grid."""
+    """Takes all agents off the grid."""
     for row in range(cells.shape[1]):
         for col in range(cells.shape[2]):
             cells[w, row, col].shown = 0
@@ -85,13 +85,12 @@ def clear_grid(agents, cells, w):
 
 @kernel
 def query(agents, cells, overlap, w, a, row, col):
-    """As `may_enter`."""
     return may_enter(agents, cells, overlap, w, a, row, col)
 
 
 @kernel
 def place(agents, cells, overlap, w, a, row, col):
-    """Puts an agent into a cell if it may enter; says whether it did."""
+    """Puts an agent into a cell if it may enter; returns whether it did."""
     if not may_enter(agents, cells, overlap, w, a, row, col):
         return False
     if agents[w, a].placed:
@@ -108,11 +107,11 @@ def remove(agents, cells, w, a):
 
 @kernel
 def refresh(agents, cells, w, a):
-    """Shows an agent whose encoding or blocking has changed."""
+    """Updates the cell of an agent whose encoding or blocking has changed."""
     refresh_cell(agents, cells, w, agents[w, a].row, agents[w, a].col)
 
 
 @kernel
 def clear(agents, cells, w):
-    """Takes everybody off the grid."""
+    """Takes all agents off the grid."""
     clear_grid(agents, cells, w)

@@ -6,9 +6,9 @@ from interplay.gridworld.rules.windows import chance, darken
 
 @kernel
 def look_at_health(agents, cells, stream, slots, queried, out, lo, hi):
-    """Writes the health around all who are queried in the worlds lo..hi-1: -1 outside the grid, -2 hidden, 0 nobody.
+    """Writes the health around queried agents in the worlds lo..hi-1: -1 outside the grid, -2 hidden, 0 empty.
 
-    Of several in a cell the health of the one is shown whom the encoding observer shows.
+    Of several agents in a cell it is the health of the one shown by the encoding observer.
 
     Args:
         slots: (K,) agents of one kind.

@@ -1,4 +1,4 @@
-"""Which choices would work now: free destinations, and what an attack could hit (specification 7)."""
+"""Masks of choices that would work now: free destinations, and possible targets of attacks (specification 7)."""
 
 from interplay.core.jit import kernel, phase
 from interplay.gridworld.rules.attacks import gather
@@ -8,7 +8,7 @@ from interplay.gridworld.rules.moves import COLS, CROSS, ROWS
 
 @phase
 def can_step(agents, cells, overlap, w, a, down, right):
-    """Whether a step by some rows and columns would be made."""
+    """Whether a step by these rows and columns would succeed."""
     if down == 0 and right == 0:
         return True
     row, col = agents[w, a].row + down, agents[w, a].col + right
@@ -19,7 +19,7 @@ def can_step(agents, cells, overlap, w, a, down, right):
 
 @kernel
 def mask_moves(agents, cells, overlap, form, slots, queried, out, lo, hi):
-    """Legal moves of all who are queried in the worlds lo..hi-1.
+    """Legal moves of queried agents in the worlds lo..hi-1.
 
     Args:
         form: CROSS: entries are the five codes; else the cells of the square of the agent's range, row by row.
@@ -45,7 +45,7 @@ def mask_moves(agents, cells, overlap, form, slots, queried, out, lo, hi):
 
 @kernel
 def mask_attacks(agents, cells, mapping, by_encoding, slots, queried, scratch, out, lo, hi):
-    """What attacks of those who are queried in the worlds lo..hi-1 could hit; nothing without ammo.
+    """Possible targets of queried agents in the worlds lo..hi-1; none without ammo.
 
     Args:
         by_encoding: entries are encodings; else the cells of the square of the agent's range, row by row, from 1. Entry 0,

@@ -1,7 +1,7 @@
 """Mazes by randomised Prim growth (specification U1): passages are connected and have no loops.
 
-The release opens a wall only if, of its neighbours above and below or of those left and right, exactly one was not visited
-yet; cells beyond the edge count as never visited. Without that condition there are some more passages.
+The release opens a wall only if exactly one of the neighbours above and below, or of those left and right, was not visited yet. Cells
+beyond the edge count as never visited. Without that condition there are some more passages.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ _WAITING = 2  # a wall in the frontier
 
 @phase
 def open_neighbours(maze, row, col):
-    """How many of a cell's four neighbours are passages."""
+    """Number of a cell's four neighbours that are passages."""
     several = 0
     several += row > 0 and maze[row - 1, col] == PASSAGE
     several += col > 0 and maze[row, col - 1] == PASSAGE
@@ -41,7 +41,7 @@ def leads_on(maze, row, col):
 
 @phase
 def await_neighbours(maze, row, col, frontier, waiting):
-    """Adds a cell's walls to the frontier: its new length."""
+    """Adds a cell's walls to the frontier; returns its new length."""
     for k in range(4):
         r = row + (k == 1) - (k == 3)
         c = col + (k == 2) - (k == 0)
@@ -83,5 +83,4 @@ def grow_maze(stream, w, row, col, strict, maze, frontier):
 
 @kernel
 def draw_maze(stream, w, row, col, strict, maze, frontier):
-    """As `grow_maze`."""
     grow_maze(stream, w, row, col, strict, maze, frontier)

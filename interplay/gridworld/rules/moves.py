@@ -13,11 +13,11 @@ COLS = np.array([0, -1, 0, 1, 0], np.int32)
 
 @phase
 def step_by(agents, cells, overlap, w, a, down, right):
-    """Moves an agent by some rows and columns; only the destination counts. True if it stands there now."""
+    """Moves an agent by some rows and columns; only the destination counts. Returns whether it is there now."""
     if down == 0 and right == 0:
         return True
     if not agents[w, a].placed:
-        return False  # the dead do not come back by walking
+        return False  # dead agents do not return by walking
     row, col = agents[w, a].row + down, agents[w, a].col + right
     if agents[w, a].row < 0:  # it was never placed
         return False
@@ -33,7 +33,7 @@ def step_by(agents, cells, overlap, w, a, down, right):
 
 @phase
 def drift(agents, cells, overlap, w, a, code):
-    """Turns and steps if that way is free, else goes on the way it faces."""
+    """Turns and steps if that cell is free, else continues in its direction."""
     if code != 0 and step_by(agents, cells, overlap, w, a, ROWS[code], COLS[code]):
         agents[w, a].orientation = code
         return True
@@ -54,19 +54,19 @@ def move_by(agents, cells, overlap, w, a, form, x, y):
 @kernel
 def move(agents, cells, overlap, stream, w, a, form, x, y):
     """Moves one agent; True for a move made and for staying."""
-    stream[w, 2] += np.uint64(1)  # a new moment: what is seen by chance is drawn anew
+    stream[w, 2] += np.uint64(1)  # a new moment: random views are drawn anew
     return move_by(agents, cells, overlap, w, a, form, x, y)
 
 
 @kernel
 def move_all(agents, cells, overlap, stream, order, count, form, codes, attempted, success, movers, lo, hi):
-    """Moves all who act in the worlds lo..hi-1, in their order.
+    """Moves all acting agents in the worlds lo..hi-1, in their order.
 
     Args:
-        order, count: (W, A), (W,) slots of those who act, and how many.
+        order, count: (W, A), (W,) slots of acting agents, and their number.
         codes: (W, A, 2) int64 steps or codes.
         attempted, success: (W, A) uint8, written.
-        movers: (A,) bool, whom the actor supports.
+        movers: (A,) bool, supported agents.
     """
     for w in range(lo, hi):
         for a in range(agents.shape[1]):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.gridworld.board import NOWHERE
+from interplay.gridworld.board import NOWHERE, Array
 from interplay.gridworld.rules.cells import clear_grid, enter_cell, may_enter
 from interplay.gridworld.rules.mazes import grow_maze
 from interplay.kernels.philox import integer_below
@@ -16,43 +16,41 @@ _TRIES = 24
 
 
 class Manner(NamedTuple):
-    """How agents are placed; all but the first two in relation to a target."""
+    """Options of placement; all but the first two are relative to a target."""
 
     sharing: bool  # agents at random may share cells where overlapping allows
     shuffled: bool  # in random order within each group
-    maze: bool = (
-        False  # one is drawn from the target's cell; barriers stand on its walls, free agents on its passages
-    )
+    maze: bool = False  # a maze is drawn from the target's cell; barriers are placed on its walls, free agents on its passages
     strict: bool = True  # see `interplay.gridworld.rules.mazes`
     cluster: bool = False  # barriers take the open cells nearest to the target
     scatter: bool = False  # free agents take the furthest
 
 
 class Scratch(NamedTuple):
-    """Working arrays of a placement, and what went wrong in it."""
+    """Working arrays of a placement, and its error."""
 
-    order: np.ndarray  # (A,) int32
-    ground: np.ndarray  # (R, C) int8
-    frontier: np.ndarray  # (R * C,) int32
-    trouble: np.ndarray  # (2,) int64: what, and with whom
+    order: Array  # (A,) int32
+    ground: Array  # (R, C) int8
+    frontier: Array  # (R * C,) int32
+    trouble: Array  # (2,) int64: error code and slot
 
 
 @phase
 def is_open(agents, cells, overlap, sharing, w, a, row, col):
-    """Whether a cell is still to be had by an agent."""
+    """Whether a cell is still available to an agent."""
     return cells[w, row, col].shown == 0 or (sharing and may_enter(agents, cells, overlap, w, a, row, col))
 
 
 @phase
 def draw_open_cell(agents, cells, overlap, stream, sharing, w, a, ground, kind):
-    """A cell, uniformly among those that an agent may have, as row * C + col; -1 if there is none.
+    """A cell, uniform among those open to an agent, as row * C + col; -1 if there is none.
 
     Args:
         ground: (R, C) int8, the kind of each cell.
         kind: only cells of this kind; -1 = any.
     """
     rows, cols = cells.shape[1], cells.shape[2]
-    for _ in range(_TRIES):  # most grids have room: far cheaper than a list of all open cells
+    for _ in range(_TRIES):  # most grids have free cells: far cheaper than a list of them
         cell = integer_below(stream[w, 0], stream[w, 1], stream[w, 2], rows * cols)
         stream[w, 2] += np.uint64(1)
         row, col = cell // cols, cell % cols
@@ -83,7 +81,7 @@ def draw_open_cell(agents, cells, overlap, stream, sharing, w, a, ground, kind):
 
 @phase
 def nearest_open_cell(agents, cells, overlap, sharing, w, a, ground, kind, row0, col0, furthest):
-    """The open cell nearest to, or furthest from, a cell; of equals the first in reading order. -1 if there is none."""
+    """The open cell nearest to, or furthest from, a cell; ties: the first in reading order. -1 if there is none."""
     best, found = np.int64(-1), np.int64(-1)
     for row in range(cells.shape[1]):
         for col in range(cells.shape[2]):
@@ -114,7 +112,7 @@ def order_slots(agents, stream, members, shuffled, w, order):
     """Slots with an initial position, then the others, each group in its order or at random.
 
     Returns:
-        How many are in the first group, and in both.
+        Lengths of the first group, and of both.
     """
     first = 0
     for a in range(agents.shape[1]):
@@ -157,8 +155,7 @@ def place_agents(board, overlap, which, members, manner, scratch):
 
     Args:
         which: (W,) bool.
-        members: (A,) bool, who is placed; the others stay off the grid.
-        manner: how.
+        members: (A,) bool, agents to place; the others stay off the grid.
         scratch: `trouble` is written.
     """
     agents, cells, stream = board.agents, board.cells, board.stream

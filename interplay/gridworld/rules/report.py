@@ -1,41 +1,41 @@
-"""The managers' work for a batch: which agents act, are reported and have finished (specification 2.3)."""
+"""The managers' work for a batch: acting, reported and finished agents (specification 2.3)."""
 
 import numpy as np
 
 from interplay.core.jit import kernel
 
-# What is kept of each of the L learners, who are those of A agents that may ever act, and of each world.
+# Records of each of the L learners, the ones of A agents that may ever act, and of each world.
 LEARNER = np.dtype(
     [
         ("reward", np.float32),  # an output, as the next three
         ("acting", np.bool_),
         ("terminated", np.bool_),
         ("truncated", np.bool_),
-        ("finished", np.bool_),  # whoever is done
+        ("finished", np.bool_),  # done
     ],
     align=True,
 )
 ROOM = np.dtype(
     [("line", np.int64), ("length", np.int64), ("over", np.bool_)], align=True
-)  # who is next; steps
+)  # next in line; steps
 
 
 @kernel
-def list_acting(slots, told, room, order, count, lo, hi):
-    """Lists those who act in worlds that go on: order (W, A) and count (W,), written."""
+def list_acting(slots, learners, room, order, count, lo, hi):
+    """Lists acting agents of unfinished worlds: writes order (W, A) and count (W,)."""
     for w in range(lo, hi):
         number = 0
         if not room[w].over:
             for k in range(slots.shape[0]):
-                if told[w, k].acting:
+                if learners[w, k].acting:
                     order[w, number] = slots[k]
                     number += 1
         count[w] = number
 
 
 @kernel
-def first_report(which, slots, told, room, queried, in_turns):
-    """Begins the episodes of the worlds in ``which``: everybody is observed, all or the first in line act."""
+def first_report(which, slots, learners, room, queried, in_turns):
+    """Begins the episodes of the worlds in ``which``: all agents are observed, all or the first in line act."""
     number = slots.shape[0]
     for w in range(which.shape[0]):
         if not which[w]:
@@ -44,21 +44,21 @@ def first_report(which, slots, told, room, queried, in_turns):
         room[w].line = 1 % max(number, 1)
         room[w].over = number == 0
         for k in range(number):
-            told[w, k].finished = False
-            told[w, k].acting = k == 0 or not in_turns
+            learners[w, k].finished = False
+            learners[w, k].acting = k == 0 or not in_turns
             queried[w, slots[k]] = True
 
 
 @kernel
-def report(agents, done, ended, slots, told, room, queried, limit, in_turns, lo, hi):
-    """Reports a step of the worlds lo..hi-1 as a manager does; the outputs come cleared.
+def report(agents, done, ended, slots, learners, room, queried, limit, in_turns, lo, hi):
+    """Reports a step of the worlds lo..hi-1 as a manager does; outputs must be cleared.
 
     Args:
-        done, ended: (W, A), (W,) uint8: what the done components say.
+        done, ended: (W, A), (W,) uint8: results of the done components.
         slots: (L,) int32, of the learners.
-        told, room: (W, L) LEARNER, (W,) ROOM, written.
-        queried: (W, A) bool, written: whose observation is wanted.
-        limit: steps after which an episode is cut; 0 = never.
+        learners, room: (W, L) LEARNER, (W,) ROOM, written.
+        queried: (W, A) bool, written: agents to observe.
+        limit: steps before truncation; 0 = never.
         in_turns: one after another, in the order of the learners.
     """
     number = slots.shape[0]
@@ -72,30 +72,30 @@ def report(agents, done, ended, slots, told, room, queried, limit, in_turns, lo,
         cut = not stop and limit > 0 and room[w].length >= limit
         everybody = stop or cut or not in_turns
         for k in range(number):
-            told[w, k].acting = False
+            learners[w, k].acting = False
         for i in range(number):
             k = i if everybody else (room[w].line + i) % number
             a = slots[k]
-            if told[w, k].finished:
+            if learners[w, k].finished:
                 continue
             queried[w, a] = True
-            told[w, k].reward = agents[w, a].reward
+            learners[w, k].reward = agents[w, a].reward
             agents[w, a].reward = 0.0
             if done[w, a]:
-                told[w, k].finished = True
-                told[w, k].terminated = True
+                learners[w, k].finished = True
+                learners[w, k].terminated = True
             else:
-                told[w, k].acting = True
+                learners[w, k].acting = True
                 if not everybody:
                     room[w].line = (k + 1) % number
                     break
         left = False
         for k in range(number):
-            left = left or not told[w, k].finished
+            left = left or not learners[w, k].finished
         room[w].over = stop or cut or not left
         if room[w].over:
             for k in range(number):
-                told[w, k].acting = False
-                if not told[w, k].finished:
-                    told[w, k].terminated = not cut
-                    told[w, k].truncated = cut
+                learners[w, k].acting = False
+                if not learners[w, k].finished:
+                    learners[w, k].terminated = not cut
+                    learners[w, k].truncated = cut

@@ -1,4 +1,4 @@
-"""Rewards from what happened, and who is done (specification 2.10 and 7)."""
+"""Kernels of rewards and dones (specification 2.10 and 7)."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ ACTIVE, ONE_TEAM, OVERLAP, TARGET_INACTIVE, ENCODING_INACTIVE = 0, 1, 2, 3, 4
 
 @kernel
 def fine_all(agents, order, count, payers, amount, lo, hi):
-    """Everybody who sent an action and is in ``payers`` (A,) earns ``amount``."""
+    """Every acting agent in ``payers`` (A,) earns ``amount``."""
     for w in range(lo, hi):
         for i in range(count[w]):
             if payers[order[w, i]]:
@@ -28,7 +28,7 @@ def pay_moves(agents, order, count, payers, attempted, success, made, failed, lo
 
 @kernel
 def pay_attacks(agents, order, count, payers, attempted, num_hits, hits, kills, kill, killed, failed, lo, hi):
-    """Pays attackers for kills and failures, and those who were killed, if they learn."""
+    """Pays attackers for kills and failures, and killed agents, if they learn."""
     for w in range(lo, hi):
         for i in range(count[w]):
             a = order[w, i]
@@ -47,7 +47,7 @@ def pay_attacks(agents, order, count, payers, attempted, num_hits, hits, kills, 
 
 @kernel
 def pay_targets(agents, order, count, targets, amount, exactly, lo, hi):
-    """Pays those who acted and stand on their target; targets: (A,) slots, -1 = none."""
+    """Pays acting agents on their target; targets: (A,) slots, -1 = none."""
     for w in range(lo, hi):
         for i in range(count[w]):
             a = order[w, i]
@@ -58,12 +58,12 @@ def pay_targets(agents, order, count, targets, amount, exactly, lo, hi):
 
 @kernel
 def evaluate_dones(agents, form, users, members, targets, encodings, any_ends, done, over, lo, hi):
-    """Adds one done component's answers to ``done`` (W, A) and ``over`` (W,), uint8.
+    """Adds one done component's results to ``done`` (W, A) and ``over`` (W,), uint8.
 
     Args:
-        form: which of the five questions.
-        users: (A,) bool, whom the component works for.
-        members: (A,) bool, the component's own agents: nobody else counts as a target's encoding.
+        form: which of the five conditions.
+        users: (A,) bool, supported agents.
+        members: (A,) bool, the component's own agents: only these count as a target's encoding.
         targets: (A,) slots of targets; -1 = none.
         encodings: (E + 1, E + 1) bool: targets of encodings; a row of False = not mapped.
         any_ends: the world is over when one mapped encoding is done, not when all are.
@@ -124,7 +124,7 @@ def evaluate_dones(agents, form, users, members, targets, encodings, any_ends, d
 
 @kernel
 def check_codes(codes, low, high, order, count, users, lo, hi):
-    """The first (world, slot) among those who act and use the codes whose code is out of bounds, as w * A + a; -1 = none."""
+    """The first acting (world, slot) in ``users`` with a code out of bounds, as w * A + a; -1 = none."""
     for w in range(lo, hi):
         for i in range(count[w]):
             a = order[w, i]

@@ -2,7 +2,7 @@
 
 Rays run from the centre of the observer's cell through the two outermost corners of the blocker's cell. Cells whose centre
 lies strictly between them, and not nearer than the blocker, are hidden; the blocker's own cell is not. Coordinates are
-doubled, so that corners are whole numbers and every answer is exact.
+doubled, so that corners are integers and the test is exact.
 """
 
 from interplay.core.jit import phase
@@ -10,7 +10,7 @@ from interplay.core.jit import phase
 
 @phase
 def is_screen(agents, cells, w, row, col):
-    """Whether an active blocker stands in a cell."""
+    """Whether an active blocker is in a cell."""
     if cells[w, row, col].shown < 1 << 30:
         return False
     other = cells[w, row, col].first

@@ -1,7 +1,7 @@
 """Observations of the grid (manual 3.2.6 to 3.2.9; specification O2 to O8).
 
-Codes: encodings, 0 empty, -1 outside the grid, -2 hidden. Where a cell has several occupants one is shown by chance, drawn
-from the moment and the place rather than from the stream: looking changes nothing, and looking twice shows the same.
+Codes: encodings, 0 empty, -1 outside the grid, -2 hidden. Of several occupants one is shown at random. That draw depends on the moment
+and the place instead of the stream: observing changes nothing, and observing twice gives the same.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ def glimpse(agents, cells, stream, w, a, row, col, with_self):
 
 @phase
 def darken(agents, cells, w, row, col, reach, top, left, out):
-    """Writes -2 wherever blockers within reach hide a cell; (top, left) is the cell of ``out[0, 0]``, which has channels."""
+    """Writes -2 where blockers within reach hide a cell; (top, left) is the cell of ``out[0, 0]``, which has channels."""
     rows, cols = cells.shape[1], cells.shape[2]
     bottom, right = top + out.shape[0] - 1, left + out.shape[1] - 1
     for dr in range(max(-reach, -row), min(reach, rows - 1 - row) + 1):
@@ -57,7 +57,7 @@ def darken(agents, cells, w, row, col, reach, top, left, out):
                 continue
             if not is_screen(agents, cells, w, row + dr, col + dc):
                 continue
-            # Only what lies beyond the blocker and in the picture.
+            # Only cells beyond the blocker and in the window.
             r0, r1 = max(top - row, dr if dr > 0 else -reach), min(bottom - row, dr if dr < 0 else reach)
             c0, c1 = max(left - col, dc if dc > 0 else -reach), min(right - col, dc if dc < 0 else reach)
             for r in range(r0, r1 + 1):
@@ -69,7 +69,7 @@ def darken(agents, cells, w, row, col, reach, top, left, out):
 
 @phase
 def dim(reach, out):
-    """Hides what is beyond an agent's range in a window, (side, side, channels): its range, which may be cut."""
+    """Hides cells beyond an agent's range in a window, (side, side, channels), whose range may be smaller."""
     middle = out.shape[0] // 2
     if reach >= middle:
         return np.int64(middle)
@@ -97,7 +97,7 @@ def look_centred(agents, cells, stream, w, a, with_self, out):
             continue
         for j in range(low, begin):
             out[i, j, 0] = -1
-        # First as it is shown, without a branch; what needs a second look carries a flag.
+        # First the summary, without a branch; cells that need more carry a flag.
         for j in range(begin, end):
             shown = cells[w, row, left + j].shown
             out[i, j, 0] = shown
@@ -167,7 +167,7 @@ def look(agents, cells, stream, w, a, form, with_self, out):
 
 @kernel
 def look_all(agents, cells, stream, form, with_self, slots, queried, out, lo, hi):
-    """Writes the views of all who are queried in the worlds lo..hi-1.
+    """Writes the views of queried agents in the worlds lo..hi-1.
 
     Args:
         slots: (K,) agents of one kind.
@@ -182,6 +182,6 @@ def look_all(agents, cells, stream, form, with_self, slots, queried, out, lo, hi
 
 @kernel
 def hide(agents, cells, w, a, reach, out):
-    """Writes -2 into ``out``, (side, side, 1), wherever a blocker hides a cell from an agent."""
+    """Writes -2 into ``out``, (side, side, 1), where a blocker hides a cell from an agent."""
     row, col = agents[w, a].row, agents[w, a].col
     darken(agents, cells, w, row, col, reach, row - reach, col - reach, out)

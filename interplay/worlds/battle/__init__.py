@@ -15,7 +15,7 @@ _SUMMARIES = {
     "bane_vs_bane": "20 Zerglings and 4 Banelings a side, as in SMAC",
 }
 
-# Battles of tens of decisions that are paid as they go, up to 20 in all (docs/results/battle.md).
+# Rewards come during battles of tens of decisions, up to 20 in all (docs/results/battle.md).
 _TRAINING = {
     "num_worlds": 128,
     "ppo": {"rollout": 64, "gamma": 0.99, "reward_scale": 0.2, "entropy_coefficient": 0.003},

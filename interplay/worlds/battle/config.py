@@ -16,8 +16,8 @@ TICKS = 8  # of a decision
 MOST_UNITS = 64  # of a side
 SHOOT_RANGE, SIGHT_RANGE = 6.0, 9.0  # SMAC's, between centres, for every unit (specification 5.1 and 5.2)
 LEAST_RANGE = 2.0  # with `unit_ranges`
-STRIDE = 2.0  # how far a move leads at most
-NUDGE = 1.0  # a move is legal if the point so far away lies in the field
+STRIDE = 2.0  # length of a move at most
+NUDGE = 1.0  # a move is legal if the point this far away lies in the field
 LEAST_DAMAGE = 0.5  # points of a strike, whatever the armour
 SHIELD_CALM, SHIELD_PER_SECOND = 10.0, 2.0  # seconds without a hit; points
 ZERG_PER_SECOND, MUTALISK_PER_SECOND = 0.27, 1.0  # points; the second only with `mutalisk_regeneration`
@@ -29,50 +29,48 @@ _COUNT = re.compile(r"\s*(\d+)\s+([a-z_]+)\s*")
 
 
 class BattleSettings(Settings):
-    """Settings of one battle. Lengths in the world's units, times in decisions of half a second."""
+    """Settings of one battle. Lengths in world units, times in decisions of half a second."""
 
     red: str = "3 marine"  # the units of the side that begins on the left: "2 stalker, 3 zealot"
     blue: str = "same"  # of the other side
-    drawn: bool = False  # each episode has 1 to so many of each type, as many on both sides
+    drawn: bool = False  # each episode draws 1..n of each type, the same number for both sides
     width: Annotated[float, Field(ge=8, le=128)] = 32.0
     height: Annotated[float, Field(ge=8, le=128)] = 32.0
     limit: Annotated[int, Field(ge=1, le=100_000)] = 60  # decisions; truncation
     randomize: Literal["nothing", "positions", "all"] = "nothing"  # all: HP, shields and cooldowns as well
-    mirror: bool = True  # what is drawn for red is blue's, mirrored
+    mirror: bool = True  # random numbers of red are used for blue too, mirrored
     reward: Literal["result", "losses", "smac", "smac_sparse"] = "smac"
     timeout: Annotated[float, Field(ge=-100, le=100)] = (
         0.0  # both sides' reward for it; the paper's code has -1
     )
     negatives: bool = False  # smac: own losses are subtracted
-    defeat: Annotated[float, Field(ge=0, le=10_000)] = 0.0  # smac: points that a defeat costs
-    exact_smac: bool = False  # smac: what enemies gain pays as well, and a sparse reward is scaled
+    defeat: Annotated[float, Field(ge=0, le=10_000)] = 0.0  # smac: points lost by a defeat
+    exact_smac: bool = False  # smac: gains of enemies pay as well, and a sparse reward is scaled
     unit_ranges: bool = False  # true ranges and sights instead of SMAC's 6 and 9
     diagonals: bool = False  # four more moves, after the attacks
     look_directions: Annotated[int, Field(ge=0, le=64)] = (
-        0  # a unit sees and shoots into one of so many alone and turns by the last actions; 0: all around
+        0  # number of directions to look into, turned to by the last actions; 0: all around
     )
     notice_chance: Annotated[float, Field(ge=0, le=1)] = (
-        1.0  # that a unit comes to see an enemy whom another of its side saw first
+        1.0  # chance of noticing an enemy that another unit of the side saw first
     )
-    attack_anyone: bool = False  # any living enemy may be attacked; out of reach it comes to nothing
+    attack_anyone: bool = False  # any living enemy may be attacked; out of reach without effect
     jitter: bool = False  # -1 to +2 ticks on each cooldown
-    barrier: bool = False  # Immortals absorb damage once in a while
-    bounce_radius: Annotated[float, Field(ge=0, le=20)] = (
-        3.0  # how far a Mutalisk's shot leaps; 0 = it does not
-    )
+    barrier: bool = False  # Immortals absorb damage at intervals
+    bounce_radius: Annotated[float, Field(ge=0, le=20)] = 3.0  # length of a Mutalisk's bounce; 0 = none
     mutalisk_regeneration: bool = False
-    see_last_action: bool = False  # what one's own side did last
+    see_last_action: bool = False  # last actions of the own side
     see_time: bool = False
     see_pathing: bool = False  # whether the eight points around lie in the field
     see_heights: bool = False  # nine ones: fields are flat
-    see_position: bool = False  # one's own place
-    see_field: bool = False  # a table of all units besides, for image interfaces
+    see_position: bool = False  # own position
+    see_field: bool = False  # also a table of all units, for image interfaces
     state_last_action: bool = True
     state_time: bool = False
 
     @model_validator(mode="after")
     def _fits(self) -> BattleSettings:
-        # Numbers, not slots: an army of billions is refused before it is laid out.
+        # Only numbers are compared, so an army of billions is refused before memory is allocated.
         for side, army in zip(("red", "blue"), self.armies, strict=True):
             units = sum(army.values())
             if units > MOST_UNITS:
@@ -88,14 +86,12 @@ class BattleSettings(Settings):
             if ground > third:
                 raise ValueError(
                     f"{side} = {getattr(self, side)!r} needs {ground:.0f} of ground, a third of a field of {self.width:g} x {self.height:g} has {third:.0f}; "
-                    "take a larger field"
+                    "enlarge the field"
                 )
         if self.look_directions == 1:
-            raise ValueError(
-                "look_directions = 1 leaves nothing to choose; take 0 to see all around, or 2 and more"
-            )
+            raise ValueError("look_directions = 1 leaves no choice; use 0 to see all around, or at least 2")
         if self.drawn and self.blue != "same":
-            raise ValueError('drawn = true draws as many for both sides; use blue = "same"')
+            raise ValueError('drawn = true draws equal armies; use blue = "same"')
         return self
 
     @property

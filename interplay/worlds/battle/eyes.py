@@ -1,4 +1,4 @@
-"""What of the scene a unit sees, for people who play it: the same rules as `observe.see_enemies` and `see_allies`."""
+"""The part of the scene that a unit sees, for human players: the rules of `observe.see_enemies` and `see_allies`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 _GROUND = ("floor", "columns", "rows", "edge")
 _UNITS = ("shadows", "agents", "types", "no health", "health", "no shield", "shield")
-_OWN = ("aims", "shots", "cooldown")  # of others this is not observed
+_OWN = ("aims", "shots", "cooldown")  # not observed of other units
 
 
 def visible(world: BattleWorld, w: int, slot: int) -> Visible:
-    """The field, the units in sight and what is told of them; the dead see the field alone."""
+    """The field, the units in sight and their observed attributes; a dead unit sees the field alone."""
     seen = np.asarray(units_in_sight(world, w, slot))
     own = np.arange(len(seen)) == slot
-    told = dict.fromkeys(_GROUND, True) | dict.fromkeys(_UNITS, seen) | dict.fromkeys(_OWN, own)
+    visible_layers = dict.fromkeys(_GROUND, True) | dict.fromkeys(_UNITS, seen) | dict.fromkeys(_OWN, own)
     if world.settings.look_directions:
-        told["agents/angle"] = own
+        visible_layers["agents/angle"] = own
     if world.settings.see_field:
-        told["cooldown"] = seen
-    return told
+        visible_layers["cooldown"] = seen
+    return visible_layers
 
 
 def units_in_sight(world: BattleWorld, w: int, slot: int) -> np.ndarray:
@@ -40,14 +40,14 @@ def units_in_sight(world: BattleWorld, w: int, slot: int) -> np.ndarray:
     if not alive[slot]:
         return own
     dx, dy = unit["x"] - unit["x"][slot], unit["y"] - unit["y"][slot]
-    way = np.hypot(dx, dy)
-    seen = way < (world.body["sight"][slot] if settings.unit_ranges else SIGHT_RANGE)
+    gap = np.hypot(dx, dy)
+    seen = gap < (world.body["sight"][slot] if settings.unit_ranges else SIGHT_RANGE)
     reds = len(settings.sides[RED])
     if settings.look_directions:
         turn = 2 * np.pi * world.state.look[w, slot] / settings.look_directions
         ahead = 1.0 if slot < reds else -1.0
         along = ahead * dx * np.cos(turn) + dy * np.sin(turn)
-        seen &= along >= float(world.table[0]["look_cosine"]) * way
+        seen &= along >= float(world.table[0]["look_cosine"]) * gap
     if world.table[0]["notice_chance"] < 1.0:
         enemies = slice(reds, len(unit)) if slot < reds else slice(0, reds)
         count = len(range(*enemies.indices(len(unit))))

@@ -1,4 +1,4 @@
-"""How people read what a unit of a battle observes (specification 5.2): its vector in the parts that `observe.look_around` writes."""
+"""Labels of a unit's observation (specification 5.2): its vector in the parts that `observe.look_around` writes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from interplay.core.guides import Guide
 from interplay.worlds.battle.state import BLUE, MOVES, RED
 
 _HEIGHTS, _POINTS = 9, 8
-WAYS = ("north", "south", "ahead", "back")
+DIRECTIONS = ("north", "south", "ahead", "back")
 FIELD_NAMES = ("alive", "x", "y", "health", "shield", "cooldown", "type")
 
 
 def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tuple[Guide, ...]]:
-    """The parts of a unit's vector, and the rows of the field where it is seen.
+    """The parts of a unit's vector, and the rows of the field where observed.
 
     Args:
         rules: the world's record of rules.
-        actions: names of what units do.
-        slot: of the unit.
     """
     reds, units = int(rules["reds"]), int(rules["slots"])
     side = RED if slot < reds else BLUE
@@ -26,14 +24,14 @@ def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tupl
     if side == BLUE:
         own, enemies = enemies, own
     allies = [other for other in own if other != slot]
-    told = tuple(actions) if rules["see_last_action"] else ()
+    actions_seen = tuple(actions) if rules["see_last_action"] else ()
     parts = [
         Guide(title="ground", names=_ground(rules)),
         Guide("rows", "enemies", ("reached", *_other(rules, 1 - side)), len(enemies), slots=enemies),
         Guide(
             "rows",
             "allies",
-            ("seen", *_other(rules, side), *(f"last: {name}" for name in told)),
+            ("seen", *_other(rules, side), *(f"last: {name}" for name in actions_seen)),
             len(allies),
             slots=allies,
         ),
@@ -47,7 +45,7 @@ def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tupl
 
 
 def _ground(rules: Any) -> tuple[str, ...]:
-    names = tuple(f"may go {way}" for way in WAYS[:MOVES])
+    names = tuple(f"may go {direction}" for direction in DIRECTIONS[:MOVES])
     names += tuple(f"open at point {point + 1}" for point in range(_POINTS * int(rules["see_pathing"])))
     return names + tuple(f"height {point + 1}" for point in range(_HEIGHTS * int(rules["see_heights"])))
 

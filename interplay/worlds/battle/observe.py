@@ -1,4 +1,4 @@
-"""What units see, which actions are legal, and what a critic may see (specification 5.1 to 5.3). Everybody sees itself on the left."""
+"""What units see, which actions are legal, and what a critic may see (specification 5.1 to 5.3). Every unit sees its side on the left."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FIELD = 7
 
 @phase
 def look_around(state, sight, body, rules, w):
-    """What everybody may do and sees; the dead and absent see zeros."""
+    """Writes legal actions and observations of all units; zeros for dead and absent units."""
     for a in range(rules.slots):
         row, mask = sight.rows[w, a], sight.mask[w, a]
         row[:] = 0.0
@@ -83,7 +83,7 @@ def allow_moves(state, rules, mask, w, a):
 
 @phase
 def see_ground(state, rules, mask, row, w, a):
-    """Legality of the moves, and what lies around as far as that is seen. How many numbers that were."""
+    """Writes the legality of moves and the surroundings that are observed; returns their length."""
     unit, side, at = state.unit[w, a], side_of(rules, a), np.int64(MOVES)
     for heading in range(MOVES):
         row[heading] = mask[move_of(rules, heading)]
@@ -101,13 +101,13 @@ def see_ground(state, rules, mask, row, w, a):
 
 @phase
 def sees_shields(rules, side):
-    """Whether a side has shields, which are told then."""
+    """Whether a side has shields; only then are they observed."""
     return rules.red_shields if side == RED else rules.blue_shields
 
 
 @phase
 def see_enemies(state, body, rules, mask, row, w, a, at):
-    """Allows the attacks, and tells of the enemies in sight."""
+    """Allows the attacks, and writes the enemies in sight."""
     unit, own, side = state.unit[w, a], body[a], side_of(rules, a)
     sight, look = sight_of(rules, own), facing(state, rules, w, a)
     first = first_of(rules, 1 - side)
@@ -115,22 +115,22 @@ def see_enemies(state, body, rules, mask, row, w, a, at):
         other = state.unit[w, b]
         shields = sees_shields(rules, 1 - side)
         if other.alive:
-            way = distance(unit, other)
-            inside = in_cone(rules, side, look, unit, other, way)
-            reached = can_shoot(rules, own, body[b], way, inside)
+            gap = distance(unit, other)
+            inside = in_cone(rules, side, look, unit, other, gap)
+            reached = can_shoot(rules, own, body[b], gap, inside)
             mask[FIRST_ATTACK + b - first] = reached or (rules.attack_anyone and can_hit(own, body[b]))
             noticed = rules.notice_chance >= 1.0 or state.known[w, a, b - first]
-            if way < sight and inside and noticed:
+            if gap < sight and inside and noticed:
                 row[at] = reached
-                see_other(unit, other, body[b], rules, row, at, way, sight, side, shields)
+                see_other(unit, other, body[b], rules, row, at, gap, sight, side, shields)
         at += 5 + shields + rules.kinds
     return at
 
 
 @phase
-def see_other(unit, other, own, rules, row, at, way, sight, side, shields):
-    """Distance, place, health, shield and type of a unit in sight."""
-    row[at + 1] = way / sight
+def see_other(unit, other, own, rules, row, at, gap, sight, side, shields):
+    """Writes distance, place, health, shield and type of a unit in sight."""
+    row[at + 1] = gap / sight
     row[at + 2] = ahead(side) * (other.x - unit.x) / sight
     row[at + 3] = (other.y - unit.y) / sight
     row[at + 4] = other.health / own.health
@@ -139,7 +139,7 @@ def see_other(unit, other, own, rules, row, at, way, sight, side, shields):
 
 @phase
 def show_kind(unit, own, rules, row, at, shields):
-    """Shield share and type, as far as they are told."""
+    """Writes shield share and type, where observed."""
     if shields:
         row[at] = unit.shield / own.shield if own.shield > 0.0 else 0.0
     if rules.kinds > 0:
@@ -148,7 +148,7 @@ def show_kind(unit, own, rules, row, at, shields):
 
 @phase
 def see_allies(state, body, rules, row, w, a, at):
-    """Tells of the other units of its side that are in sight."""
+    """Writes the other units of the own side in sight."""
     unit, side = state.unit[w, a], side_of(rules, a)
     sight, look = sight_of(rules, body[a]), facing(state, rules, w, a)
     shields = sees_shields(rules, side)
@@ -157,10 +157,10 @@ def see_allies(state, body, rules, row, w, a, at):
         if b == a:
             continue
         other = state.unit[w, b]
-        way = distance(unit, other)
-        if other.alive and way < sight and in_cone(rules, side, look, unit, other, way):
+        gap = distance(unit, other)
+        if other.alive and gap < sight and in_cone(rules, side, look, unit, other, gap):
             row[at] = 1.0
-            see_other(unit, other, body[b], rules, row, at, way, sight, side, shields)
+            see_other(unit, other, body[b], rules, row, at, gap, sight, side, shields)
             if rules.see_last_action and other.last >= 0:
                 row[at + width + other.last] = 1.0
         at += width + rules.see_last_action * rules.actions
@@ -169,7 +169,7 @@ def see_allies(state, body, rules, row, w, a, at):
 
 @phase
 def see_self(state, body, rules, row, w, a, at):
-    """Own health, shield and type, then place, direction and time where they are told."""
+    """Writes own health, shield and type, then place, direction and time where observed."""
     unit, side = state.unit[w, a], side_of(rules, a)
     shields = sees_shields(rules, side)
     row[at] = unit.health / body[a].health
@@ -187,7 +187,7 @@ def see_self(state, body, rules, row, w, a, at):
 
 @kernel
 def write_states(state, body, table, side, rows):
-    """What a critic of a side sees of each world, (W, numbers) of zeros before."""
+    """Writes the critic's state of a side for each world into zeros (W, numbers)."""
     rules = table[0]
     shields = sees_shields(rules, side), sees_shields(rules, 1 - side)
     for w in range(len(rows)):
@@ -219,7 +219,7 @@ def write_states(state, body, table, side, rows):
 
 @phase
 def see_field(state, sight, body, rules, w):
-    """The table of all units, own side first, for image interfaces; the dead are zeros."""
+    """Writes the table of all units, own side first, for image interfaces; zeros for a dead unit."""
     for a in range(sight.field.shape[1]):
         side, k = side_of(rules, a), 0
         for part in range(2):
@@ -240,7 +240,7 @@ def see_field(state, sight, body, rules, w):
 
 
 def observation_space(settings: BattleSettings, rules: np.void) -> spaces.Dict:
-    """Of one unit: `units`, the vector of specification 5.2, and as an option `field`, the table of all units, and `legal`, its mask."""
+    """Of one unit: `units`, the vector of specification 5.2; optionally `field`, the table of all units, and `legal`, its mask."""
     numbers = max(row_size(rules, side) for side in (RED, BLUE))
     fields: dict[str, spaces.Space] = {"units": spaces.Box(-np.inf, np.inf, (numbers,), np.float32)}
     if settings.see_field:
@@ -250,7 +250,7 @@ def observation_space(settings: BattleSettings, rules: np.void) -> spaces.Dict:
 
 
 def _field_space(settings: BattleSettings) -> spaces.Box:
-    """Of the table: places up to the edges; the type of row k is that of the k-th unit of either side's table."""
+    """Bounds of the table: places up to the edges; row k has the type of the k-th unit."""
     red, blue = settings.sides
     views = np.array([[list(UNITS).index(name) for name in order] for order in (red + blue, blue + red)])
     high = np.ones((views.shape[1], FIELD), np.float32)
@@ -262,7 +262,7 @@ def _field_space(settings: BattleSettings) -> spaces.Box:
 
 
 def allocate_sight(settings: BattleSettings, rules: np.void, num_worlds: int) -> Sight:
-    """Views of nothing yet."""
+    """Allocates empty views."""
     lead = (num_worlds, int(rules["slots"]))
     numbers = max(row_size(rules, side) for side in (RED, BLUE))
     return Sight(
@@ -280,7 +280,7 @@ def state_of(state: BattleState, body: np.ndarray, table: np.ndarray, side: int)
 
 
 def row_size(rules: np.void, side: int) -> int:
-    """Numbers of what a unit of a side sees."""
+    """Length of a unit's vector."""
     own, enemies = _units(rules, side), _units(rules, 1 - side)
     shields, others = _shields(rules, side), _shields(rules, 1 - side)
     ally = 5 + shields + int(rules["kinds"]) + int(rules["see_last_action"]) * int(rules["actions"])
@@ -291,7 +291,7 @@ def row_size(rules: np.void, side: int) -> int:
 
 
 def state_size(rules: np.void, side: int) -> int:
-    """Numbers of a side's state."""
+    """Length of a side's state."""
     own, enemies, kinds = _units(rules, side), _units(rules, 1 - side), int(rules["kinds"])
     ally = 4 + _shields(rules, side) + kinds + 2 * _turns(rules)
     size = own * ally + enemies * (3 + _shields(rules, 1 - side) + kinds)

@@ -1,7 +1,7 @@
-"""Scripted players (specification 4.6). They act for all units of the batch and know the whole field, as both sides of the paper do.
+"""Scripted players (specification 4.6). They act for all units of the batch and see the whole field, as in the paper.
 
-They choose among the actions that are legal: a unit steps away by the best of the four moves, or of eight with `diagonals`, and walks
-towards an enemy that is too far to be attacked.
+They choose among legal actions. A unit steps away by the best of four moves (eight with `diagonals`), and walks towards an enemy that
+is out of reach.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Still(Policy):
 
 
 class Tactician(Policy):
-    """What players by a fixed rule have in common."""
+    """Base of the players by a fixed rule."""
 
     tactic: ClassVar[int]
     no_memory = (*Policy.no_memory, "_battle")
@@ -37,7 +37,7 @@ class Tactician(Policy):
         """Prepares for playing a battle.
 
         Raises:
-            UserError: if the world's state is no battle's.
+            UserError: if the world is no battle.
         """
         super().start(world, seed)
         self._battle: Any = world
@@ -45,7 +45,7 @@ class Tactician(Policy):
             raise UserError(f"{self.name}: {world.id} is no battle; it plays battle/...")
 
     def act(self, timestep: TimeStep) -> np.ndarray:
-        """(W, A) actions; 0 where nobody acts."""
+        """(W, A) actions; 0 for idle slots."""
         action = np.zeros(timestep.acting.shape, np.int64)
         assert timestep.action_mask is not None
         battle, mask = self._battle, timestep.action_mask["action"]
@@ -56,7 +56,7 @@ class Tactician(Policy):
 
 
 class HitAndRun(Tactician):
-    """Attacks the nearest enemy when its weapon is ready, and steps away from one that can hit it and has it in range, or nearly, while it is not."""
+    """Attacks the nearest enemy when its weapon is ready; meanwhile steps away from one that has it in range, or nearly."""
 
     name, tactic = "hit_and_run", tactics.HIT_AND_RUN
 
@@ -68,13 +68,13 @@ class AttackNearest(Tactician):
 
 
 class AttackMove(Tactician):
-    """Walks to where the enemy's formation begins and fights what comes in sight."""
+    """Walks to where the enemy's formation begins and fights enemies in sight."""
 
     name, tactic = "attack_move", tactics.ATTACK_MOVE
 
 
 class FocusWeakest(Tactician):
-    """Attacks the one with the fewest points left of those in reach, else walks to the nearest."""
+    """Attacks the enemy in reach with the fewest points left, else walks to the nearest."""
 
     name, tactic = "focus_weakest", tactics.FOCUS_WEAKEST
 

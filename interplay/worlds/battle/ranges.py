@@ -1,4 +1,4 @@
-"""What the numbers of a battle's state may be (`interplay.core.ranges`); the arrays are in `state.py`."""
+"""Allowed values of a battle's state (`interplay.core.ranges`); the arrays are in `state.py`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ranges_of(settings: BattleSettings, body: np.ndarray) -> dict[str, Range]:
 
 
 def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Invariant]:
-    """What fields owe each other."""
+    """Invariants between fields."""
     reds, blues = map(len, settings.sides)
 
     def alive(given: Arrays) -> Any:
@@ -76,24 +76,24 @@ def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Invariant]:
 
     noticing = [
         Invariant("seer", "though one of the two has fallen", seen_by_the_fallen),
-        Invariant("known", "though nobody has seen it, or the knower has fallen", known_unseen),
+        Invariant("known", "though the enemy is unseen, or the unit has fallen", known_unseen),
     ]
     return [
         *(noticing if settings.notice_chance < 1 else []),
         Invariant(
-            "unit.alive", "though it takes no part", lambda given: alive(given) & ~given["unit.present"]
+            "unit.alive", "though the unit is absent", lambda given: alive(given) & ~given["unit.present"]
         ),
         Invariant(
             "unit.alive",
-            "is not what its health says",
+            "disagrees with its health",
             lambda given: alive(given) != (given["unit.health"] > 0),
         ),
-        Invariant("unit.present", "though every unit takes part", left_out),
+        Invariant("unit.present", "though every unit is present", left_out),
         Invariant("unit.present", "leaves a side without units", nobody_there),
-        Invariant("over", "is not what the units and the limit say", goes_on_otherwise),
+        Invariant("over", "disagrees with the units and the limit", goes_on_otherwise),
         Invariant(
             "acting",
-            "is not who lives in a battle that goes on",
+            "is not the units alive in an unfinished battle",
             lambda given: given["acting"] != (alive(given) & ~given["over"][:, None]),
         ),
     ]

@@ -1,4 +1,4 @@
-"""State -> drawing primitives: the field, the units with what they have left, whom they attack."""
+"""State -> drawing primitives: the field, the units with their remaining points, their attacks."""
 
 from __future__ import annotations
 
@@ -20,21 +20,13 @@ EMPTY, HEALTH, LOW, SHIELD, COOLING = "#d5d2c8", "#2f9e44", "#e8590c", "#3b8eea"
 SHADOW = "#495057"
 MARGIN = 1.25  # around the field: units and bars at its edge
 CELL = 2.0  # of the lines on the floor: the cells of image interfaces
-LITTLE = 0.4  # of the health: the bar says so from there on
-BAR, GAP = 0.16, 0.04  # height of a bar, and the way between two
+LITTLE = 0.4  # of the health: below it the bar changes
+BAR, GAP = 0.16, 0.04  # height of a bar, and the gap between two
 _OUTCOMES = {1: "red has won", 0: "nobody has won", -1: "blue has won"}
 
 
 def draw(canvas: Canvas, state: BattleState, body: np.ndarray, settings: BattleSettings, w: int) -> None:
-    """Draws world `w`; row i of the layer ``agents`` is slot i.
-
-    Args:
-        canvas: where.
-        state: of the batch.
-        body: what the slots' units are.
-        settings: of one battle.
-        w: number of the world.
-    """
+    """Draws world `w`; row i of the layer ``agents`` is slot i."""
     half_x, half_y = settings.width / 2, settings.height / 2
     canvas.show(-half_x - MARGIN, -half_y - MARGIN, half_x + MARGIN, half_y + MARGIN, up="north")
     draw_field(canvas, half_x, half_y)
@@ -45,7 +37,7 @@ def draw(canvas: Canvas, state: BattleState, body: np.ndarray, settings: BattleS
 
 
 def draw_field(canvas: Canvas, half_x: float, half_y: float) -> None:
-    """The floor with its cells, and the edge, which is solid."""
+    """The floor with its cells, and the solid edge."""
     canvas.boxes("floor", [0.0], [0.0], half_x, half_y, colour=FLOOR)
     x, y = np.arange(-half_x + CELL, half_x, CELL), np.arange(-half_y + CELL, half_y, CELL)
     canvas.segments("columns", x, np.full(len(x), -half_y), x, np.full(len(x), half_y), colour=LINE)
@@ -56,7 +48,7 @@ def draw_field(canvas: Canvas, half_x: float, half_y: float) -> None:
 def draw_attacks(
     canvas: Canvas, state: BattleState, body: np.ndarray, settings: BattleSettings, w: int
 ) -> None:
-    """A line from each unit to whom it attacks: thick where it has shot in this decision, dashed where it is on its way."""
+    """A line from each unit to its target: thick where it has shot in this decision, dashed while it approaches."""
     unit, reds = state.unit[w], len(settings.sides[RED])
     slots = np.arange(len(body))
     enemies = np.where(slots < reds, len(body) - reds, reds)
@@ -84,7 +76,7 @@ def draw_attacks(
 def draw_units(
     canvas: Canvas, state: BattleState, body: np.ndarray, settings: BattleSettings, w: int
 ) -> None:
-    """The units as large as they are, with the letter of their type; fliers above a shadow, the dead as a faint mark."""
+    """The units to scale, with the letter of their type; fliers above a shadow, the dead as a faint mark."""
     unit, slots, reds = state.unit[w], np.arange(len(body)), len(settings.sides[RED])
     jump = np.full(len(body), state.room["steps"][w] == 0)
     grounded = ~(unit["alive"] & body["flies"])
@@ -124,13 +116,13 @@ def draw_units(
 
 
 def stats(unit: np.ndarray, body: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """What each unit has left of what it began with, for those who read the page's table; shields where a side has some."""
+    """Remaining health of each unit, and shields where a side has some, for the table of the page."""
     names = ("health", "shield") if (body["shield"] > 0).any() else ("health",)
     return {name: (unit[name], body[name]) for name in names}
 
 
 def _headings(state: BattleState, settings: BattleSettings, w: int) -> np.ndarray | None:
-    """(A,) rad on the field, where units look into one direction: blue sees the field mirrored."""
+    """(A,) rad on the field where units have a direction; blue sees the field mirrored."""
     if not settings.look_directions:
         return None
     turn = 2 * np.pi * state.look[w] / settings.look_directions
@@ -138,14 +130,14 @@ def _headings(state: BattleState, settings: BattleSettings, w: int) -> np.ndarra
 
 
 def _cone(body: np.ndarray, settings: BattleSettings) -> tuple[np.ndarray | float, float] | None:
-    """How far units see and in which angle, likewise."""
+    """Length and angle of the field of view, where units have a direction."""
     if not settings.look_directions:
         return None
     return body["sight"] if settings.unit_ranges else SIGHT_RANGE, 2 * np.pi / settings.look_directions
 
 
 def draw_bars(canvas: Canvas, state: BattleState, body: np.ndarray, w: int) -> None:
-    """Above each living unit its health, above that its shield; below it how long its weapon still cools."""
+    """Health and shield above each living unit; below it the time until its next shot."""
     unit = state.unit[w]
     dead = ~unit["alive"]
     health = unit["health"] / body["health"]
@@ -169,18 +161,18 @@ def draw_bars(canvas: Canvas, state: BattleState, body: np.ndarray, w: int) -> N
 
 
 def draw_counts(canvas: Canvas, state: BattleState, settings: BattleSettings, w: int) -> None:
-    """The caption, and what each side has."""
+    """The caption, and the units left of each side."""
     unit, reds = state.unit[w], len(settings.sides[RED])
     sides = unit[:reds], unit[reds:]
-    told = [f"{int(side['alive'].sum())} of {int(side['present'].sum())}" for side in sides]
+    counts = [f"{int(side['alive'].sum())} of {int(side['present'].sum())}" for side in sides]
     steps = int(state.room["steps"][w])
     decided = not all(side["alive"].any() for side in sides)
     over = decided or steps >= settings.limit
     result = _OUTCOMES[int(state.room["outcome"][w])] if over else "fighting"
-    canvas.table("status", ["decision", "red", "blue", "state"], [[steps, *told, result]], caption=True)
+    canvas.table("status", ["decision", "red", "blue", "state"], [[steps, *counts, result]], caption=True)
     rows = [
         [name, count, float(side["health"].sum().round(1)), float(side["shield"].sum().round(1))]
-        for name, count, side in zip(SIDES, told, sides, strict=True)
+        for name, count, side in zip(SIDES, counts, sides, strict=True)
     ]
     canvas.table("sides", ["side", "alive", "health", "shield"], rows)
 

@@ -1,7 +1,6 @@
 """A battle's arrays, one line each. Axes: W worlds, A units of both sides, red's first.
 
-Places are measured from the field's centre, x to the right and y to the north, so that a mirrored battle is the same one with the
-other sign, bit for bit.
+Places are measured from the field's centre, x to the right and y to the north. A mirrored battle has the opposite sign, bit for bit.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from interplay.worlds.battle.config import (
 )
 from interplay.worlds.battle.units import UNITS, Unit
 
-STOP, NORTH, SOUTH, EAST, WEST, FIRST_ATTACK = range(1, 7)  # actions; 0 is that of the dead
+STOP, NORTH, SOUTH, EAST, WEST, FIRST_ATTACK = range(1, 7)  # actions; 0 is the dead's
 NOTHING = 0
 AHEAD = 0  # direction
-MOVES = 4  # there are, and four more with diagonals
+MOVES = 4  # moves without diagonals
 NOBODY = -1
 RED, BLUE = 0, 1
 
@@ -34,17 +33,17 @@ UNIT = np.dtype(
         ("y", np.float64),
         ("health", np.float64),  # points
         ("shield", np.float64),  # points
-        ("cooldown", np.float64),  # ticks until it may attack; below 1 it may in the next tick
+        ("cooldown", np.float64),  # ticks until its next attack; below 1 the attack comes in the next tick
         ("barrier", np.float64),  # points that an open barrier still absorbs
         ("barrier_clock", np.int32),  # ticks until it may open again
         ("calm", np.int32),  # ticks since it was hit, or since the episode began
         ("last", np.int16),  # its last action, NOBODY before the first
         ("alive", np.bool_),
-        ("present", np.bool_),  # it takes part in this episode
+        ("present", np.bool_),  # in this episode
     ],
     align=True,
 )
-# What a slot's unit is; it never changes.
+# A slot's unit; constant.
 BODY = np.dtype(
     [
         *(
@@ -74,31 +73,29 @@ ROOM = np.dtype([("steps", np.int32), ("outcome", np.int8)], align=True)  # deci
 
 
 class BattleState(NamedTuple):
-    """One batch of battles, as kernels take it, besides the outputs, which `ArrayWorld` keeps."""
+    """One batch of battles, as kernels take it; `ArrayWorld` keeps the outputs."""
 
     unit: np.ndarray  # (W, A) UNIT
     room: np.ndarray  # (W,) ROOM
-    look: np.ndarray  # (W, A) int16 the direction a unit looks into, AHEAD or so many anticlockwise of it, as its side sees itself; no units where all see all around
-    seer: np.ndarray  # (W, A) int16 who saw the unit first, by its number on its side, or NOBODY; no units where all notice all
-    known: np.ndarray  # (W, A, enemies) bool whom of the other side the unit has noticed, likewise
+    look: np.ndarray  # (W, A) int16 direction of sight, steps anticlockwise of AHEAD in the side's frame; A = 0 without directions
+    seer: np.ndarray  # (W, A) int16 the first observer of the unit, by its number on its side, or NOBODY; A = 0 where all notice all
+    known: np.ndarray  # (W, A, enemies) bool enemies that the unit has noticed; A = 0 likewise
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
 
 
 class Sight(NamedTuple):
-    """What is seen: it follows from the state."""
+    """Views, a function of the state."""
 
     rows: np.ndarray  # (W, A, numbers) float32
     mask: np.ndarray  # (W, A, actions) bool
-    field: (
-        np.ndarray
-    )  # (W, A, units, numbers) float32, the same for all of a side; no units without `see_field`
+    field: np.ndarray  # (W, A, units, numbers) float32, equal for all of a side; no units without `see_field`
 
 
 class Scratch(NamedTuple):
-    """Working arrays of the threads; nothing in them outlasts a decision. First axis: thread."""
+    """Working arrays of the threads; invalid after a decision. First axis: thread."""
 
-    target: np.ndarray  # (S, A) int32 whom the unit attacks, or NOBODY
-    gap: np.ndarray  # (S, A) float64 way that is left until the target is in reach
+    target: np.ndarray  # (S, A) int32 the unit's target, or NOBODY
+    gap: np.ndarray  # (S, A) float64 distance until the target is in reach
     goal: np.ndarray  # (S, A, 2) float64 where it walks without a target
     next: np.ndarray  # (S, A, 2) float64 places after a walk or a push
     marked: np.ndarray  # (S, A) bool attacks, or dies, now
@@ -120,7 +117,7 @@ class Rules(NamedTuple):
     drawn: bool
     random_places: bool
     random_numbers: bool
-    settles: bool  # units that begin in one another are pushed apart first
+    settles: bool  # units that overlap at the start are pushed apart
     mirror: bool
     pays_result: bool
     pays_losses: bool
@@ -138,8 +135,8 @@ class Rules(NamedTuple):
     jitter: bool
     barrier: bool
     bounce_radius: float
-    kinds: int  # types that are told apart, 0 where there is one
-    red_shields: bool  # red's shields are told
+    kinds: int  # types that are distinguished, 0 if there is only one
+    red_shields: bool  # red's shields are observed
     blue_shields: bool
     see_last_action: bool
     see_time: bool
@@ -181,11 +178,11 @@ def rules_of(settings: BattleSettings) -> np.ndarray:
     return as_table(rules)
 
 
-FILE, APART = 8, 1.6  # units of one column of a formation, and the way between them
+FILE, APART = 8, 1.6  # units of one column of a formation, and the distance between them
 
 
 def bodies_of(settings: BattleSettings) -> np.ndarray:
-    """(A,) BODY, what every slot's unit is, and where its formation puts it: each side in columns at a quarter of the field."""
+    """(A,) BODY, each slot's unit and its place in formation: each side in columns at a quarter of the field."""
     body = records(sum(map(len, settings.sides)), BODY)
     slot = 0
     for side, names in enumerate(settings.sides):
@@ -214,7 +211,7 @@ def _formation(settings: BattleSettings, number: int, units: int) -> tuple[float
 
 
 def _is_crowded(body: np.ndarray) -> bool:
-    """Whether ground units overlap in formation, as where more columns are needed than there is field behind."""
+    """Whether ground units overlap in formation, as happens with more columns than there is field behind."""
     ground = body[~body["flies"]]
     across, up = (np.subtract.outer(ground[name], ground[name]) for name in ("start_x", "start_y"))
     reach = np.add.outer(ground["radius"], ground["radius"])
@@ -241,7 +238,7 @@ def _body(settings: BattleSettings, name: str) -> dict[str, Any]:
 
 
 def allocate_state(settings: BattleSettings, num_worlds: int) -> BattleState:
-    """Empty battles."""
+    """Allocates empty battles."""
     slots, enemies = sum(map(len, settings.sides)), max(map(len, settings.sides))
     looking = slots if settings.look_directions else 0
     noticing = slots if settings.notice_chance < 1 else 0
@@ -256,7 +253,7 @@ def allocate_state(settings: BattleSettings, num_worlds: int) -> BattleState:
 
 
 def allocate_scratch(settings: BattleSettings, threads: int) -> Scratch:
-    """Room for so many threads."""
+    """Allocates working arrays for so many threads."""
     slots = (threads, sum(map(len, settings.sides)))
     return Scratch(
         target=np.zeros(slots, np.int32),

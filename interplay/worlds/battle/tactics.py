@@ -1,4 +1,4 @@
-"""What scripted sides choose (specification 4.6): kernels over the whole batch, by the actions that are legal."""
+"""Choices of scripted sides among legal actions (specification 4.6): kernels over the whole batch."""
 
 import numpy as np
 
@@ -20,14 +20,14 @@ from interplay.worlds.battle.rules.sight import reach_of, reaches
 from interplay.worlds.battle.state import FIRST_ATTACK, NOBODY, STOP
 
 HIT_AND_RUN, ATTACK_NEAREST, ATTACK_MOVE, FOCUS_WEAKEST = range(4)
-ALARM = 1.0  # way beyond an enemy's range that is too near for comfort
+ALARM = 1.0  # distance beyond an enemy's range that is still too near
 MELEE = 1.0  # units with less range never run
-ARRIVED = 1.0  # way from the point of an attack-move
+ARRIVED = 1.0  # distance from the target of an attack-move
 
 
 @kernel
 def choose_actions(state, body, table, mask, acting, tactic, action):
-    """Writes the actions of all who act, (W, A)."""
+    """Writes the actions of all acting units, (W, A)."""
     rules = table[0]
     for w in range(acting.shape[0]):
         for a in range(rules.slots):
@@ -44,7 +44,7 @@ def choose(state, body, rules, legal, w, a, tactic):
         if weakest != NOBODY:
             return FIRST_ATTACK + weakest
     nearest = find_nearest(state, body, rules, w, a, False)
-    # A weapon that is ready before the decision is over is as good as ready.
+    # A weapon that is ready before the decision ends counts as ready.
     if tactic == HIT_AND_RUN and unit.cooldown >= TICKS and body[a].range >= MELEE:
         hunter = find_nearest(state, body, rules, w, a, True)
         if hunter == NOBODY:
@@ -69,14 +69,14 @@ def choose(state, body, rules, legal, w, a, tactic):
 
 @phase
 def attacks(state, body, rules, legal, w, a, b):
-    """Whether an attack is legal and does not come to nothing."""
+    """Whether an attack is legal and has an effect."""
     attack = FIRST_ATTACK + b - first_of(rules, side_of(rules, b))
     return legal[attack] and (not rules.attack_anyone or reaches(state, body, rules, w, a, b))
 
 
 @phase
 def find_weakest(state, body, rules, legal, w, a):
-    """Which of the enemies that may be attacked has the fewest points left; NOBODY where there is none."""
+    """The legal target with the fewest points left; NOBODY if none."""
     found, least = np.int64(NOBODY), np.inf
     enemy = 1 - side_of(rules, a)
     first = first_of(rules, enemy)
@@ -89,22 +89,22 @@ def find_weakest(state, body, rules, legal, w, a):
 
 @phase
 def find_nearest(state, body, rules, w, a, hunts):
-    """The slot of the nearest enemy, by edges, that the unit can hit, or of those that can hit it and have it in range, or nearly; NOBODY without one."""
+    """The slot of the nearest enemy by edges, or NOBODY: one that the unit can hit (`hunts`), else one that has it in range, or nearly."""
     found, least = np.int64(NOBODY), np.inf
     enemy = 1 - side_of(rules, a)
     for b in range(first_of(rules, enemy), end_of(rules, enemy)):
         other = state.unit[w, b]
-        way = distance(state.unit[w, a], other) - body[a].radius - body[b].radius
-        near = can_hit(body[b], body[a]) and way <= body[b].range + ALARM
+        gap = distance(state.unit[w, a], other) - body[a].radius - body[b].radius
+        near = can_hit(body[b], body[a]) and gap <= body[b].range + ALARM
         counts = near if hunts else can_hit(body[a], body[b])
-        if other.alive and counts and way < least:
-            found, least = np.int64(b), way
+        if other.alive and counts and gap < least:
+            found, least = np.int64(b), gap
     return found
 
 
 @phase
 def best_move(rules, legal, side, right, north):
-    """The legal move that leads most into a direction, so that units slide along edges; stopping where none leads there."""
+    """The legal move closest to a direction, so that units slide along edges; stopping if none fits."""
     found, most = np.int64(STOP), 0.0
     for heading in range(rules.moves):
         gain = right * across(side, heading) + north * up(heading)
@@ -115,6 +115,6 @@ def best_move(rules, legal, side, right, north):
 
 @phase
 def look_towards(rules, side, right, north):
-    """The action of looking into the direction that is nearest to one on the field."""
+    """The action of looking into the direction nearest to one on the field."""
     turns = np.arctan2(north, ahead(side) * right) / (2.0 * np.pi) * rules.look_directions
     return first_look(rules) + np.int64(np.floor(turns + 0.5)) % rules.look_directions

@@ -1,7 +1,7 @@
-"""Every number of a unit once: game 4.10 at "normal" speed, 16 ticks a second (specification 4.2).
+"""Numbers of the units: game 4.10 at "normal" speed, 16 ticks a second (specification 4.2).
 
-Source: sc2-techtree data of the Linux client; the Baneling's weapon and the Mutalisk's bounces from Liquipedia; what a state
-divides cooldowns by from SMAC, or the period rounded up (specification 5.3).
+Source: sc2-techtree data of the Linux client; the Baneling's weapon and the Mutalisk's bounces from Liquipedia. Divisors of cooldowns in
+states from SMAC, or the period rounded up (specification 5.3).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BOUNCES = (3.0, 1.0)  # points of a Mutalisk's second and third strike
 
 
 class Unit(NamedTuple):
-    """One type of unit. Lengths in the world's units, times in seconds unless said otherwise."""
+    """One type of unit. Lengths in world units, times in seconds unless noted."""
 
     health: float  # points
     shield: float  # points
@@ -44,7 +44,7 @@ class Unit(NamedTuple):
     radius: float
     sight: float  # between centres, with `unit_ranges`
     attributes: frozenset[str]  # armoured, light, flies, hits_air, and the race
-    state_cooldown: float  # ticks that a state divides its cooldown by
+    state_cooldown: float  # ticks, divisor of the cooldown in a state
     letter: str  # in pictures
 
 

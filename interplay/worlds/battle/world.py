@@ -42,20 +42,13 @@ CLICKED = 0.75  # units of length around an enemy's middle that still hit it
 class BattleWorld(ArrayWorld):
     """W battles of two sides; each unit is an agent, red's units come first.
 
-    Units see and act as in SMAC: each by itself, from the left. A unit that dies acts no more; it stays present, because its side's
-    reward is its own, and its life ends with the battle. Slots that no unit of this episode has are empty.
+    Units see and act as in SMAC, each on its own and from the left. A dead unit no longer acts but stays present: it gets its side's reward,
+    and its life ends with the battle. Slots without a unit in this episode are empty.
 
     Attributes:
-        settings: of one battle.
         state: the arrays (`state.BattleState`); after writing to them call `refresh`.
-        body: (A,) what the slots' units are (`state.BODY`).
+        body: (A,) units of the slots (`state.BODY`).
         table: the rules as numbers, a table of one record (`state.Rules`).
-
-    Args:
-        settings: of one battle.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
     """
 
     version = 1
@@ -97,10 +90,10 @@ class BattleWorld(ArrayWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Of the episode so far, per unit (W, A) but for the length in decisions, (W,).
+        """Of the episode so far, per unit (W, A); the length in decisions is (W,).
 
-        ``outcome`` is +1, -1, or 0 for a draw and at the limit, of the unit's side, once the battle is over; NaN before. ``fallen`` units of
-        its side, ``felled`` enemies. Empty slots have their side's.
+        ``outcome`` of the unit's side once the battle is over: +1, -1, or 0 for a draw and at the limit; NaN before. ``fallen`` units of its
+        side, ``felled`` enemies. Empty slots have the values of their side.
         """
         unit, over = self.state.unit, np.asarray(self.outputs.over)
         present, red = np.asarray(unit["present"]), len(self.teams[RED])  # type: ignore[index]
@@ -126,28 +119,28 @@ class BattleWorld(ArrayWorld):
     def team_states(self) -> np.ndarray:
         """Red's state and blue's, (W, 2, m) float32; that of the smaller side ends in zeros."""
         states = [self.side_state(side) for side in (RED, BLUE)]
-        told = np.zeros((self.num_worlds, 2, max(state.shape[1] for state in states)), np.float32)
+        found = np.zeros((self.num_worlds, 2, max(state.shape[1] for state in states)), np.float32)
         for side, state in enumerate(states):
-            told[:, side, : state.shape[1]] = state
-        return told
+            found[:, side, : state.shape[1]] = state
+        return found
 
     def side_state(self, side: int) -> np.ndarray:
-        """SMAC's state of a side, itself on the left: (W, n) float32 (specification 5.3).
+        """SMAC's state of a side in its own frame: (W, n) float32 (specification 5.3).
 
         Args:
             side: 0 for red, 1 for blue.
 
         Raises:
             UserError: for another side.
-            RuntimeError: if the world was never reset.
+            RuntimeError: before the first reset.
         """
-        _ = self.timestep  # asks for a reset
+        _ = self.timestep  # raises before the first reset
         if side not in (RED, BLUE):
             raise UserError(f"{self.id}: side = {side!r}; give 0 for red or 1 for blue")
         return observe.state_of(self.state, self.body, self.table, side)
 
     def controls(self, slot: int) -> Controls:
-        """Arrows move, digits attack the enemy of that number; without a key the unit stops, and the dead do nothing."""
+        """Arrows move, digits attack the enemy of that number; without a key the unit stops."""
         ahead, back = ("ahead", "back") if slot in (self.teams or ((),))[RED] else ("back", "ahead")
         ways = {"ArrowUp": "north", "ArrowDown": "south", "ArrowRight": ahead, "ArrowLeft": back}
         enemies = range(min(int(self.table[0]["enemies"]), 10))
@@ -155,11 +148,11 @@ class BattleWorld(ArrayWorld):
         return Controls({**arrows("order", ways), **attacks})
 
     def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
-        """A click on an enemy in sight attacks it; elsewhere one goes the way that leads there best."""
+        """A click on an enemy in sight attacks it; elsewhere the unit moves in that direction."""
         unit, red = self.state.unit[world], len(self.teams[RED])  # type: ignore[index]
         enemies = np.arange(red, len(unit)) if slot < red else np.arange(red)
         far = np.hypot(unit["x"][enemies] - x, unit["y"][enemies] - y)
-        # What a click means tells who plays whether somebody stands there.
+        # Only units in sight count: otherwise a click would reveal whether a hidden one is there.
         far[~units_in_sight(self, world, slot)[enemies]] = np.inf
         nearest = int(far.argmin())
         if far[nearest] <= max(self.body["radius"][enemies[nearest]], CLICKED):
@@ -171,11 +164,11 @@ class BattleWorld(ArrayWorld):
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide, ...]]:
         """The unit's vector in its parts, those of others as rows."""
-        told = guides_of(self.table[0], action_names(self.table[0]), slot)
-        return {name: parts for name, parts in told.items() if name in self._views.observation}
+        found = guides_of(self.table[0], action_names(self.table[0]), slot)
+        return {name: parts for name, parts in found.items() if name in self._views.observation}
 
     def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
-        """Anywhere on the field, also in others: units begin there, too. Whom it has noticed stays."""
+        """Places the unit anywhere on the field, overlaps allowed as at the start. Its noticed enemies stay."""
         unit, rules = self.state.unit[world, slot], self.table[0]
         if not unit["alive"] or abs(x) > rules["half_x"] or abs(y) > rules["half_y"]:
             return False
@@ -184,7 +177,7 @@ class BattleWorld(ArrayWorld):
         return True
 
     def visible(self, world: int, slot: int) -> Visible:
-        """The field, and the units in sight as far as they are told; with `see_field` all units."""
+        """The field, and the observed attributes of units in sight; with `see_field` of all units."""
         return visible(self, world, slot)
 
     def draw(self, canvas: Canvas, world: int) -> None:
@@ -237,7 +230,7 @@ class BattleWorld(ArrayWorld):
 
 
 def action_names(rules: Any) -> tuple[str, ...]:
-    """What orders are called, as a side sees itself: ``ahead`` is towards where the other one began (see `rules.sides`)."""
+    """Names of actions in a side's frame: ``ahead`` is towards the other side's start (see `rules.sides`)."""
     slants = ("north-ahead", "south-ahead", "south-back", "north-back")
     return (
         *("nothing (dead)", "stop", "north", "south", "ahead", "back"),

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from interplay.core.settings import Settings
 
-# 8 x 18 cells, 65 walls; every cell shows another picture to a navigator who sees two cells far.
+# 8 x 18 cells, 65 walls; every cell has a distinct view at range two.
 MAZE_FILE = Path(__file__).with_name("maze.txt")
 
 
@@ -21,13 +21,13 @@ class MazeSettings(Settings):
 
 
 class MultiMazeSettings(Settings):
-    """Settings of many navigators in mazes that are drawn."""
+    """Settings of many navigators in drawn mazes."""
 
     rows: Annotated[int, Field(ge=4, le=100)] = 10  # cells
     cols: Annotated[int, Field(ge=4, le=100)] = 10
     num_navigators: Annotated[int, Field(ge=1, le=200)] = 5
     num_walls: Annotated[int, Field(ge=0, le=2_000)] = (
-        20  # as many of the drawn maze as stand, those next to the target first
+        20  # at most so many walls of the drawn maze, those next to the target first
     )
     strict_maze: bool = False  # True: mazes as the release draws them, with some fewer passages
     view_range: Annotated[int, Field(ge=1, le=20)] = 4  # cells in each direction
@@ -39,6 +39,6 @@ class MultiMazeSettings(Settings):
         for name in ("num_walls", "num_navigators"):
             if getattr(self, name) > most:
                 raise ValueError(
-                    f"{name} = {getattr(self, name)} may not fit a maze of {self.rows} x {self.cols} cells; use at most {most}"
+                    f"{name} = {getattr(self, name)} may exceed a maze of {self.rows} x {self.cols} cells; use at most {most}"
                 )
         return self

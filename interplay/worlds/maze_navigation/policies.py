@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only observations, as a learner does, and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _STEPS = tuple((down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if d
 
 
 class Guide(Policy):
-    """Knows the maze: finds its place on the map by what it sees, and takes a shortest way from there."""
+    """Knows the maze: finds its place on the map by its view, and takes a shortest path from there."""
 
     name = "guide"
 
     def start(self, world: World, seed: int = 0) -> None:
         super().start(world, seed)
         space: Any = world.observation_space
-        self._way = way_by_view(view_range=space[_KEY].shape[0] // 2)
+        self._step_by_view = step_by_view(view_range=space[_KEY].shape[0] // 2)
 
     def act(self, timestep: TimeStep) -> dict[str, np.ndarray]:
         seen = timestep.observation[_KEY]
         move = np.zeros((*seen.shape[:2], 2), np.int64)
         for place in np.ndindex(*seen.shape[:2]):
-            move[place] = self._way.get(seen[place].tobytes(), (0, 0))
+            move[place] = self._step_by_view.get(seen[place].tobytes(), (0, 0))
         return {"move": move}
 
 
 class Seeker(Policy):
-    """Takes the shortest way that it can see to the target; while it sees none, wanders and keeps its direction."""
+    """Takes the shortest visible path to the target; without one it wanders and keeps its direction."""
 
     name = "seeker"
     turning = 0.15  # chance of a new direction at each step
@@ -71,25 +71,25 @@ class Seeker(Policy):
         return bool(ahead >= 0 and ahead != WALLS)
 
 
-def way_by_view(view_range: int) -> dict[bytes, tuple[int, int]]:
-    """What is seen from each cell of the maze -> a step of a shortest way; the first cell in reading order counts."""
+def step_by_view(view_range: int) -> dict[bytes, tuple[int, int]]:
+    """View from each cell of the maze -> a step of a shortest path; the first cell in reading order counts."""
     sim = maze(MazeSettings(view_range=view_range))
     sim.reset()
     walls = [agent.position for agent in sim.agents.values() if agent.encoding == WALLS]
     is_open = np.ones((sim.grid.rows, sim.grid.cols), bool)
     is_open[tuple(np.array(walls).T)] = False
     distance = distances(is_open, tuple(sim.target.position))
-    ways: dict[bytes, tuple[int, int]] = {}
+    found: dict[bytes, tuple[int, int]] = {}
     for cell in np.argwhere(is_open & (distance > 0)).tolist():
         step = downhill(distance, (cell[0], cell[1]))
         if step is not None:
             sim.grid.place(sim.navigator, (cell[0], cell[1]))
-            ways.setdefault(sim.get_obs(sim.navigator.id)[_KEY].tobytes(), step)
-    return ways
+            found.setdefault(sim.get_obs(sim.navigator.id)[_KEY].tobytes(), step)
+    return found
 
 
 def distances(is_open: np.ndarray, goal: tuple[int, ...]) -> np.ndarray:
-    """Steps from each cell to a goal, -1 where no way leads there; a step goes to any of eight neighbours.
+    """Steps from each cell to a goal, -1 without a path; a step goes to any of eight neighbours.
 
     Args:
         is_open: (R, C) bool.
@@ -119,7 +119,7 @@ def downhill(distance: np.ndarray, cell: tuple[int, int]) -> tuple[int, int] | N
 def _neighbours(
     cell: tuple[int, int], shape: tuple[int, ...]
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Steps from a cell, and where they lead, as far as that is inside."""
+    """Steps from a cell and their destinations inside the grid."""
     for down, right in _STEPS:
         row, col = cell[0] + down, cell[1] + right
         if 0 <= row < shape[0] and 0 <= col < shape[1]:

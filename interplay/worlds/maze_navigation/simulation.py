@@ -1,4 +1,4 @@
-"""Maze navigation, alone in one maze and many in mazes that are drawn anew.
+"""Maze navigation, alone in a fixed maze or many in drawn mazes.
 
 Source: manual 6.2.2, specification 9.3.
 """
@@ -12,7 +12,7 @@ from interplay.gridworld.agents import GridObservingAgent, MovingAgent
 from interplay.gridworld.dones import TargetAgentOverlapDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import MoveReward, StepPenalty, TargetReward
-from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.gridworld.smart import SmartGridWorldSimulation, with_defaults
 from interplay.gridworld.states import MazePlacementState, PositionState
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import require
@@ -21,10 +21,10 @@ NAVIGATOR, TARGET = "navigator", "target"
 
 
 class MazeNavigationAgent(GridObservingAgent, MovingAgent):
-    """Looks for the way through a maze, one cell a step.
+    """Walks through a maze, one cell a step.
 
     Args:
-        **kwargs: of the agent; they go before the range.
+        **kwargs: of the agent; they override the range.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -32,88 +32,68 @@ class MazeNavigationAgent(GridObservingAgent, MovingAgent):
 
 
 class MultiMazeNavigationAgent(MazeNavigationAgent):
-    """One of many who look for the way."""
+    """One of many navigators."""
 
 
 class _Navigation(SmartGridWorldSimulation):
-    """What both simulations share: who is rewarded for what, and who has arrived.
+    """The common part of both simulations: rewards and arrivals.
 
     Args:
-        states, observers, dones, actors, rewards: other components than the usual ones.
-        ways: id -> id of its target.
-        **kwargs: agents and grid, from a builder, and keyword arguments of the components.
+        targets: id -> id of its target.
     """
 
     usual_state: type = PositionState
 
-    def __init__(
-        self,
-        ways: dict[str, str],
-        states: Any = None,
-        observers: Any = None,
-        dones: Any = None,
-        actors: Any = None,
-        rewards: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        mapped = {"target_mapping": ways}
-        # The last reward is exactly 1, so it is paid after the fines.
-        paid = [MoveReward, StepPenalty, (TargetReward, mapped)]
-        super().__init__(
-            states=states or [self.usual_state],
-            observers=observers or [PositionCenteredEncodingObserver],
-            dones=dones or [(TargetAgentOverlapDone, mapped)],
-            actors=actors or [MoveActor],
-            rewards=paid if rewards is None else rewards,
-            **kwargs,
-        )
+    def __init__(self, targets: dict[str, str], **kwargs: Any) -> None:
+        mapped = {"target_mapping": targets}
+        usual = {
+            "states": [self.usual_state],
+            "observers": [PositionCenteredEncodingObserver],
+            "dones": [(TargetAgentOverlapDone, mapped)],
+            "actors": [MoveActor],
+            # The final reward must be exactly 1, so it is paid after the fines.
+            "rewards": [MoveReward, StepPenalty, (TargetReward, mapped)],
+        }
+        super().__init__(**with_defaults(kwargs, usual))
         self.finalize()
 
 
 class MazeNavigationSim(_Navigation):
-    """One navigator, called ``navigator``, and one ``target``, in a maze of agents that do nothing.
+    """One navigator, called ``navigator``, and one ``target``, in a maze of passive agents.
 
-    A step that reaches the target is worth exactly 1 and ends it; any other costs 0.01, and 0.1 more if the way was not free.
+    A step that reaches the target is worth exactly 1 and ends the episode; any other costs 0.01, and 0.1 more if it was blocked.
 
     Args:
         agents: id -> agent, with those two ids among them; their encodings must be allowed to overlap.
-        **kwargs: grid, from a builder; ``states``, ``observers``, ``dones``, ``actors`` and ``rewards`` in place of the usual
-            components, and keyword arguments of the components.
-
-    Raises:
-        AssertionError: if one of the two is missing.
+        **kwargs: grid, from a builder; ``states``, ``observers``, ``dones``, ``actors`` and ``rewards`` replace the default
+            components; and keyword arguments of the components.
     """
 
     def __init__(self, agents: Any = None, **kwargs: Any) -> None:
         given = agents if isinstance(agents, dict) else {}
         for name in (NAVIGATOR, TARGET):
-            require(name in given, f"{type(self).__name__}: nobody is called {name!r}; give an agent that id")
-        super().__init__(ways={NAVIGATOR: TARGET}, agents=agents, **kwargs)
+            require(name in given, f"{type(self).__name__}: no agent is called {name!r}; give one that id")
+        super().__init__(targets={NAVIGATOR: TARGET}, agents=agents, **kwargs)
 
     @property
     def navigator(self) -> Any:
-        """The agent that looks for the way."""
         return self.agents[NAVIGATOR]
 
     @property
     def target(self) -> Any:
-        """Where it is going."""
         return self.agents[TARGET]
 
 
 class MultiMazeNavigationSim(_Navigation):
-    """Many navigators on the way to one target, in a maze that is drawn anew for every episode.
+    """Many navigators and one target, in a maze drawn for every episode.
 
-    Rewards are those of `MazeNavigationSim`, for each navigator; who has arrived waits on the target's cell for the others.
+    Rewards are those of `MazeNavigationSim`, for each navigator; after its arrival a navigator waits on the target's cell.
 
     Args:
-        agents: id -> agent; whoever observes and acts is a navigator.
-        target_agent: where they go, an agent or its id.
+        agents: id -> agent; those that observe and act are navigators.
+        target_agent: an agent or its id.
         **kwargs: grid, from a builder; ``barrier_encodings`` and ``free_encodings`` for
             `interplay.gridworld.states.MazePlacementState`; the rest as `MazeNavigationSim`.
-
-    Raises:
-        AssertionError: for a target that is not among the agents.
     """
 
     usual_state = MazePlacementState
@@ -125,11 +105,11 @@ class MultiMazeNavigationSim(_Navigation):
             goal in given,
             f"{type(self).__name__}: target_agent {target_agent!r} is not in the simulation; give an agent or its id",
         )
-        ways = {name: str(goal) for name, agent in given.items() if is_agent(agent)}
+        targets = {name: str(goal) for name, agent in given.items() if is_agent(agent)}
         self._goal = str(goal)
-        super().__init__(ways=ways, agents=agents, target_agent=target_agent, **kwargs)
+        super().__init__(targets=targets, agents=agents, target_agent=target_agent, **kwargs)
 
     @property
     def target(self) -> Any:
-        """Where all are going."""
+        """The common target."""
         return self.agents[self._goal]

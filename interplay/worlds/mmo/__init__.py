@@ -8,7 +8,7 @@ from interplay.worlds.mmo.config import VARIANTS
 _SUMMARIES = {
     "forage": "agents of 8 populations forage in a world that never ends; no combat",
     "combat": "agents of 8 populations forage and fight in a world that never ends",
-    "code2019": "as mmo/combat, with what the code of 2019 does otherwise than its paper says",
+    "code2019": "as mmo/combat, where the code of 2019 differs from its paper",
 }
 
 
@@ -20,7 +20,7 @@ def _summary(name: str) -> str:
 
 
 def _training(name: str) -> dict[str, Any]:
-    """The paper's policy gradient and network, in short steps (docs/train.md); large worlds in a few copies."""
+    """The paper's policy gradient and network, in short steps (docs/train.md); large worlds in few copies."""
     slots = VARIANTS[name].get("slots", 128)
     worlds = max(1, 8_192 // slots)
     few: dict[str, Any] = {"world": {"options": {"compact": True}}} if slots > 1_024 else {}

@@ -2,7 +2,7 @@
 
 Sources: Suarez, Du, Isola, Mordatch, "Neural MMO: A Massively Multiagent Game Environment for Training and Evaluating
 Intelligent Agents" (2019), "the paper", and the code released with it, "the code". The defaults are the profile `paper`;
-`CODE2019` is what the code does, for comparison.
+`CODE2019` follows the code instead, for comparison.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class MmoSettings(Settings):
     octaves: Annotated[int, Field(ge=1, le=16)] = 8
     terrain: Literal["quantile", "absolute", "max_ratio"] = "quantile"
     pockets: Literal["auto", "stone", "keep"] = (
-        "auto"  # what nobody can reach: auto = stone below 90 % reachable
+        "auto"  # unreachable ground: auto = stone below 90 % reachable
     )
     map_seed: Annotated[int, Field(ge=0, lt=2**63)] = 0  # seed of the first map of the pool
     maps: Annotated[int, Field(ge=1)] | None = (
-        None  # maps in the pool, drawn at each reset; off = always a new one
+        None  # maps in the pool, drawn at each reset; off = a new one each time
     )
 
     # -- births (paper, "Server") --
     slots: Annotated[int, Field(ge=1, le=65_535)] = 128
     cap: Annotated[int, Field(ge=1, le=65_535)] | None = None  # largest population C; off = all slots
-    cap_draw: Literal["multiple", "uniform", "fixed"] = "multiple"  # how a world's own cap comes from C
+    cap_draw: Literal["multiple", "uniform", "fixed"] = "multiple"  # how a world's own cap follows from C
     npop: Annotated[int, Field(ge=1, le=255)] = 8  # populations
     quotas: tuple[Annotated[int, Field(ge=1)], ...] | None = (
         None  # of each population; off = ceil(cap / npop)
@@ -53,7 +53,7 @@ class MmoSettings(Settings):
     spawn_where: Literal["ring", "scatter"] = "ring"
     respawn: Literal["flow", "immediate", "none"] = "flow"
     prefill: Annotated[int, Field(ge=0, le=65_535)] = 1  # births at reset
-    max_ticks: Annotated[int, Field(ge=1)] | None = None  # truncates the world; off = it goes on for ever
+    max_ticks: Annotated[int, Field(ge=1)] | None = None  # truncates the world; off = never
 
     # -- bodies (paper, "Foraging"; code) --
     one_per_tile: bool = False
@@ -70,7 +70,7 @@ class MmoSettings(Settings):
     # -- combat (paper, "Combat") --
     combat: bool = True
     damage: tuple[Count, Count, Count] = (10, 2, 1)  # melee, range, mage
-    # Chebyshev distance, own tile included; nobody attacks beyond its vision
+    # Chebyshev distance, own tile included; not beyond vision
     reach: tuple[Count, Count, Count] = (1, 2, 3)
     freeze: Count = 3  # counter set by mage; blocks freeze - 1 moves
     steal_fraction: Annotated[float, Field(ge=0, le=100)] = 1.0  # food and water taken per point of damage
@@ -101,7 +101,7 @@ class MmoSettings(Settings):
     reward_kill: float = 0.0
     reward_food: float = 0.0  # per unit gained by eating
     reward_water: float = 0.0
-    reward_new_tile: float = 0.0  # a tile that the own population never stood on; needs count_visits
+    reward_new_tile: float = 0.0  # a tile new to the own population; needs count_visits
     task: Annotated[str, Field(max_length=LONGEST)] = (
         ""  # conditions (docs/mmo.md), e.g. "survive(100) and eat(20)"
     )
@@ -112,7 +112,7 @@ class MmoSettings(Settings):
 
     @model_validator(mode="after")
     def _fits(self) -> MmoSettings:
-        walked = self.vision + (self.lava == "next_update")  # whoever steps into lava may look out from it
+        walked = self.vision + (self.lava == "next_update")  # agents may look out from lava
         if self.border < walked:
             raise ValueError(
                 f"border = {self.border} is narrower than {walked} (vision = {self.vision}, lava = {self.lava}), "
@@ -125,7 +125,7 @@ class MmoSettings(Settings):
         if self.prefill > self.most:
             raise ValueError(f"prefill = {self.prefill} is above the cap of {self.most}; lower prefill")
         if self.prefill == 0 and self.respawn == "none":
-            raise ValueError('prefill = 0 with respawn = "none": nobody would ever live; raise prefill')
+            raise ValueError('prefill = 0 with respawn = "none": no agent would ever live; raise prefill')
         if self.one_per_tile and self.spawn_where == "ring" and self.prefill > 4 * (self.interior - 1):
             raise ValueError(
                 f"prefill = {self.prefill} with one_per_tile, the spawn ring has {4 * (self.interior - 1)} tiles; "
@@ -133,7 +133,7 @@ class MmoSettings(Settings):
             )
         if self.npop > self.most:
             raise ValueError(
-                f"npop = {self.npop} populations cannot share a cap of {self.most}; lower npop or raise cap"
+                f"npop = {self.npop} populations exceed a cap of {self.most}; lower npop or raise cap"
             )
         self._quotas_fit()
         if self.most > (self.interior - 2) ** 2:
@@ -146,14 +146,14 @@ class MmoSettings(Settings):
             )
         self.read_task()
         if self.reward_task != 1.0 and not self.task:
-            raise ValueError(f"reward_task = {self.reward_task} needs a task; give one")
+            raise ValueError(f"reward_task = {self.reward_task} needs a task; set one")
         return self
 
     def read_task(self) -> Task | None:
         """The task, or None.
 
         Raises:
-            ValueError: for one that cannot be read or reached.
+            ValueError: if it is unreadable or out of reach.
         """
         most = {name: getattr(self, name) for name in HELD}
         return (
@@ -166,7 +166,7 @@ class MmoSettings(Settings):
         if self.quotas is not None:
             if len(self.quotas) != self.npop:
                 raise ValueError(
-                    f"quotas = {list(self.quotas)} are {len(self.quotas)}, npop = {self.npop}; give one each"
+                    f"quotas = {list(self.quotas)} has {len(self.quotas)} numbers, npop = {self.npop}; give one each"
                 )
             if sum(self.quotas) < self.most:
                 raise ValueError(
@@ -199,7 +199,7 @@ class MmoSettings(Settings):
         return 2 * self.vision + 1
 
 
-# What the code of 2019 does otherwise; its maps come closest in the mode "absolute".
+# Differences of the code of 2019; its maps come closest in the mode "absolute".
 CODE2019: dict[str, Any] = {
     "terrain": "absolute",
     "pockets": "keep",
@@ -215,7 +215,7 @@ CODE2019: dict[str, Any] = {
 def large(agents: int) -> dict[str, Any]:
     """Options of a large world: the same ground per agent for any number, births anywhere (specification 2).
 
-    The ring does not scale: its length grows with the square root of the area, so newcomers pile up there.
+    The ring does not scale: its length grows with the square root of the area, so newcomers crowd there.
     """
     sides = {128: 100, 1_024: 283, 8_192: 800, 32_000: 1_581}
     return {

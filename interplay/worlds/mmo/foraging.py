@@ -1,4 +1,4 @@
-"""How scripted players find food and water (specification 16.1). They read observations alone."""
+"""How scripted players find food and water (specification 16.1). They read only observations."""
 
 from typing import NamedTuple
 
@@ -19,13 +19,13 @@ from interplay.worlds.mmo.search import (
     step_right,
 )
 
-ASTRAY = 0.1  # chance of a random step where nothing is in sight
+ASTRAY = 0.1  # chance of a random step with nothing in sight
 # Columns of an entity row.
 LIFE, HEALTH, FOOD, WATER, ROW, COLUMN, DOWN, RIGHT, SAME, FREEZE = 0, 1, 2, 3, 4, 5, 6, 7, 9, 10
 
 
 class Senses(NamedTuple):
-    """What a time step says."""
+    """The arrays of a time step."""
 
     tiles: np.ndarray  # (W, A, V, V) uint8
     entities: np.ndarray  # (W, A, R, 11) float32, or int8
@@ -35,22 +35,22 @@ class Senses(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a player knows of the rules, beforehand."""
+    """A player's prior knowledge of the rules."""
 
     scale: np.ndarray  # (11,) float64, a column's number times this ...
     offset: np.ndarray  # (11,) float64, ... plus this = the value in ticks, points or tiles
     middle: np.ndarray  # (2,) float64 row and column of the map's centre
-    reach: int  # tiles, of the style that reaches furthest
-    full_water: int  # from here on a drinker leaves
+    reach: int  # tiles, of the longest style
+    full_water: int  # a drinker leaves at this level
     combat: bool
-    spares_own: bool  # the own population is never hit
-    immune_until: int  # life in ticks from which an agent can be hit
-    elder_age: int  # those who are older cannot hit those who are not; -1 = they can
+    spares_own: bool  # the own population is immune
+    immune_until: int  # life in ticks of an agent's first vulnerability
+    elder_age: int  # older agents cannot hit younger ones; -1 = no limit
     none_first: bool  # the attack head has a choice 0: no attack
 
 
 class Stream(NamedTuple):
-    """Where draws come from: a pure function of the seed, the tick, the world and the slot."""
+    """Random draws as a pure function of the seed, the tick, the world and the slot."""
 
     seed: np.ndarray  # (W,) uint64
     episode: np.ndarray  # (W,) uint64
@@ -65,14 +65,14 @@ def draw_number(stream, w, a, tick, k):
 
 @phase
 def read(senses, rules, w, a, row, column):
-    """A value of an entity row as a whole number."""
+    """An integer value of an entity row."""
     raw = np.float64(senses.entities[w, a, row, column])
     return np.int64(np.floor(raw * rules.scale[column] + rules.offset[column] + 0.5))
 
 
 @phase
 def can_step(senses, w, a, move):
-    """Whether a move leads to a tile that can be lived on; passing always does."""
+    """Whether a move leads to a tile that is not deadly; passing always does."""
     if move == 0:
         return True
     middle = senses.tiles.shape[2] // 2
@@ -82,7 +82,7 @@ def can_step(senses, w, a, move):
 
 @phase
 def random_step(senses, stream, w, a):
-    """One of the legal steps, each as likely; passes where there is none."""
+    """A uniform legal step; passes if there is none."""
     legal = 0
     for move in range(1, MOVES):
         legal += can_step(senses, w, a, move)
@@ -101,7 +101,7 @@ def random_step(senses, stream, w, a):
 
 @phase
 def explore(senses, rules, stream, scratch, w, a, reached):
-    """Towards the reachable edge of the view that lies most in the direction of the map's centre; astray at times."""
+    """Walks to the reachable edge of the view that lies most towards the map's centre; sometimes astray."""
     draw = draw_number(stream, w, a, stream.tick[w], 0)
     if uniform(stream.seed[w], stream.episode[w], draw) < ASTRAY:
         return random_step(senses, stream, w, a)
@@ -115,7 +115,7 @@ def explore(senses, rules, stream, scratch, w, a, reached):
 
 @phase
 def forage(senses, rules, stream, scratch, w, a, whole):
-    """The forager's wish: a move. With `whole` the search reaches all that it can, for whoever asks afterwards."""
+    """The forager's preferred move. With `whole` the search covers everything reachable, for later queries."""
     food, water = read(senses, rules, w, a, 0, FOOD), read(senses, rules, w, a, 0, WATER)
     need = np.int64(WATER_GOAL if water <= food else FOOD_GOAL)
     best, reached = search(senses.tiles, senses.mask, w, a, need, whole, scratch)

@@ -1,4 +1,4 @@
-"""Observations of an imaginary agent at any place: for maps of what a policy expects (specification 14)."""
+"""Observations of an imaginary agent at any place: for value maps of a policy (specification 14)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def look_as_ghosts(state, sight, table, scratch, w, places, population, health, 
         row, col = places[k, 0], places[k, 1]
         describe_one(scratch.features[0], rules, living, 0, health, food, water, row, col, 0, 0)
         copy_crops(state, sight, rules, w, row, col, 0, k)
-        if rules.occupancy:  # it sees itself, as everybody does
+        if rules.occupancy:  # it sees itself, as every agent does
             here = sight.occupancy[0, k, rules.vision, rules.vision]
             sight.occupancy[0, k, rules.vision, rules.vision] = min(here + 1, 255)
         see_others(state, sight, rules, scratch, 0, w, living, row, col, population, 0, k)
@@ -43,18 +43,17 @@ def observe(
     s = world.settings
     places = np.stack([np.asarray(rows, np.int64).ravel(), np.asarray(cols, np.int64).ravel()], axis=1)
     if not 0 <= number < world.num_worlds:
-        raise UserError(f"world {number}: the batch has worlds 0..{world.num_worlds - 1}")
+        raise UserError(f"world {number} is not one of worlds 0..{world.num_worlds - 1}")
     if not 0 <= population < s.npop:
-        raise UserError(f"population {population}: the world has populations 0..{s.npop - 1}")
+        raise UserError(f"population {population} is not one of populations 0..{s.npop - 1}")
     if len(places) and (places.min() < s.vision or places.max() >= s.side - s.vision):
         raise UserError(
-            f"ghosts stand at {places.min()}..{places.max()}, views fit from {s.vision} to {s.side - s.vision - 1}; leave out the rest"
+            f"places {places.min()}..{places.max()} are outside of {s.vision}..{s.side - s.vision - 1}, where views fit"
         )
     full = (s.health, s.food, s.water)
     health, food, water = (most if given is None else given for given, most in zip(stats, full, strict=True))
-    sight = allocate_sight(
-        s, world.state, 1, max(len(places), 2)
-    )  # views of one are of another type for Numba
+    # At least two places: views of one would be of another type for Numba.
+    sight = allocate_sight(s, world.state, 1, max(len(places), 2))
     look_as_ghosts(
         world.state, sight, world._table, world._scratch, number, places, population, health, food, water
     )

@@ -1,4 +1,4 @@
-"""The global state of the persistent world: every agent's place and condition; the ground is not in it."""
+"""The global state of the persistent world: every agent's place and condition, without the ground."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from gymnasium import spaces
 from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.state import MmoState
 
-_FIELDS = (
-    7  # of each slot: alive; row and column, health, food and water, each over the most it may be; population
-)
+_FIELDS = 7  # of each slot: alive; row, column, health, food and water, each over its maximum; population
 
 
 def space_of(settings: MmoSettings) -> spaces.Box:
-    """Seven numbers a slot."""
+    """Seven numbers per slot."""
     return spaces.Box(0.0, np.inf, (settings.slots * _FIELDS,), np.float32)
 
 
 def global_state(state: MmoState, settings: MmoSettings) -> np.ndarray:
-    """(W, 7 N) float32; zeros for slots in which nobody lives. The population is counted from 1."""
+    """(W, 7 N) float32; zeros for empty slots. Populations are counted from 1."""
     agent, side = state.agent, settings.side
     most = {
         "row": side,

@@ -1,4 +1,4 @@
-"""How people read what an agent of the persistent world observes (specification 7)."""
+"""Labels of an agent's observation (specification 7)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS_AWAY, COLUMNS_AWAY = ROW.index("rows away"), ROW.index("columns away")
 
 
 def guides_of(world: Any, w: int, slot: int) -> dict[str, tuple[Guide]]:
-    """The crop of tiles, and a row for oneself and everybody in view; of several on one tile nobody says which row is whose."""
+    """The crop of tiles, and a row for oneself and each agent in view; rows on a shared tile are not told apart."""
     seen = world.timestep.observation
     count = int(seen["count"][w, slot])
     guides = {

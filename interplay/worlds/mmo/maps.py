@@ -1,4 +1,4 @@
-"""Maps by seed, outside of a world: for tests and viewers."""
+"""Maps by seed, without a world: for tests and viewers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from interplay.core.errors import UserError
 from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.terrain import POCKETS, TERRAINS, make_terrain, scratch_sizes
 
-_FARTHEST = 2.0**40  # beyond it the noise would lose digits, and far beyond them overflow
+_FARTHEST = 2.0**40  # beyond it the noise loses digits, and much later overflows
 
 
 class Map(NamedTuple):
     """The ground of one world. T = interior + 2 border."""
 
     tiles: np.ndarray  # (T, T) uint8 ids of `tiles`
-    reachable: np.ndarray  # (T, T) bool, grass and forest that a walk from the ring comes to
+    reachable: np.ndarray  # (T, T) bool, grass and forest connected to the ring
     R: int  # number of reachable tiles, the denominator of coverage
 
 
@@ -38,7 +38,7 @@ def terrain_numbers(settings: MmoSettings) -> tuple[int, int, float, int, int, i
     """Arguments of `make_terrain` between seed and arrays.
 
     Raises:
-        UserError: The features are so small that the noise would be read beyond its range.
+        UserError: if features are so small that the noise would lose its digits.
     """
     farthest = settings.side * 2.0 ** (settings.octaves - 1) / settings.feature_tiles
     if not farthest < _FARTHEST:
@@ -60,12 +60,12 @@ def generate_map(settings: MmoSettings, seed: int, scratch: Scratch | None = Non
     """The map of a seed: the same bits on any machine.
 
     Args:
-        settings: Size and recipe: interior, border, feature_tiles, octaves, terrain, pockets.
+        settings: the recipe: interior, border, feature_tiles, octaves, terrain, pockets.
         seed: 0 <= seed < 2**64.
-        scratch: Of `allocate_scratch`, to make many maps without new memory for each.
+        scratch: of `allocate_scratch`, to reuse memory.
 
     Raises:
-        UserError: The seed is out of range, or see `terrain_numbers`.
+        UserError: if the seed is out of range, or see `terrain_numbers`.
     """
     if not 0 <= seed < 2**64:
         raise UserError(f"map seed {seed} is out of range; give one of 0 .. 2**64 - 1")
@@ -81,12 +81,8 @@ def check_ground(settings: MmoSettings, reachable: int, seed: int) -> None:
     """Refuses a map with less reachable ground than agents.
 
     Args:
-        settings: Of the world.
         reachable: R of the map. The ring is always reachable, so it is at least 4 (interior - 1).
-        seed: Of the map, for the message.
-
-    Raises:
-        UserError: Fewer tiles than the largest population.
+        seed: of the map, for the message.
     """
     if reachable < settings.most:
         raise UserError(

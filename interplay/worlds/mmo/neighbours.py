@@ -1,7 +1,7 @@
 """The neighbours of each agent, and the target of each attack style (specification 6 and 7).
 
-Neighbours are found by a counting sort of the living into squares of 8 x 8 tiles; squares of one row of squares stand one after
-another, so a view is three runs of entries. Each agent's row of features is computed once and copied to all who see it.
+A counting sort puts the living into squares of 8 x 8 tiles. Squares of one row are adjacent in memory, so a view is three runs of
+entries. Each agent's row of features is computed once and copied to every observer.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _SLOT = np.int64(0xFFFFFF)  # the lowest bits of a key
 
 @phase
 def sort_into_buckets(state, rules, scratch, thread, w):
-    """Living slots by bucket, row by row of buckets, slots ascending in each: their number."""
+    """Sorts living slots by bucket, row by row, slots ascending in each; returns their number."""
     start, entries, agent = scratch.start[thread], scratch.sorted[thread], state.agent
     across = rules.buckets
     for b in range(across * across + 2):
@@ -39,16 +39,16 @@ def sort_into_buckets(state, rules, scratch, thread, w):
 
 @phase
 def find_near(start, place, near, rules, own, row, col):
-    """Lists who is in view, in the order of the buckets: their number.
+    """Lists the agents in view, in the order of the buckets; returns their number.
 
-    A view meets two or three rows of buckets, in each of which those to look at stand one after another. Branches on where
-    somebody stands would be guessed wrongly every other time, so the three runs are one loop and nothing in it is conditional.
+    A view meets two or three rows of buckets, each a run of entries. Branches on positions would be mispredicted every other time, so the
+    three runs are one loop without conditions.
     """
     across, vision = rules.buckets, rules.vision
     left, right = (col - vision) // BUCKET, (col + vision) // BUCKET + 1
     top, bottom = (row - vision) // BUCKET, (row + vision) // BUCKET
     n = 0
-    if vision >= BUCKET:  # a view may meet more rows than three
+    if vision >= BUCKET:  # a view may meet more than three rows
         for b in range(top, bottom + 1):
             for m in range(start[b * across + left], start[b * across + right]):
                 near[n] = m
@@ -56,7 +56,7 @@ def find_near(start, place, near, rules, own, row, col):
         return n
     first, end_first = start[top * across + left], start[top * across + right]
     second, end_second = end_first, end_first
-    if bottom > top:  # a narrow view may lie within one row, and that may be the last
+    if bottom > top:  # a narrow view may lie within one row, possibly the last
         second, end_second = start[(top + 1) * across + left], start[(top + 1) * across + right]
     third, end_third = end_second, end_second
     if bottom > top + 1:
@@ -73,7 +73,7 @@ def find_near(start, place, near, rules, own, row, col):
 
 @phase
 def see_others(state, sight, rules, scratch, thread, w, own, row, col, population, ow, o):
-    """Entity rows of everybody in view, and the targets of the three styles.
+    """Writes entity rows of all agents in view, and the targets of the three styles.
 
     `own` is the observer's entry in the buckets; a ghost's lies beyond those of the living.
     """
@@ -83,7 +83,7 @@ def see_others(state, sight, rules, scratch, thread, w, own, row, col, populatio
     reach0, reach1, reach2 = rules.reach0, rules.reach1, rules.reach2
     mine = 1.0 if rules.compact else 0.5
     stranger = 0.0 if rules.compact else -0.5
-    blank = rules.slots + 1  # an entry of nobody, for rows that were in use a tick ago
+    blank = rules.slots + 1  # an empty entry, for rows in use a tick ago
     out = sight.entities[ow, o]
     n = 1 + find_near(scratch.start[thread], place, near, rules, own, row, col)
     best0, best1, best2 = _FAR, _FAR, _FAR
@@ -116,10 +116,10 @@ def see_others(state, sight, rules, scratch, thread, w, own, row, col, populatio
 
 @phase
 def _keep_nearest(sight, rules, scratch, thread, n, row, col, population, ow, o, mine, stranger):
-    """More in view than rows: those nearest by L1 distance stay, ties as they were found, in the order of finding."""
+    """Keeps the nearest rows by L1 distance, in the order of finding, if there are more agents than rows."""
     near, place, kin = scratch.near[thread], scratch.place[thread], scratch.kin[thread]
     room = rules.rows - 1
-    limit, closer = 0, 0  # all up to `limit` - 1 fit; of those at `limit` the first ones
+    limit, closer = 0, 0  # all closer than `limit` fit; of those at `limit` the first ones
     while True:
         at = 0
         for k in range(n - 1):
@@ -173,7 +173,7 @@ def _mask_rows(sight, rules, scratch, thread, n, row, col, population, ow, o):
 
 @phase
 def _copy_row(features, k, out, down, right, same):
-    """One entity row: what is true for all observers, and where it is from here."""
+    """Copies one entity row: features equal for all observers, and the relative position."""
     line = features[k]
     a, b, c, d, e, f, g, h = line[0], line[1], line[2], line[3], line[4], line[5], line[8], line[10]
     out[0], out[1], out[2], out[3], out[4], out[5] = a, b, c, d, e, f

@@ -1,4 +1,4 @@
-"""What agents see and may choose (specification 7): a function of the state."""
+"""Observations and masks of agents (specification 7): a function of the state."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from interplay.worlds.mmo.state import NOBODY
 from interplay.worlds.mmo.tiles import LAVA, STONE, WATER
 from interplay.worlds.mmo.views import copy_crops, fetch_view, forget_view
 
-AHEAD = 3  # slots whose view is fetched before it is written
+AHEAD = 3  # slots to prefetch before writing a view
 MAX_LIFE, MAX_DAMAGE, MAX_FREEZE = 100, 5, 2  # of the scaled columns
 
 
@@ -37,7 +37,7 @@ def look_around(state, sight, rules, scratch, thread, w):
 
 @phase
 def describe(state, rules, scratch, thread, w, living):
-    """Entity rows without what depends on the observer (columns 6, 7 and 9)."""
+    """Entity rows without the columns that depend on the observer (6, 7 and 9)."""
     for k in range(living):
         person = state.agent[w, scratch.sorted[thread, k]]
         scratch.place[thread, k, 0] = person.row
@@ -85,7 +85,7 @@ def describe_one(features, rules, k, life, health, food, water, row, col, damage
 
 @phase
 def mask_choices(state, sight, rules, w, row, col, freeze, ow, o):
-    """Legal moves, and styles that have a target; where none has one, no style is worse than another."""
+    """Legal moves, and styles that have a target; without any target all styles are legal."""
     mask = sight.mask[ow, o]
     mask[0] = True
     free = freeze <= 1

@@ -7,12 +7,12 @@ from interplay.kernels.philox import integer_below
 from interplay.worlds.mmo.foraging import draw_number, forage
 from interplay.worlds.mmo.tactics import choose_row, choose_style, fight, flee, sees_prey
 
-FORAGE, FIGHT, FLEE = 0, 1, 2  # what a player adds to foraging
+FORAGE, FIGHT, FLEE = 0, 1, 2  # behaviour beside foraging
 
 
 @kernel
 def play(player, senses, rules, stream, scratch, action):
-    """Writes the actions of all who act: (W, A, heads) int64; heads beyond two name a row for each style."""
+    """Writes the actions of all acting agents: (W, A, heads) int64; heads beyond two name a row for each style."""
     for w in range(action.shape[0]):
         for a in range(action.shape[1]):
             if not senses.acting[w, a]:
@@ -31,7 +31,7 @@ def play(player, senses, rules, stream, scratch, action):
 
 @phase
 def nth_legal(mask, w, a, start, skip):
-    """The choice of a head, which begins at `start`, that has `skip` legal ones before it."""
+    """The legal choice of a head, from `start` on, with `skip` legal ones before it."""
     choice = 0
     while True:
         if mask[w, a, start + choice]:
@@ -43,7 +43,7 @@ def nth_legal(mask, w, a, start, skip):
 
 @kernel
 def play_at_random(mask, acting, choices, legal, stream, action):
-    """Draws every head of all who act uniformly; with `legal`, among its legal choices where it has any."""
+    """Draws every head of acting agents uniformly; with `legal`, among its legal choices if it has any."""
     for w in range(action.shape[0]):
         for a in range(action.shape[1]):
             start = 0

@@ -1,6 +1,6 @@
-"""Scripted players (specification 16.1). They read the observation alone, as a learner does, and act for all agents.
+"""Scripted players (specification 16.1). They read only observations, as a learner does, and act for all agents.
 
-Draws come from each player's own stream and are a pure function of the seed, the tick, the world and the slot.
+Draws come from each player's own stream: a pure function of the seed, the tick, the world and the slot.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from interplay.worlds.mmo.search import allocate_scratch
 
 
 class MmoPolicy(Policy):
-    """What the players of this world have in common: the stream and the form of the actions."""
+    """Base of the players of this world: the stream and the form of the actions."""
 
     def start(self, world: World, seed: int = 0) -> None:
         super().start(world, seed)
@@ -34,7 +34,7 @@ class MmoPolicy(Policy):
         )
 
     def memory_ranges(self) -> Mapping[str, Range]:
-        """Choices and rules are what `start` made of the settings; in the stream and the scratch may stand anything."""
+        """Choices and rules must equal those that `start` made; stream and scratch are free."""
         made = ("_choices", "_rules/")
         return {
             path: exactly(array) if path.startswith(made) else ANYTHING
@@ -47,7 +47,7 @@ class MmoPolicy(Policy):
         self._stream.tick[which] = 0
 
     def act(self, timestep: TimeStep) -> np.ndarray:
-        """Moves and attacks, (W, A, heads) int64; 0 where nobody acts."""
+        """Moves and attacks, (W, A, heads) int64; 0 for idle slots."""
         action = np.zeros((*timestep.acting.shape, len(self._choices)), np.int64)
         self.choose(timestep, action)
         self._stream.tick[:] += np.uint64(1)
@@ -55,11 +55,11 @@ class MmoPolicy(Policy):
 
     @abstractmethod
     def choose(self, timestep: TimeStep, action: np.ndarray) -> None:
-        """Writes the actions of all who act."""
+        """Writes the actions of all acting agents."""
 
 
 class Random(MmoPolicy):
-    """Draws move and style uniformly among the legal choices (all of them, where a head has none)."""
+    """Draws move and style uniformly among the legal choices, or among all if a head has none."""
 
     name = "random"
     legal = True
@@ -79,7 +79,7 @@ class Uniform(Random):
 
 
 class Forager(MmoPolicy):
-    """Goes to the nearest food or water, whichever it has less of; where it sees none, towards the map's centre."""
+    """Goes to the nearest food or water, by which it has less of; with none in sight, towards the map's centre."""
 
     name = "forager"
     player = players.FORAGE
@@ -100,21 +100,21 @@ class Forager(MmoPolicy):
 
 
 class Fighter(Forager):
-    """Forages and attacks whoever it can; closes in on the frozen and the weaker, keeps away from the stronger."""
+    """Forages and attacks agents in reach; approaches the frozen and weaker, avoids the stronger."""
 
     name = "fighter"
     player = players.FIGHT
 
 
 class Fleer(Forager):
-    """Forages, and keeps as far as it can from whoever could hit it."""
+    """Forages, and keeps its distance from every agent that could hit it."""
 
     name = "fleer"
     player = players.FLEE
 
 
 def rules_of(settings: MmoSettings) -> foraging.Rules:
-    """What a player knows beforehand of a world with these settings."""
+    """A player's prior knowledge of a world with these settings."""
     scale, offset = decoding(settings)
     protected = settings.immunity in ("full", "health_only")
     return foraging.Rules(
@@ -132,7 +132,7 @@ def rules_of(settings: MmoSettings) -> foraging.Rules:
 
 
 def decoding(settings: MmoSettings) -> tuple[np.ndarray, np.ndarray]:
-    """Scale and offset of each column of an entity row: value = number * scale + offset, (11,) float64 each."""
+    """Scale and offset of each column of an entity row, (11,) float64 each: value = number * scale + offset."""
     ground = settings.side - settings.border
     scale, offset = np.ones(COLUMNS), np.zeros(COLUMNS)
     if settings.compact:

@@ -1,7 +1,7 @@
-"""What the numbers of a persistent world's state may be (`interplay.core.ranges`); the arrays are in `state.py`.
+"""Allowed values of a persistent world's state (`interplay.core.ranges`); the arrays are in `state.py`.
 
-What is asked is what the rules rely on: nobody walks off the map because its border is lava, the list of eaten tiles never
-runs over because forest and eaten tiles together fit, a birth finds a free slot because the living are counted right.
+The rules rely on them: the lava border keeps agents on the map, the list of eaten tiles holds all forest, and the count of the living
+guarantees a free slot for a birth.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from interplay.worlds.mmo.config import STYLES, MmoSettings
 from interplay.worlds.mmo.state import CAUSES, most_forest
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, STONE
 
-FULL_TILE = 255  # heads that a byte counts
-_FAR = Range(-128, 127)  # an int8 that nobody computes with
+FULL_TILE = 255  # largest head count of a byte
+_FAR = Range(-128, 127)  # an int8 that is not used in computations
 
 
 def ranges_of(s: MmoSettings) -> dict[str, Range]:
@@ -72,9 +72,9 @@ def ranges_of(s: MmoSettings) -> dict[str, Range]:
 
 
 def laws_of(s: MmoSettings) -> list[Invariant]:
-    """What fields owe each other."""
+    """Invariants between fields."""
     ground = slice(s.border, s.border + s.interior)
-    edge = s.border - (s.lava == "next_update")  # who waits for the update that it dies in stands in the lava
+    edge = s.border - (s.lava == "next_update")  # agents stand in lava until their next update
 
     def alive_elsewhere(given: Arrays) -> Any:
         row, col = given["agent.row"], given["agent.col"]
@@ -87,12 +87,12 @@ def laws_of(s: MmoSettings) -> list[Invariant]:
         return wrong
 
     def cut_off(given: Arrays) -> Any:
-        # Numbers below grass wrap around; the border is lava, so nobody is born there.
+        # Numbers below grass wrap around; the border is lava, so there are no births.
         return given["reachable"] & (given["tiles"] - np.uint8(GRASS) > FOREST - GRASS)
 
     return [
-        Invariant("agent.alive", "lives where no ground is", alive_elsewhere),
-        Invariant("tiles", "is no lava, and belongs to the border", dry_border),
+        Invariant("agent.alive", "stands off the ground", alive_elsewhere),
+        Invariant("tiles", "is no lava in the border", dry_border),
         Invariant("reachable", "cannot be walked on", cut_off),
         Invariant(
             "room.ground",
@@ -100,19 +100,19 @@ def laws_of(s: MmoSettings) -> list[Invariant]:
             _reached_otherwise,
         ),
         Invariant("room.depleted", "is not the number of eaten tiles", _eaten_otherwise),
-        Invariant("depleted", "is no eaten tile, or one that is named twice", _lists_otherwise),
+        Invariant("depleted", "is no eaten tile, or listed twice", _lists_otherwise),
         Invariant(
-            "room.depleted", "and the forest are more than a map has", lambda given: _overgrown(s, given)
+            "room.depleted", "and the forest exceed a map's maximum", lambda given: _overgrown(s, given)
         ),
         Invariant("room.living", "is not the number of those alive", _lives_otherwise),
         Invariant("standing", "is not the number of those alive", _stands_otherwise),
-        Invariant("heads", "is not the number of those alive there", _heads_otherwise),
+        Invariant("heads", "is not the number of those alive on the tile", _heads_otherwise),
         Invariant("acting", "though it is not alive, or its world over", _acts_otherwise),
     ]
 
 
 def _reached_otherwise(given: Arrays) -> Any:
-    """Births look for reachable ground until they find it: there has to be some."""
+    """Births search reachable ground until they find it, so there has to be some."""
     found = _number(given["reachable"])
     return (given["room.ground"] != found) | (found < given["room.cap"])
 
@@ -122,7 +122,7 @@ def _eaten_otherwise(given: Arrays) -> Any:
 
 
 def _lists_otherwise(given: Arrays) -> Any:
-    """As many as there are eaten tiles, so each of them once if none is named twice."""
+    """The list is as long as the number of eaten tiles, so without duplicates it holds each once."""
     places = given["depleted"]
     flat = given["tiles"].reshape(len(places), -1)
     wrong = np.zeros(places.shape, bool)
@@ -167,5 +167,5 @@ def _acts_otherwise(given: Arrays) -> Any:
 
 
 def _number(grids: Array) -> Array:
-    """(W,) how many of the tiles (W, T, T) are true."""
+    """(W,) number of true tiles of (W, T, T)."""
     return np.array([np.count_nonzero(grid) for grid in grids])

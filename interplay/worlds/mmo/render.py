@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 SHORE = 2  # tiles of lava shown around the interior
 GROUND = ("lava", "water", "grass", "scrub", "forest", "stone")
 RADIUS = 0.45  # tiles, of an agent
-APART = 0.24  # tiles between the middle of a shared tile and those who stand on it
+APART = 0.24  # tiles between the middle of a shared tile and its agents
 BIRTH = "#ffffff"
 DEATH = "#20242b"
-# Style -> colour, width in tiles, dashed; red, green and blue as in 2019 (specification 14). Each is broken in another way, so
-# that nobody needs to see colours.
+# Style -> colour, width in tiles, dashed; red, green and blue as in 2019 (specification 14). Dash patterns differ too, for readers
+# who cannot tell the colours apart.
 STYLES: dict[str, tuple[str, float, bool | str]] = {
     "melee": ("#c92a2a", 0.22, False),
     "range": ("#14701f", 0.14, True),
@@ -31,11 +31,11 @@ STYLES: dict[str, tuple[str, float, bool | str]] = {
 def draw(canvas: Canvas, world: MmoWorld, w: int) -> None:
     """Draws world `w`: row i of the layer ``agents`` is slot i.
 
-    What a tick brings and the next one takes away (births, deaths, attacks) has a row only where it happened, in the order of
-    slots: with thousands of agents the rows of those to whom nothing happened would cost more than all the rest.
+    Births, deaths and attacks last one tick and have rows only where they happened, in the order of slots: empty rows of thousands of
+    agents would cost more than the rest.
 
     Raises:
-        RuntimeError: if the world was never reset.
+        RuntimeError: before the first reset.
     """
     ended = world.timestep.terminated[w]
     draw_ground(canvas, world, w)
@@ -48,7 +48,7 @@ def draw(canvas: Canvas, world: MmoWorld, w: int) -> None:
 
 
 def draw_ground(canvas: Canvas, world: MmoWorld, w: int) -> None:
-    """The interior and a little of the lava around it."""
+    """The interior and a strip of the lava around it."""
     border, side = world.settings.border, world.settings.side
     first = max(border - SHORE, 0)
     canvas.show(first, first, side - first, side - first, up="south")
@@ -57,16 +57,16 @@ def draw_ground(canvas: Canvas, world: MmoWorld, w: int) -> None:
 
 
 def places(world: MmoWorld, w: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where agents are drawn, and their radii, (N,) each; those who share a tile stand around its middle."""
+    """Drawn places of agents and their radii, (N,) each; those that share a tile stand around its middle."""
     agent, side = world.state.agent[w], world.settings.side
-    who = np.flatnonzero(agent["alive"])
-    tile = agent["row"][who].astype(np.int64) * side + agent["col"][who]
-    # Numbers sort several times as fast as their places do, and each brings its slot along.
-    tile, order = np.divmod(np.sort(tile * len(agent) + who), len(agent))
+    slots = np.flatnonzero(agent["alive"])
+    tile = agent["row"][slots].astype(np.int64) * side + agent["col"][slots]
+    # Sorting integers is several times faster than sorting places, and each carries its slot.
+    tile, order = np.divmod(np.sort(tile * len(agent) + slots), len(agent))
     begins = np.flatnonzero(np.diff(tile, prepend=-1))  # of each tile, in order
-    counts = np.diff(begins, append=len(who))
+    counts = np.diff(begins, append=len(slots))
     rank, number = np.zeros(len(agent), np.int64), np.ones(len(agent), np.int64)
-    rank[order] = np.arange(len(who)) - np.repeat(begins, counts)
+    rank[order] = np.arange(len(slots)) - np.repeat(begins, counts)
     number[order] = np.repeat(counts, counts)
     several = number > 1
     turn = 2 * np.pi * rank[several] / number[several] - np.pi / 4
@@ -80,7 +80,7 @@ def places(world: MmoWorld, w: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def draw_agents(
     canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray, size: np.ndarray
 ) -> None:
-    """Who lives: colour and shape of the population, stores, and signs for the frozen and the immune."""
+    """The living: colour and shape of the population, stores, and signs for the frozen and the immune."""
     agent, s = world.state.agent[w], world.settings
     protected = s.combat and s.immunity in ("full", "health_only")
     canvas.circles(
@@ -102,10 +102,9 @@ def draw_agents(
 
 
 def newborn(world: MmoWorld, w: int) -> np.ndarray:
-    """Who was born in the last tick, (N,) bool."""
+    """(N,) bool, born in the last tick."""
     agent = world.state.agent[w]
-    found: np.ndarray = agent["alive"] & (agent["life"] == 0)
-    return found
+    return agent["alive"] & (agent["life"] == 0)
 
 
 def draw_births(
@@ -127,7 +126,7 @@ def draw_births(
 
 
 def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> None:
-    """A cross and the cause where somebody died; of slots that were taken again at once the place is not known."""
+    """A cross and the cause at each death; unknown places, of slots already taken again, are left out."""
     agent, cause = world.state.agent[w], world.state.tally["ended_cause"][w]
     gone = np.flatnonzero(ended & ~agent["alive"] & (cause != ALIVE) & (cause != CUT))
     x, y = agent["col"][gone] + 0.5, agent["row"][gone] + 0.5
@@ -148,18 +147,18 @@ def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> N
 
 
 def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray) -> None:
-    """The attacks that landed: a line from the attacker to where the target stood, and a ring there."""
+    """The attacks that landed: a line from the attacker to the target's place, and a ring there."""
     agent = world.state.agent[w]
     landed = agent["struck"] >= 0
     for number, (name, (colour, width, dashed)) in enumerate(STYLES.items()):
-        who = np.flatnonzero(landed & (agent["style"] == number))
-        to_x = agent["col"][who] + agent["struck_col"][who] + 0.5
-        to_y = agent["row"][who] + agent["struck_row"][who] + 0.5
-        still = np.ones(len(who), bool)
+        slots = np.flatnonzero(landed & (agent["style"] == number))
+        to_x = agent["col"][slots] + agent["struck_col"][slots] + 0.5
+        to_y = agent["row"][slots] + agent["struck_row"][slots] + 0.5
+        still = np.ones(len(slots), bool)
         canvas.segments(
             name,
-            x[who],
-            y[who],
+            x[slots],
+            y[slots],
             to_x,
             to_y,
             colour=colour,
@@ -181,7 +180,7 @@ def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.nda
 
 
 def draw_counts(canvas: Canvas, world: MmoWorld, w: int) -> None:
-    """The caption, and how many of each population live."""
+    """The caption, and the number of living agents of each population."""
     room = world.state.room[w]
     births, deaths = int(room["births"]), int(room["deaths"])
     mean_life = round(float(room["life_ticks"]) / max(deaths, 1), 1)
@@ -192,7 +191,7 @@ def draw_counts(canvas: Canvas, world: MmoWorld, w: int) -> None:
 
 
 def visible(world: MmoWorld, w: int, slot: int) -> dict[str, np.ndarray]:
-    """What of the scene an agent sees: tiles and agents of its crop. Attacks are not observed, not even whom one's own has hit."""
+    """The part of the scene that an agent sees: tiles and agents of its crop. Attacks are not observed, not even its own."""
     agent, settings = world.state.agent[w], world.settings
     if not agent["alive"][slot]:
         return {}

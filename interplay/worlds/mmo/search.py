@@ -1,8 +1,7 @@
-"""Breadth-first search over what an agent sees, for the scripted players (specification 16.1).
+"""Breadth-first search over an agent's view, for the scripted players (specification 16.1).
 
-The search walks over the tiles of the crop that can be walked on and are no lava, from the centre outwards. Which of
-several shortest paths is taken: the one that begins with the earliest move in the order of the action (east, south,
-west, north). It stops as soon as the nearest goal is certain.
+The search walks over the passable, harmless tiles of the crop, from the centre outwards. Among equally short paths the one with the
+earliest first move wins (east, south, west, north). It stops once the nearest goal is certain.
 """
 
 from typing import NamedTuple
@@ -16,11 +15,11 @@ FOOD_GOAL, WATER_GOAL = 0, 1
 
 
 class Scratch(NamedTuple):
-    """Room for one search; V = side of the crop, its tiles numbered row by row."""
+    """Working memory of one search; V = side of the crop, its tiles numbered row by row."""
 
     steps: np.ndarray  # (V * V,) int16 length of the shortest path, -1 = not reached
-    first: np.ndarray  # (V * V,) int8 the move it begins with
-    queue: np.ndarray  # (V * V,) int16 tiles in the order in which they were reached
+    first: np.ndarray  # (V * V,) int8 its first move
+    queue: np.ndarray  # (V * V,) int16 tiles in the order of discovery
 
 
 def allocate_scratch(side: int) -> Scratch:
@@ -32,19 +31,19 @@ def allocate_scratch(side: int) -> Scratch:
 
 @phase
 def step_down(move):
-    """Rows that a move goes down."""
+    """Rows down of a move."""
     return np.int64(move == 2) - np.int64(move == 4)
 
 
 @phase
 def step_right(move):
-    """Columns that a move goes right."""
+    """Columns to the right of a move."""
     return np.int64(move == 1) - np.int64(move == 3)
 
 
 @phase
 def is_ground(tile):
-    """Whether a tile can be walked on and lived on."""
+    """Whether a tile is passable and harmless."""
     return tile in (GRASS, SCRUB, FOREST)
 
 
@@ -64,10 +63,10 @@ def is_goal(tiles, w, a, row, col, goal):
 
 @phase
 def search(tiles, mask, w, a, goal, whole, scratch):
-    """The nearest tile of a goal (ties: row by row), -1 = none, and the number of tiles reached.
+    """Returns the nearest tile of a goal (ties: row by row; -1 = none), and the number of tiles reached.
 
-    The first step obeys the action mask too: frozen agents reach nothing but their own tile. With `whole`, or without
-    any tile of the goal, everything that can be reached is.
+    The first step obeys the action mask too: frozen agents reach only their own tile. With `whole`, or without a goal tile, the search
+    covers everything reachable.
     """
     side = tiles.shape[2]
     steps, first, queue = scratch.steps, scratch.first, scratch.queue
@@ -100,7 +99,7 @@ def search(tiles, mask, w, a, goal, whole, scratch):
 
 @phase
 def nearest_reached(tiles, w, a, goal, reached, scratch):
-    """The nearest tile of a goal among those that a whole search reached (ties: row by row), -1 = none."""
+    """The nearest goal tile among those of a whole search (ties: row by row), -1 = none."""
     side = tiles.shape[2]
     best = np.int64(-1)
     for i in range(reached):
@@ -116,8 +115,8 @@ def nearest_reached(tiles, w, a, goal, reached, scratch):
 def edge_towards(side, down, right, reached, scratch):
     """The reached tile on the crop's edge that lies most in a direction (ties: row by row), -1 = none.
 
-    Most = the largest cosine between the way to the tile and the direction. (The largest component along it would be a
-    corner's, and who walks along an axis of the map would swing from one corner to the other.)
+    Most = the largest cosine between the tile and the direction. The largest component would be a corner's, and an agent on an axis of the
+    map would alternate between two corners.
     """
     best, most = np.int64(-1), 0.0
     middle = side // 2

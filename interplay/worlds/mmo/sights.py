@@ -1,4 +1,4 @@
-"""Whether views show what is there, worked out from the state by comparing everybody with everybody."""
+"""Whether views agree with the state, by comparing all pairs of agents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOWN, RIGHT = (0, 1, 0, -1), (1, 0, -1, 0)  # east, south, west, north
 def wrong_sight(
     settings: MmoSettings, state: MmoState, timestep: TimeStep, w: int, slots: np.ndarray
 ) -> tuple[int, str] | None:
-    """The first of the slots of world w whose view is wrong, and how, or None."""
+    """The first slot of world `w` with a wrong view, and the fault, or None."""
     agent, seen = state.agent[w], timestep.observation
     alive = np.asarray(agent["alive"])
     count, entities = seen["count"][w, slots], seen["entities"][w, slots]
@@ -26,7 +26,7 @@ def wrong_sight(
         "a view's entities are not finite": ~np.isfinite(entities).all(axis=(1, 2)),
         "a view has numbers in rows that are not used": (entities.any(axis=2) & ~used).any(axis=1),
         "a view's first row is not the observer's own": entities[:, 0, 6:8].any(axis=1),
-        "a free slot sees something": np.isin(slots, free) & seen["tiles"][w, slots].any(axis=(1, 2)),
+        "a free slot's view is not empty": np.isin(slots, free) & seen["tiles"][w, slots].any(axis=(1, 2)),
     }
     living = slots[alive[slots]]
     for law, wrong in questions.items():
@@ -39,7 +39,7 @@ def wrong_sight(
 
 
 def _in_view(settings: MmoSettings, agent: np.ndarray, slots: np.ndarray) -> np.ndarray:
-    """How many rows each slot's view has to fill: the living in its square, itself included; 0 for the free."""
+    """Number of entity rows of each slot: the living in its square, itself included; 0 for free slots."""
     row, col, alive = agent["row"].astype(np.int32), agent["col"].astype(np.int32), agent["alive"]
     near = np.abs(row[slots, None] - row) <= settings.vision
     near &= (np.abs(col[slots, None] - col) <= settings.vision) & alive
@@ -49,7 +49,7 @@ def _in_view(settings: MmoSettings, agent: np.ndarray, slots: np.ndarray) -> np.
 def _crops(
     settings: MmoSettings, state: MmoState, timestep: TimeStep, w: int, living: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Tiles, heads and legal moves of living slots, against the map."""
+    """Compares tiles, heads and legal moves of living slots with the map."""
     agent, around = state.agent[w, living], np.arange(-settings.vision, settings.vision + 1)
     row, col = agent["row"].astype(np.int64), agent["col"].astype(np.int64)
     rows, cols = row[:, None, None] + around[:, None], col[:, None, None] + around

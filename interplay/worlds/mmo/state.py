@@ -1,6 +1,6 @@
 """The persistent world's arrays, one line each. Axes: W worlds, N slots, P populations, T side of the map, V side of a view.
 
-State is what a snapshot holds. What agents see (`Sight`) follows from it and is made anew after every tick and load.
+A snapshot holds the state. Views (`Sight`) follow from it and are recomputed after every tick and load.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from interplay.core.jit import as_records, records
 from interplay.worlds.mmo.config import COLUMNS, MOVES, STYLES, MmoSettings
 
 NOBODY = -1
-BUCKET = 8  # tiles per side of the squares in which neighbours are looked for (specification 7)
+BUCKET = 8  # tiles per side of the squares of the neighbour search (specification 7)
 
 LINE = 15  # side of the usual view, whose rows of bytes are copied as two words
 # A row and the byte behind it, which the next row overwrites; and a row alone, by words that overlap, for the last one.
@@ -28,7 +28,7 @@ CAUSES = ("alive", "hunger", "thirst", "hunger and thirst", "lava", "melee", "ra
 ALIVE, HUNGER, THIRST, BOTH, LAVA_CAUSE, MELEE = range(6)
 CUT = 8
 
-# What every tick reads and writes of an agent, in one cache line of 64 bytes.
+# The part of an agent used in every tick, in one cache line of 64 bytes.
 AGENT = np.dtype(
     [
         ("life_id", np.int64),  # births of this world's episode before this one
@@ -68,7 +68,7 @@ TALLY = np.dtype(
     ],
     align=True,
 )
-# The attack of one who died in that tick: a newcomer may have its slot already. Beside the state, in no snapshot.
+# The attack of an agent that died in that tick: a newcomer may have its slot already. In no snapshot.
 BLOW = np.dtype(
     [
         ("struck", np.int32),  # as in AGENT, with those below
@@ -121,7 +121,7 @@ class MmoState(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What agents see, and whom their attacks would hit: a function of the state. O observers: slots, or ghosts."""
+    """Views of agents and targets of their attacks, a function of the state. O observers: slots, or ghosts."""
 
     tiles: np.ndarray  # (W, O, V, V) uint8
     occupancy: np.ndarray  # (W, O, V, V) uint8, or (W, O, 0, 0)
@@ -132,17 +132,17 @@ class Sight(NamedTuple):
     row_slot: np.ndarray  # (W, O, R) int32, slot in each entity row (targeting = learned), or (W, O, 0)
     tile_lines: np.ndarray  # (W, ...) WIDE, the state's tiles: the 16 bytes from any place on
     head_lines: np.ndarray  # (W, ...) WIDE, the same of its heads
-    tile_rows: np.ndarray  # (W, O, 14) WIDE, `tiles` by rows; nothing where a view has another side
+    tile_rows: np.ndarray  # (W, O, 14) WIDE, `tiles` by rows; empty for views of another side
     head_rows: np.ndarray  # (W, O, 14) WIDE, `occupancy` by rows
     tile_ends: np.ndarray  # (W, O) EXACT, the last rows
     head_ends: np.ndarray  # (W, O) EXACT
 
 
 class Scratch(NamedTuple):
-    """Working arrays of the threads; nothing in them outlasts a tick. First axis: thread."""
+    """Working arrays of the threads; invalid after a tick. First axis: thread."""
 
     order: np.ndarray  # (S, N) uint32, acting order
-    before: np.ndarray  # (S, N) uint8, population of those who lived when the tick began, 255 nobody
+    before: np.ndarray  # (S, N) uint8, population of agents alive when the tick began, 255 if empty
     start: np.ndarray  # (S, B * B + 1) int32, first entry of each bucket in `sorted`
     sorted: np.ndarray  # (S, N + 2) uint32, living slots by bucket
     place: np.ndarray  # (S, N + 2, 2) int32, row and column of `sorted`
@@ -150,10 +150,10 @@ class Scratch(NamedTuple):
     kin: np.ndarray  # (S, N + 2) int32, population of `sorted`
     features: (
         np.ndarray
-    )  # (S, N + 2, 11) entity rows of `sorted` without what depends on the observer; a ghost's; zeros
+    )  # (S, N + 2, 11) entity rows of `sorted` without columns that depend on the observer; a ghost's; zeros
     spot: np.ndarray  # (S, N) uint32, each living slot's entry in `sorted`
     near: np.ndarray  # (S, N + 2) uint32, entries of `sorted` in view
-    fetched: np.ndarray  # (S,) float64, sums without meaning: what was read so that it is in the cache
+    fetched: np.ndarray  # (S,) float64, sums without meaning that keep prefetching reads alive
     number: np.ndarray  # (S, 2 P) float64, sums of rewards and heads by population
 
 
@@ -188,7 +188,7 @@ def allocate_state(settings: MmoSettings, num_worlds: int) -> MmoState:
 
 
 def allocate_sight(settings: MmoSettings, state: MmoState, num_worlds: int, observers: int) -> Sight:
-    """Views of nothing yet, into the worlds of `state`."""
+    """Allocates empty views for the worlds of `state`."""
     lead, view = (num_worlds, observers), settings.view
     crop = (view, view) if settings.occupancy else (0, 0)
     learned = settings.targeting == "learned"
@@ -211,13 +211,13 @@ def allocate_sight(settings: MmoSettings, state: MmoState, num_worlds: int, obse
 
 
 def _lines(grid: np.ndarray) -> np.ndarray:
-    """A grid (W, T, T) of bytes as the 16 bytes from each of its places on: (W, T T - 15)."""
+    """The 16 bytes from each place of grids (W, T, T) of bytes: (W, T T - 15)."""
     size = grid[0].size
     return as_records(np.ndarray((len(grid), size - LINE), WIDE, grid, strides=(size, 1)))
 
 
 def _rows(views: np.ndarray) -> np.ndarray:
-    """The first rows of square views of side 15, each with the byte behind it; of other sides nobody reads them."""
+    """The first rows of square views of side 15, each with the byte behind it; unused for other sides."""
     views = _of_usual_side(views)
     return as_records(
         np.ndarray((*views.shape[:2], LINE - 1), WIDE, views, strides=(*views.strides[:2], LINE))
@@ -225,18 +225,18 @@ def _rows(views: np.ndarray) -> np.ndarray:
 
 
 def _ends(views: np.ndarray) -> np.ndarray:
-    """The last rows of square views of side 15; of other sides nobody reads them."""
+    """The last rows of square views of side 15; unused for other sides."""
     views = _of_usual_side(views)
     return as_records(np.ndarray(views.shape[:2], EXACT, views, LINE * (LINE - 1), views.strides[:2]))
 
 
 def _of_usual_side(views: np.ndarray) -> np.ndarray:
-    """Blank views instead of those with another side: laid out alike, so that Numba need not compile everything anew."""
+    """Blank views in place of those with another side, in the same layout, so that Numba does not recompile."""
     return views if views.shape[-1] == LINE else np.zeros((*views.shape[:2], LINE, LINE), np.uint8)
 
 
 def allocate_scratch(settings: MmoSettings, threads: int) -> Scratch:
-    """Working arrays for so many threads."""
+    """Allocates working arrays for so many threads."""
     s, n = threads, settings.slots
     buckets = -(-settings.side // BUCKET)
     return Scratch(

@@ -1,4 +1,4 @@
-"""How scripted players treat each other: fight or flee (specification 16.1). They read observations alone."""
+"""How scripted players treat each other: fight or flee (specification 16.1). They read only observations."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from interplay.worlds.mmo.config import MOVES, STYLES
 from interplay.worlds.mmo.foraging import DOWN, FOOD, FREEZE, HEALTH, LIFE, RIGHT, SAME, WATER, can_step, read
 from interplay.worlds.mmo.search import step_down, step_right
 
-HUNGRY = 8  # food or water below it: nobody is chased
-NEAR = 2  # tiles, Chebyshev: somebody stronger is run away from
+HUNGRY = 8  # food or water below it: no pursuit
+NEAR = 2  # tiles, Chebyshev: a stronger agent this near is avoided
 MAGE = 2
 
 
 @phase
 def distance(senses, rules, w, a, row, down, right):
-    """How far (Chebyshev) the agent of a row stands from a tile (down, right) of the observer."""
+    """Chebyshev distance of a row's agent from a tile (down, right) of the observer."""
     return max(
         abs(read(senses, rules, w, a, row, DOWN) - down), abs(read(senses, rules, w, a, row, RIGHT) - right)
     )
@@ -22,13 +22,13 @@ def distance(senses, rules, w, a, row, down, right):
 
 @phase
 def is_spared(senses, rules, w, a, row):
-    """Whether populations keep the observer and the agent of a row from hitting each other."""
+    """Whether populations protect the observer and a row's agent from each other."""
     return rules.spares_own and senses.entities[w, a, row, SAME] > 0
 
 
 @phase
 def is_prey(senses, rules, w, a, row, health):
-    """Whether the agent of a row is in reach, can be hit, and is frozen or weaker than the observer."""
+    """Whether a row's agent is in reach, vulnerable, and frozen or weaker than the observer."""
     if is_spared(senses, rules, w, a, row) or distance(senses, rules, w, a, row, 0, 0) > rules.reach:
         return False
     life = read(senses, rules, w, a, row, LIFE)
@@ -41,7 +41,7 @@ def is_prey(senses, rules, w, a, row, health):
 
 @phase
 def choose_prey(senses, rules, scratch, w, a, health):
-    """The tile of the prey that takes the fewest steps to, ties: the weaker, then the earlier row; -1 = none."""
+    """The tile of the prey that takes the fewest steps, ties: the weaker, then the earlier row; -1 = none."""
     side = senses.tiles.shape[2]
     best, least, weakest = np.int64(-1), np.int64(0), np.int64(0)
     for row in range(1, senses.count[w, a]):
@@ -57,7 +57,7 @@ def choose_prey(senses, rules, scratch, w, a, health):
 
 @phase
 def step_away(senses, rules, w, a, row, wish):
-    """The legal step, or none, that leads furthest from the agent of a row; ties: the wish, then the earlier move."""
+    """The legal step, or none, that leads furthest from a row's agent; ties: the wish, then the earlier move."""
     best, most = np.int64(0), np.int64(-1)
     for move in range(MOVES):
         if can_step(senses, w, a, move):
@@ -69,7 +69,7 @@ def step_away(senses, rules, w, a, row, wish):
 
 @phase
 def sees_prey(senses, rules, w, a):
-    """Whether a fighter that is neither hungry nor thirsty sees somebody to close in on."""
+    """Whether a fighter that is neither hungry nor thirsty sees prey."""
     if read(senses, rules, w, a, 0, FOOD) < HUNGRY or read(senses, rules, w, a, 0, WATER) < HUNGRY:
         return False
     health = read(senses, rules, w, a, 0, HEALTH)
@@ -81,7 +81,7 @@ def sees_prey(senses, rules, w, a):
 
 @phase
 def find_threat(senses, rules, w, a):
-    """The row of the nearest who is stronger and near, ties: the earlier; 0 = nobody."""
+    """The row of the nearest stronger agent within NEAR, ties: the earlier; 0 = none."""
     health = read(senses, rules, w, a, 0, HEALTH)
     threat, near = np.int64(0), np.int64(NEAR + 1)
     for row in range(1, senses.count[w, a]):
@@ -95,7 +95,7 @@ def find_threat(senses, rules, w, a):
 
 @phase
 def fight(senses, rules, scratch, w, a, hunts, wish):
-    """A fighter's move: closes in on prey that it can walk to, keeps away from the stronger, else forages."""
+    """A fighter's move: approaches reachable prey, avoids the stronger, else forages."""
     if hunts:
         prey = choose_prey(senses, rules, scratch, w, a, read(senses, rules, w, a, 0, HEALTH))
         if prey >= 0:
@@ -106,7 +106,7 @@ def fight(senses, rules, scratch, w, a, hunts, wish):
 
 @phase
 def is_danger(senses, rules, w, a, row):
-    """Whether the agent of a row could hit the observer now or, after a step towards it, in the tick after next."""
+    """Whether a row's agent could hit the observer now or, after one step, in the tick after next."""
     if is_spared(senses, rules, w, a, row):
         return False
     life = read(senses, rules, w, a, 0, LIFE)
@@ -117,7 +117,7 @@ def is_danger(senses, rules, w, a, row):
 
 @phase
 def flee(senses, rules, w, a, wish):
-    """A fleer's move: as far as it gets from the nearest who could hit it, else forages."""
+    """A fleer's move: away from the nearest agent that could hit it, else forages."""
     if read(senses, rules, w, a, 0, LIFE) + 1 < rules.immune_until:
         return wish
     best, most, dangers = np.int64(0), np.int64(-1), 0
@@ -137,7 +137,7 @@ def flee(senses, rules, w, a, wish):
 
 @phase
 def choose_style(senses, rules, w, a, fights):
-    """The attack: fighters take the strongest style that has a target; else none, or the mage's where there is no none."""
+    """The attack: fighters take the strongest style with a target; else none, or the mage's if there is no none."""
     first = np.int64(rules.none_first)
     if fights:
         for style in range(STYLES):
@@ -148,7 +148,7 @@ def choose_style(senses, rules, w, a, fights):
 
 @phase
 def choose_row(senses, rules, w, a, style):
-    """The row of the weakest whom a style can be aimed at, ties: the nearer, then the earlier row; 0 = nobody."""
+    """The row of the weakest legal target of a style, ties: the nearer, then the earlier row; 0 = none."""
     rows = senses.entities.shape[2]
     start = senses.mask.shape[2] - (STYLES - style) * rows
     best, weakest, near = np.int64(0), np.int64(0), np.int64(0)

@@ -1,10 +1,10 @@
-"""Tasks: conditions on a life and how far it has come with them; reward is the change of it (specification 8).
+"""Tasks: conditions on a life and their progress; the reward is its change (specification 8).
 
 A task is a text, e.g. ``survive(100) and (eat(20) or defeat(2))``. Its progress p is a number in 0..1 of each agent and each state,
 
     p(a and b) = min(p(a), p(b))        p(a or b) = max(p(a), p(b))        p(not a) = 1 - p(a)
 
-so what a life earns by it sums to p at its end less p at its birth. Progress is a function of the state: nothing is remembered for it.
+so a life's task rewards sum to p at its end less p at its birth. Progress is a function of the state alone.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from interplay.worlds.mmo import tiles
 if TYPE_CHECKING:
     from interplay.worlds.mmo.state import MmoState, Sight
 
-LONGEST = 500  # letters of a task's text
+LONGEST = 500  # characters of a task's text
 COUNTED = (
     "survive",
     "defeat",
     "harm",
     "eat",
     "drink",
-)  # what a life has done; it is still known when the life has ended
+)  # counts of a life, kept after its end
 HELD = ("health", "food", "water")
 TILES = {"lava": tiles.LAVA, "water": tiles.WATER, "grass": tiles.GRASS, "scrub": tiles.SCRUB, "forest": tiles.FOREST, "stone": tiles.STONE}  # fmt: skip
-# Condition -> what stands in its brackets.
+# Condition -> its argument.
 CONDITIONS = {
     **dict.fromkeys((*COUNTED, *HELD, "company", "apart"), "a whole number above 0"),
     **dict.fromkeys(("stand", "see"), f"one of {', '.join(TILES)}"),
@@ -40,12 +40,12 @@ _ROW_OFFSET, _COL_OFFSET, _KIN = 6, 7, 9  # columns of an entity row
 
 
 class Task(NamedTuple):
-    """A condition, or several put together.
+    """A condition, or several combined.
 
     Attributes:
         name: of the condition, or ``and``, ``or``, ``not``.
-        given: its number, or that of its tile; 0 where it has none.
-        parts: what is put together.
+        given: its number, or that of its tile; 0 without argument.
+        parts: of a combination.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Task(NamedTuple):
 
 
 class Lives(NamedTuple):
-    """What conditions are about, (W, N) each.
+    """The arrays that conditions read, (W, N) each.
 
     Attributes:
         counted: name of `COUNTED` -> whole numbers of the life.
         agent: records of those alive.
-        sight: what they see; None of lives that have ended, of which only counts are left.
+        sight: their views; None for ended lives, of which only counts remain.
     """
 
     counted: Mapping[str, np.ndarray]
@@ -72,17 +72,17 @@ def parse_task(text: str, most: Mapping[str, int]) -> Task:
 
     Args:
         text: conditions, ``and``, ``or``, ``not`` and brackets.
-        most: condition -> the largest number that can ever be reached.
+        most: condition -> the largest number that can be reached.
 
     Raises:
-        ValueError: naming what is no condition, or cannot be reached.
+        ValueError: naming an unknown condition, or one out of reach.
 
     Example:
         >>> parse_task("eat(20) or stand(forest)", {})
         Task(name='or', given=0, parts=(Task(name='eat', given=20, parts=()), Task(name='stand', given=4, parts=())))
     """
     if len(text) > LONGEST:
-        raise ValueError(f"task has {len(text)} letters; write it with {LONGEST} at most")
+        raise ValueError(f"task has {len(text)} characters; the limit is {LONGEST}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -99,20 +99,16 @@ def _read(node: ast.expr, text: str, most: Mapping[str, int]) -> Task:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return Task("not", parts=(_read(node.operand, text, most),))
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or node.keywords:
-        said = ast.get_source_segment(text.strip(), node) or text
-        raise ValueError(f'task: "{said}" is no condition; write e.g. eat(20), joined by and, or, not')
+        source = ast.get_source_segment(text.strip(), node) or text
+        raise ValueError(f'task: "{source}" is no condition; write e.g. eat(20), joined by and, or, not')
     name = node.func.id
     if name not in CONDITIONS:
         raise ValueError(f"task: {name} is no condition; give one of {', '.join(CONDITIONS)}")
     given = _argument(node.args, name)
     if given is None:
-        raise ValueError(
-            f"task: {name} needs {CONDITIONS[name]} in its brackets; write e.g. {_EXAMPLES[name]}"
-        )
+        raise ValueError(f"task: {name} needs {CONDITIONS[name]} as argument; write e.g. {_EXAMPLES[name]}")
     if given > most.get(name, given):
-        raise ValueError(
-            f"task: {name}({given}) is beyond the {most[name]} that there can be; give a smaller number"
-        )
+        raise ValueError(f"task: {name}({given}) is above the maximum of {most[name]}; lower it")
     return Task(name, given)
 
 
@@ -124,7 +120,7 @@ _EXAMPLES = {name: f"{name}(5)" for name in CONDITIONS} | {
 
 
 def _argument(given: list[ast.expr], name: str) -> int | None:
-    """The number or the tile in a condition's brackets; None if it is not what belongs there."""
+    """The number or the tile in a condition's brackets; None if invalid."""
     if name == "centre":
         return None if given else 0
     if len(given) != 1:
@@ -137,13 +133,11 @@ def _argument(given: list[ast.expr], name: str) -> int | None:
 
 
 def progress(task: Task, lives: Lives, side: int, border: int) -> np.ndarray:
-    """How far each life has come, (W, N) float64 in 0..1; of slots that nobody lives in it means nothing.
+    """Progress of each life, (W, N) float64 in 0..1; meaningless in empty slots.
 
     Args:
-        task: of the world.
-        lives: the living, or those that have ended.
         side: T of the map.
-        border: of lava around the ground.
+        border: width of the lava around the ground.
     """
     name, given, parts = task
     if parts:
@@ -175,7 +169,7 @@ def progress(task: Task, lives: Lives, side: int, border: int) -> np.ndarray:
 
 
 def _among_others(name: str, given: int, sight: Sight) -> np.ndarray:
-    """Own kind in view, or the distance of the nearest: among the entity rows, the first of which is oneself."""
+    """Own kind in view, or the distance of the nearest, among the entity rows; row 0 is the observer."""
     others = sight.entities[:, :, 1:]
     there = np.arange(1, others.shape[2] + 1) < sight.filled[:, :, None]
     if name == "company":
@@ -185,7 +179,7 @@ def _among_others(name: str, given: int, sight: Sight) -> np.ndarray:
 
 
 def living(state: MmoState, sight: Sight) -> Lives:
-    """Those who live now."""
+    """The lives of the living."""
     agent = state.agent
     counted = {
         "survive": state.room["tick"][:, None] - agent["birth"],
@@ -207,7 +201,7 @@ def ended(state: MmoState) -> Lives:
 def share_among(
     change: np.ndarray, population: np.ndarray, took_part: np.ndarray, spirit: float
 ) -> np.ndarray:
-    """(W, N) of each one's own, `spirit` of it instead the mean of the own population among those who took part."""
+    """(W, N) each agent's change, mixed by `spirit` with the mean of its population's participants."""
     if spirit == 0.0:
         return change
     kinds = int(population.max(initial=0)) + 1

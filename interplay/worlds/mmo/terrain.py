@@ -35,8 +35,8 @@ def make_terrain(
 ):
     """Fills one world's `tiles` (T, T) uint8 and `reachable` (T, T) bool; returns R, the number of reachable tiles.
 
-    T = interior + 2 border. `mode` and `pockets` are indices in TERRAINS and POCKETS. Reachable: grass and forest that
-    a walk of the four directions from the ring comes to. `total` and `queue` are scratch of `scratch_sizes`.
+    T = interior + 2 border. `mode` and `pockets` are indices in TERRAINS and POCKETS. Reachable: grass and forest connected to the ring by
+    steps in four directions. `total` and `queue` are scratch of `scratch_sizes`.
     """
     count = (interior - 2) ** 2
     frequency = 1.0 / feature_tiles
@@ -74,7 +74,7 @@ def _cuts(total, count):
     a = int(np.floor(SHARES[0] * count + 0.5))
     b = int(np.floor(SHARES[1] * count + 0.5))
     c = int(np.floor(SHARES[2] * count + 0.5))
-    middle = select(total, count, 2 * count, count + b)  # leaves the others in the two parts beside it
+    middle = select(total, count, 2 * count, count + b)  # leaves the others in the two adjacent parts
     below = select(total, count, count + b, count + a) if a < b else middle
     above = select(total, count + b, 2 * count, count + c)
     return below, middle, above
@@ -82,7 +82,7 @@ def _cuts(total, count):
 
 @kernel
 def _lay_tiles(tiles, total, interior, border, peak, cuts):
-    """Writes the tiles; returns how many can be walked on."""
+    """Writes the tiles; returns the number of passable ones."""
     side, inner = interior + 2 * border, interior - 2
     first, last = border, border + interior - 1
     walkable = 4 * (interior - 1)
@@ -109,13 +109,13 @@ def _tile(value, water, grass, forest):
 
 @kernel
 def is_ground(tile):
-    """Whether a new map's tile can be walked on and lived on."""
+    """Whether a new map's tile is passable and harmless."""
     return tile in (GRASS, FOREST)
 
 
 @kernel
 def _flood(tiles, reachable, queue, interior, border):
-    """Marks what a walk from the ring comes to; returns how many tiles. The lava around needs no bounds checks."""
+    """Marks the tiles connected to the ring; returns their number. The lava around makes bounds checks needless."""
     reachable[:] = False
     reachable[border, border] = True
     queue[0] = (border << _SIXTEEN) | border
@@ -134,7 +134,7 @@ def _flood(tiles, reachable, queue, interior, border):
 
 @kernel
 def _fill_pockets(tiles, reachable):
-    """Turns to stone what could be walked on but not reached."""
+    """Turns passable but unreachable tiles to stone."""
     for r in range(tiles.shape[0]):
         for c in range(tiles.shape[1]):
             if is_ground(tiles[r, c]) and not reachable[r, c]:

@@ -1,4 +1,4 @@
-"""The squares of tiles and heads around a place, and the memory that views lie in (specification 7)."""
+"""The squares of tiles and heads around a place, and the memory layout of views (specification 7)."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _8, _56 = np.uint64(8), np.uint64(56)
 
 @phase
 def copy_crops(state, sight, rules, w, row, col, ow, o):
-    """The square of tiles around a place, and the heads on them."""
+    """Copies the square of tiles around a place, and their heads."""
     top, left = row - rules.vision, col - rules.vision
     if rules.window == LINE:
         begin = top * rules.side + left
@@ -29,7 +29,7 @@ def copy_crops(state, sight, rules, w, row, col, ow, o):
 
 @phase
 def _copy_view(lines, w, begin, side, rows, ends, ow, o):
-    """Fifteen rows of fifteen bytes. Both words are read before one is written, so that they travel as one."""
+    """Copies fifteen rows of fifteen bytes. Both words are read before one is written, so that they are moved together."""
     for r in range(LINE - 1):
         at = np.uint64(begin + r * side)
         first, last = lines[w, at].first, lines[w, at].last
@@ -37,7 +37,7 @@ def _copy_view(lines, w, begin, side, rows, ends, ow, o):
         rows[ow, o, r].last = last
     at = np.uint64(
         begin + (LINE - 1) * side - 1
-    )  # from the byte before: behind the map's last byte there is none
+    )  # from the byte before: after the map's last byte there is none
     first, last = lines[w, at].first, lines[w, at].last
     ends[ow, o].first = (first >> _8) | (last << _56)  # the words of EXACT overlap by a byte
     ends[ow, o].last = last
@@ -45,9 +45,9 @@ def _copy_view(lines, w, begin, side, rows, ends, ow, o):
 
 @phase
 def fetch_view(sight, rules, w, i):
-    """Reads a byte of each cache line that a view's usual part lies in, so that they are there when they are written.
+    """Prefetches a view's usual part by reading a byte of each of its cache lines.
 
-    Views are longer than the cache: without this every write waits for memory. The sum keeps the reads from being left out.
+    Views exceed the cache: without this every write waits for memory. The sum keeps the compiler from dropping the reads.
     """
     tiles, heads, rows = sight.tiles[w, i], sight.occupancy[w, i], sight.entities[w, i]
     last = rules.window - 1
@@ -69,7 +69,7 @@ def fetch_view(sight, rules, w, i):
 
 @phase
 def forget_view(sight, w, i):
-    """A free slot sees nothing and may choose anything."""
+    """Clears the view of a free slot; all its choices are legal."""
     sight.tiles[w, i] = 0
     sight.occupancy[w, i] = 0
     sight.entities[w, i] = 0

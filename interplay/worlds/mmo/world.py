@@ -38,30 +38,23 @@ from interplay.worlds.mmo.state import (
 )
 from interplay.worlds.mmo.terrain import make_terrain
 
-NOBODY_ROW = 0  # one's own, by which a style is aimed at nobody
+NOBODY_ROW = 0  # row 0, the observer: no target
 STYLE_NAMES = ("melee", "range", "mage")
-WAYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
-_BY_WAY = {way: WAYS[key] for key, way in ARROWS.items()}
+KEYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
+_BY_STEP = {step: KEYS[key] for key, step in ARROWS.items()}
 _ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
 
 
 class MmoWorld(ArrayWorld):
     """W tile worlds in which agents are born, eat, drink, fight, die and are replaced.
 
-    A slot is lived in by one agent after another; ``acting`` says where somebody lives.
+    A slot holds one agent after another; ``acting`` marks slots with a living one.
 
     Attributes:
-        settings: of one world.
         state: the arrays (`state.MmoState`); after writing to them call `refresh`.
-
-    Args:
-        settings: of one world.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
     """
 
-    frames_per_step = 6  # five ticks a second: who fights whom can be followed
+    frames_per_step = 6  # five ticks a second: fights can be followed
     tick_seconds = 0.6  # docs/specs/viewer.md 7
     version = 1
     persistent = True
@@ -103,7 +96,7 @@ class MmoWorld(ArrayWorld):
         fields = {name: _read_only(array) for name, array in fields_of(self._sight, settings).items()}
         self._views = TimeStep(fields, *self.outputs, {"action": _read_only(self._sight.mask)})
 
-    # -- what users ask -----------------------------------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------------------------
 
     @property
     def population(self) -> np.ndarray:
@@ -112,7 +105,7 @@ class MmoWorld(ArrayWorld):
 
     @property
     def ended(self) -> dict[str, np.ndarray]:
-        """Of each slot's last life that ended, (W, N): they are this tick's where ``timestep.terminated`` or ``truncated``.
+        """Each slot's last ended life, (W, N): this tick's where ``timestep.terminated`` or ``truncated``.
 
         ``life`` ticks survived, ``cause`` (see `state.CAUSES`), ``population``, ``kills``, ``food`` and ``water`` taken up,
         ``harm`` damage dealt, ``id`` the life's number in its world; with a `task` also ``task``, its progress.
@@ -122,14 +115,14 @@ class MmoWorld(ArrayWorld):
 
     @property
     def blows(self) -> dict[str, np.ndarray]:
-        """The attacks that landed in this tick, by the slot of who struck, (W, N): also of those who died in it, whoever was born there.
+        """The attacks that landed in this tick, by the attacker's slot, (W, N), also of attackers that died in it.
 
-        ``struck`` the slot that was hit, or -1; ``style`` (see `config.STYLES`); ``row`` and ``col`` where the attacker stood;
-        ``struck_row`` and ``struck_col`` where the target stood, from there.
+        ``struck`` the slot that was hit, or -1; ``style`` (see `config.STYLES`); ``row`` and ``col`` of the attacker;
+        ``struck_row`` and ``struck_col`` of the target, relative to it.
         """
         s = self.state
         found = {name: np.where(s.terminated, self._fallen[name], s.agent[name]) for name in BLOW.names or ()}
-        # A world that is over stands still, with the attacks of its last tick, in which somebody's life ended.
+        # A finished world keeps the attacks of its last tick, in which lives ended.
         past = s.room["over"] & ~(s.terminated | s.truncated).any(axis=1)
         found["struck"][past] = NOBODY
         return found
@@ -138,7 +131,7 @@ class MmoWorld(ArrayWorld):
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Of the episode so far, per world (W,): living agents, births, deaths, their mean life in ticks, deaths by cause.
 
-        With `count_visits` also ``coverage``: the share of reachable tiles that somebody stood on.
+        With `count_visits` also ``coverage``: the share of reachable tiles visited.
         """
         room, causes = self.state.room, self.state.causes
         found = {
@@ -156,7 +149,7 @@ class MmoWorld(ArrayWorld):
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of state of one world: what a snapshot holds of it."""
+        """Bytes of one world in a snapshot."""
         return sum(array.nbytes for array in self.state) // self.num_worlds
 
     def observe_ghosts(
@@ -169,7 +162,7 @@ class MmoWorld(ArrayWorld):
         food: int | None = None,
         water: int | None = None,
     ) -> dict[str, np.ndarray]:
-        """What newcomers would see who stood at places of a world as it is now, without anybody seeing them.
+        """Observations of imaginary newcomers at places of a world as it is now; they are invisible to all agents.
 
         Args:
             world: number in the batch.
@@ -181,32 +174,32 @@ class MmoWorld(ArrayWorld):
             Observation fields of shape (1, K, ...), and ``"action_mask"`` (1, K, choices).
 
         Raises:
-            UserError: for a place whose view would leave the map, or a world or population that is not there.
+            UserError: for a place whose view would leave the map, or an unknown world or population.
         """
         return ghosts.observe(self, world, rows, cols, population, (health, food, water))
 
     def global_state(self) -> np.ndarray:
-        """Who lives where and how well, seven numbers a slot (`global_state`)."""
+        """Place and condition of every agent, seven numbers per slot (`global_state`)."""
         return global_state.global_state(self.state, self.settings)
 
     def controls(self, slot: int) -> Controls:
-        """Arrows move, 1 to 3 choose the style; without a key one stays."""
+        """Arrows move, 1 to 3 choose the style; without a key the agent stays."""
         styles = {str(number): {"attack": name} for number, name in enumerate(STYLE_NAMES, 1)}
         idle = {"move": "stay"} | ({"attack": "none"} if self.settings.no_attack else {})
-        return Controls({**arrows("move", WAYS), **styles}, idle)
+        return Controls({**arrows("move", KEYS), **styles}, idle)
 
     def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
-        """A neighbouring tile is walked to; combat hits whom the rules choose, wherever one clicks."""
+        """A click on a neighbouring tile moves there; the rules choose the targets of attacks."""
         agent = self.state.agent[world, slot]
-        way = direction_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
-        return None if way is None else {"move": _BY_WAY[way]}
+        step = direction_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
+        return None if step is None else {"move": _BY_STEP[step]}
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
-        """A crop of tiles, and rows of oneself and those in view."""
+        """A crop of tiles, and rows of the agent and those in view."""
         return guides_of(self, world, slot)
 
     def visible(self, world: int, slot: int) -> Visible:
-        """The crop around the agent and who stands in it; nothing while nobody lives in the slot."""
+        """The crop around the agent and the agents in it; empty for an empty slot."""
         return visible(self, world, slot)
 
     def draw(self, canvas: Canvas, world: int) -> None:
@@ -220,7 +213,7 @@ class MmoWorld(ArrayWorld):
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         for table in (self.state.agent, self.state.tally, self.state.depleted):
-            table[which] = np.zeros((), table.dtype)  # rows of nobody, which hashes count too
+            table[which] = np.zeros((), table.dtype)  # empty rows, which hashes include
         room = self.state.room
         map_seed, cap = room["map_seed"].copy(), room["cap"].astype(np.int64)
         tick.draw_world(self.state.stream, self._table, which, map_seed, cap)
@@ -236,7 +229,7 @@ class MmoWorld(ArrayWorld):
         )
 
     def _make_ground(self, which: np.ndarray) -> None:
-        """The maps of the worlds of those numbers, from their seeds."""
+        """Makes the maps of these worlds from their seeds."""
         state, total = self.state, maps.allocate_scratch(self.settings)
         for w in which:
             seed = state.room["map_seed"][w]
@@ -256,7 +249,7 @@ class MmoWorld(ArrayWorld):
         s.reward[:] += tasks.share_among(change, population, took_part, self.settings.team_spirit)
 
     def _progress(self) -> np.ndarray:
-        """(W, N) how far lives have come with the task: that of those who died in this tick, else of those who live."""
+        """(W, N) progress with the task: of the life that ended in this tick, else of the current one."""
         assert self._task is not None
         ground = self.settings.side, self.settings.border
         living = tasks.progress(self._task, tasks.living(self.state, self._sight), *ground)
@@ -271,7 +264,7 @@ class MmoWorld(ArrayWorld):
         )
 
     def _look_anew(self) -> None:
-        for name in BLOW.names or ():  # whom a snapshot's newcomers replaced, it does not say
+        for name in BLOW.names or ():  # a snapshot does not hold attackers that were replaced
             self._fallen[name] = self.state.agent[name]
         self._chunks.run(
             lambda thread, lo, hi: tick.look_at_worlds(
@@ -307,7 +300,7 @@ def observation_space(settings: MmoSettings) -> spaces.Dict:
 
 
 def action_space(settings: MmoSettings) -> spaces.MultiDiscrete:
-    """Of one agent: move, attack and, with learned targeting, an entity row for each style, row 0 nobody."""
+    """Of one agent: move, attack and, with learned targeting, an entity row for each style, row 0 for none."""
     heads = choices(settings)
     aimed = range(len(heads) - STYLES, len(heads)) if settings.targeting == "learned" else ()
     return (
@@ -318,7 +311,7 @@ def action_space(settings: MmoSettings) -> spaces.MultiDiscrete:
 
 
 def action_names(settings: MmoSettings) -> dict[str, tuple[str, ...]]:
-    """What the choices are called; a target is a row of what the agent sees, nearest first."""
+    """Names of the choices; a target is an entity row, nearest first."""
     styles = (("none",) if settings.no_attack else ()) + STYLE_NAMES
     names = {"move": ("stay", "east", "south", "west", "north"), "attack": styles}
     if settings.targeting == "learned":
@@ -328,7 +321,7 @@ def action_names(settings: MmoSettings) -> dict[str, tuple[str, ...]]:
 
 
 def fields_of(sight: Any, settings: MmoSettings) -> dict[str, np.ndarray]:
-    """Field -> array of what is seen, in the order of the space."""
+    """Field -> array of the views, in the order of the space."""
     fields = {
         "tiles": sight.tiles,
         "occupancy": sight.occupancy,
@@ -339,7 +332,7 @@ def fields_of(sight: Any, settings: MmoSettings) -> dict[str, np.ndarray]:
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """A view nobody can write to: only what changes in a tick is written again in it."""
+    """A read-only view: `jit` rewrites only what changes in a tick."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""A walker among buildings and fences, in a program of its own (manual 4.2): a 2100 x 2100 continuous navigation problem.
+"""A walker among buildings and fences, simulated by a separate program (manual 4.2): continuous navigation on 2100 x 2100 units.
 
 `program` is the external simulator, `simulation` drives it, `proxy` is the same map as a grid of 20 x 20 cells and
 `proxy_simulation` plays on it; `as_proxy` gives the simulator the proxy's observations and actions.
@@ -10,13 +10,13 @@ from interplay.core.spec import WorldSpec
 from interplay.worlds.navigation.config import PROXIES, TOWNS
 
 _SUMMARIES = {
-    "proxy-regional": "find the way on a grid, seeing the cells around; invalid moves are fined",
-    "proxy-position": "find the way on a grid, knowing row and column alone; invalid moves are fined",
-    "proxy-soft": "find the way on a grid, knowing row and column alone; paid for the target alone",
-    "town": "find the way among buildings and fences; each copy is a program of its own",
+    "proxy-regional": "find a path on a grid, seeing the cells around; invalid moves are fined",
+    "proxy-position": "find a path on a grid, knowing only row and column; invalid moves are fined",
+    "proxy-soft": "find a path on a grid, knowing only row and column; paid only for the target",
+    "town": "find a path among buildings and fences; each copy is a separate program",
 }
 
-# Rewards are sparse and a random walk from the start takes some 7,500 steps to the target, so training begins anywhere and
+# Rewards are sparse: a random walk from the start takes some 7,500 steps to the target. So training begins at random places and
 # episodes are short; `world.options.random_start=false` trains from the start as the manual did.
 _SURROUNDINGS: dict[str, Any] = {
     "num_worlds": 64,
@@ -33,7 +33,7 @@ _SURROUNDINGS: dict[str, Any] = {
     },
     "network": {"kind": "mlp", "input_scale": True, "hidden": (128, 128), "activation": "relu"},
 }
-# Two numbers say little about walls, so the network is wider, the horizon longer and the batch larger.
+# Two numbers reveal little about walls, so the network is wider, the horizon longer and the batch larger.
 _POSITION: dict[str, Any] = {
     "num_worlds": 64,
     "train": {"shards": 1},
@@ -52,7 +52,7 @@ _POSITION: dict[str, Any] = {
 }
 _TRAINING: dict[str, dict[str, Any]] = {
     "proxy-regional": _SURROUNDINGS,
-    # Fines teach to stand still before they teach the way; more chance keeps the navigator moving.
+    # Fines teach standing still before the path; more entropy keeps the navigator moving.
     "proxy-position": {**_POSITION, "ppo": {**_POSITION["ppo"], "entropy_coefficient": 0.03}},
     "proxy-soft": _POSITION,
 }

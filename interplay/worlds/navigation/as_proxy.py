@@ -1,4 +1,4 @@
-"""The town in the clothes of its proxy, so that what was learned there plays here: the warm start of manual 4.2.4."""
+"""The town with the spaces of its proxy, so that policies trained there play here: the warm start of manual 4.2.4."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class AsProxy(SARWrapper):
     """A `NavigationSim` with the spaces of the proxy's two position configurations.
 
     The position becomes the row and column of its cell. A step by cells becomes a vector of as many cells, shortened to what the
-    simulator takes: 105 units to 100. Or, with ``aim``, the way to the middle of the cell that is meant, so that what the
-    shortening and obstacles do to the position within a cell does not add up.
+    simulator accepts: 105 units to 100. With ``aim`` the vector leads to the middle of the target cell, so that errors of the position
+    within a cell do not add up.
 
     Args:
         sim: the simulator, which may be wrapped.
-        aim: towards the middle of cells; this looks at the exact position.
+        aim: towards the middle of cells; this reads the exact position.
 
     Example:
         >>> from interplay.worlds.navigation.simulation import NavigationSim
@@ -59,11 +59,11 @@ class AsProxy(SARWrapper):
         row, column = cell_of((x, y))
         meant = centre_of((row + down, column + right))
         vector = np.subtract(meant, (x, y))
-        # As a whole: cut along one axis alone it would point somewhere else.
+        # Scaled as a whole: clipping one axis would change the direction.
         shorter = vector * min(1.0, REACH / max(float(np.abs(vector).max()), 1e-9))
         return np.clip(shorter, -REACH, REACH)  # rounding
 
     def unwrap_action(self, from_agent: Any, action: Any) -> dict[str, np.ndarray]:
-        """The step whose vector comes nearest."""
+        """The step with the nearest vector."""
         x, y = (int(part) for part in np.rint(np.asarray(action, float) / _SIZE))
         return {"move": np.array([-y, x])}

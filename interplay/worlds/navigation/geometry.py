@@ -1,7 +1,7 @@
-"""Tests exactly whether a walk touches a wall, whatever the numbers.
+"""Exact tests whether a walk touches a wall.
 
-Points are pairs of floats, walls line segments. Signs are taken from float arithmetic where it cannot be wrong and from
-fractions where it might be, so a walker can never slip through by a rounding error.
+Points are pairs of floats, walls line segments. Signs come from float arithmetic where it is certain and from fractions elsewhere,
+so rounding never lets a walker through a wall.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def touches(walk: Segment, wall: Segment) -> bool:
 
 
 def side(ax: float, ay: float, bx: float, by: float, px: float, py: float) -> int:
-    """On which side of the line from a to b the point p lies: 1 left, -1 right, 0 on it, exactly.
+    """Side of the line from a to b on which p lies: 1 left, -1 right, 0 on it, exactly.
 
     Example:
         >>> side(0, 0, 1, 0, 0.5, 1e-300), side(0, 0, 1, 1, 0.5, 0.5)
@@ -63,11 +63,9 @@ def walk(start: Point, vector: Point, walls: Sequence[Segment]) -> tuple[Point, 
 
     Args:
         start: touches no wall.
-        vector: to the end of the walk.
-        walls: what stops it.
 
     Returns:
-        Where the walk ends, and whether it was stopped. The straight line from the start to that end touches no wall.
+        End of the walk, and whether a wall stopped it. The straight line to that end touches no wall.
 
     Example:
         >>> walk((0.0, 0.0), (10.0, 0.0), [(5, -1, 5, 1)])
@@ -80,7 +78,7 @@ def walk(start: Point, vector: Point, walls: Sequence[Segment]) -> tuple[Point, 
     length = math.hypot(*vector)
     contact = min(_share(start, vector, wall) for wall in hit) * length
     short = GAP
-    # Where the walk grazes a wall, GAP along the way may be next to nothing across: then it ends a little earlier.
+    # Where the walk grazes a wall, GAP along the walk may be tiny across it: then it ends a little earlier.
     while contact > short:
         part = (contact - short) / length
         end = (start[0] + vector[0] * part, start[1] + vector[1] * part)
@@ -91,21 +89,20 @@ def walk(start: Point, vector: Point, walls: Sequence[Segment]) -> tuple[Point, 
 
 
 def _share(start: Point, vector: Point, wall: Segment) -> float:
-    """The share of the vector after which it meets a wall that it touches, within rounding."""
+    """The share of the vector at which it meets a touched wall, up to rounding."""
     (px, py), (vx, vy) = start, vector
     cx, cy, dx, dy = wall
     across = vx * (dy - cy) - vy * (dx - cx)
     if abs(across) > _PARALLEL * math.hypot(vx, vy) * math.hypot(dx - cx, dy - cy):
         return ((cx - px) * (dy - cy) - (cy - py) * (dx - cx)) / across
-    square = vx * vx + vy * vy  # the wall lies along the way: its nearer end stops it
+    square = vx * vx + vy * vy  # the wall is parallel to the walk: its nearer end stops it
     return min(((x - px) * vx + (y - py) * vy) / square for x, y in ((cx, cy), (dx, dy)))
 
 
 def sort_by_place(walls: Sequence[Segment], size: float, places: int) -> list[list[list[Segment]]]:
-    """For each place of a square grid the walls that a walk from there may touch, if it is no longer than a place is wide.
+    """Walls within reach of each place of a square grid, for walks no longer than a place is wide.
 
     Args:
-        walls: all of them.
         size: width of a place, in units.
         places: rows and columns of places; place (i, j) covers x from ``i * size`` and y from ``j * size``.
 

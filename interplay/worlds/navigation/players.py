@@ -1,4 +1,4 @@
-"""Scripted players of the navigation worlds. They read the observation alone, as a learner does."""
+"""Scripted players of the navigation worlds. They read only observations, as a learner does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.worlds.navigation.proxy import neighbours, proxy_map, steps_to_ta
 
 
 class Guide(Policy):
-    """Walks a shortest way of the grid from row and column, along one axis at a time, so that it is free in the town, too."""
+    """Walks a shortest path of the grid, along one axis at a time, so that it is free in the town, too."""
 
     name = "guide"
 
@@ -26,9 +26,9 @@ class Guide(Policy):
         moves = np.zeros(position.shape, np.int64)
         for place in np.ndindex(position.shape[:-1]):
             row, column = (int(part) for part in position[place])
-            ways = [near for near in neighbours((row, column)) if near in self._steps]
-            if ways:
-                moves[place] = np.subtract(min(ways, key=self._steps.__getitem__), (row, column))
+            nearer = [near for near in neighbours((row, column)) if near in self._steps]
+            if nearer:
+                moves[place] = np.subtract(min(nearer, key=self._steps.__getitem__), (row, column))
         return {"move": moves}
 
 
@@ -38,18 +38,18 @@ class Walker(Policy):
     name = "walker"
 
     def __init__(self) -> None:
-        self._way = ShortestWay()
+        self._walker = ShortestWay()
 
     def act(self, timestep: TimeStep) -> np.ndarray:
         position = timestep.observation["observation"]
         vectors = np.zeros(position.shape)
         for place in zip(*np.nonzero(timestep.acting), strict=True):
-            vectors[place] = np.clip(self._way.compute_action(position[place]), -REACH, REACH)  # rounding
+            vectors[place] = np.clip(self._walker.compute_action(position[place]), -REACH, REACH)  # rounding
         return vectors
 
 
 Makers = dict[str, Callable[[], Policy]]
-# By what is observed: surroundings, row and column, the place in the town.
+# By observation: surroundings, row and column, the place in the town.
 REGIONAL: Makers = {"random": RandomPolicy}
 POSITION: Makers = {"random": RandomPolicy, "guide": Guide}
 TOWN: Makers = {"random": RandomPolicy, "walker": Walker}

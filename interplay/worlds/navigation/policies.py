@@ -1,4 +1,4 @@
-"""A scripted walker, who proves that the town can be crossed."""
+"""A scripted walker; proves that the town can be crossed."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class ShortestWay:
             (2,) float64, along each axis at most `REACH`.
 
         Raises:
-            UserError: in a cell from which the grid has no way to the waypoint.
+            UserError: in a cell without a path to the waypoint.
         """
         here = float(obs[0]), float(obs[1])
         cell = cell_of(here)
         if cell not in self._steps:
-            raise UserError(f"position {here} is in cell {cell}, which the proxy grid has no way from")
-        ways = [near for near in neighbours(cell) if near in self._steps]
-        best = min(ways, key=self._steps.__getitem__, default=cell)
+            raise UserError(f"position {here} is in cell {cell}, from which the proxy grid has no path")
+        nearer = [near for near in neighbours(cell) if near in self._steps]
+        best = min(nearer, key=self._steps.__getitem__, default=cell)
         goal = self.town.waypoint if self._steps[cell] <= 1 else centre_of(best)
         vector = np.subtract(goal, here)
-        # Shortened as a whole: cut along one axis alone it would point somewhere else.
+        # Scaled as a whole: clipping one axis would change the direction.
         furthest = float(np.abs(vector).max())
         return vector if furthest <= REACH else vector * (REACH / furthest)

@@ -1,6 +1,6 @@
-"""The navigation simulator: an external program that is driven over a socket (`docs/remote.md`).
+"""The navigation simulator: an external program driven over a socket (`docs/remote.md`).
 
-It needs Python's standard library alone and is started by `NavigationSim`; or by hand, with a token of your choice::
+It needs only Python's standard library. `NavigationSim` starts it; or start it by hand, with a token of your choice::
 
     INTERPLAY_REMOTE_TOKEN=secret python -m interplay.worlds.navigation.program --port 5005
 
@@ -22,16 +22,14 @@ from interplay.worlds.navigation.geometry import Segment, distance_to, sort_by_p
 from interplay.worlds.navigation.town import MAP, Town, load_town
 
 _PLACES = 20
-_PLACE = (
-    SIDE / _PLACES
-)  # units; no less than REACH, so that a walk ends in a neighbouring place at the furthest
+_PLACE = SIDE / _PLACES  # units; at least REACH, so that a walk ends at most one place away
 
 
 class Navigation:
-    """One walker, which sees its position and asks for a vector to walk along.
+    """One walker, which observes its position and acts with a vector to walk along.
 
-    A step lasts `STEP_SECONDS`. It has arrived when its way comes within the waypoint's radius, for a reward of `ARRIVAL`.
-    Info: ``blocked``, whether an obstacle cut the step short, and ``seconds`` since the start.
+    A step lasts `STEP_SECONDS`. It arrives when its path comes within the waypoint's radius, for a reward of `ARRIVAL`.
+    Info: ``blocked``, whether an obstacle shortened the step, and ``seconds`` since the start.
 
     Args:
         town: the map.
@@ -56,7 +54,7 @@ class Navigation:
         self.seconds = 0.0
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> dict[str, Report]:
-        """The walker stands somewhere in the square around the start, uniformly."""
+        """Places the walker uniformly in the square around the start."""
         if seed is not None:
             self._luck = random.Random(seed)
         (x, y), spread = self.town.start, self.town.spread
@@ -74,8 +72,8 @@ class Navigation:
         walls = self._near[int(before[0] / _PLACE)][int(before[1] / _PLACE)]
         self.position, blocked = walk(before, (across, along), walls)
         self.seconds += STEP_SECONDS
-        way: Segment = (*before, *self.position)
-        self.arrived = distance_to(self.town.waypoint, way) <= self.town.radius
+        path: Segment = (*before, *self.position)
+        self.arrived = distance_to(self.town.waypoint, path) <= self.town.radius
         return self._report(blocked, ARRIVAL if self.arrived else 0.0)
 
     def _report(self, blocked: bool, reward: float) -> dict[str, Report]:
@@ -89,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m interplay.worlds.navigation.program", description=__doc__
     )
     parser.add_argument("--map", default=str(MAP), help="a JSON file of buildings and fences")
-    parser.add_argument("--port", type=int, help="listen here, when nobody started this program to be called")
+    parser.add_argument("--port", type=int, help="listen on this port, if the program was started by hand")
     options = parser.parse_args(arguments)
     try:
         serve(Navigation(load_town(options.map)), options.port)

@@ -1,7 +1,6 @@
-"""The town as a grid of 20 x 20 cells: a proxy that is quick to simulate, made from the same map (manual 4.2.4).
+"""The town as a grid of 20 x 20 cells: a fast proxy made from the same map (manual 4.2.4).
 
-Fences are not in it. In our map they join neighbouring barrier cells, so a way from open cell to open cell is free in the
-town, too.
+Fences are not in it. In our map they join neighbouring barrier cells, so a path between open cells is free in the town, too.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def centre_of(cell: Cell) -> Point:
 
 
 def steps_to_target(grid: np.ndarray) -> dict[Cell, int]:
-    """Fewest moves to the target, one cell along a row or a column each, for every cell from which there is a way."""
+    """Fewest moves to the target, one cell along a row or a column each, for every connected cell."""
     target = tuple(int(part[0]) for part in np.nonzero(grid == TARGET))
     steps = {(target[0], target[1]): 0}
     waiting = deque(steps)

@@ -14,11 +14,11 @@ from interplay.worlds.navigation.proxy import START, TARGET, WALL, proxy_map
 from interplay.worlds.navigation.town import Town
 
 TARGET_ID = "target"
-# What the navigator sees of its surroundings; the wall is furthest from 0, which is empty, as it matters most to a network.
+# Encodings of the surroundings; the wall is furthest from 0, which is empty, as it matters most to a network.
 NAVIGATOR_CODE, TARGET_CODE, WALL_CODE = 1, 2, 3
 
 _SURROUNDINGS, _POSITION = "PositionCenteredEncodingObserver", "AbsolutePositionObserver"
-# Manual 4.2.4, table 1: what the agent observes, and whether invalid moves are fined.
+# Manual 4.2.4, table 1: the observation, and whether invalid moves are fined.
 CONFIGURATIONS = {
     "regional": (_SURROUNDINGS, True),
     "position": (_POSITION, True),
@@ -31,16 +31,16 @@ class Navigator(GridObservingAgent, MovingAgent):
 
 
 class ProxyNavigationSim(SmartGridWorldSimulation):
-    """One agent, ``navigator``, moves by at most one cell along each axis and wants to stand on ``target``.
+    """One agent, ``navigator``, moves by at most one cell along each axis towards ``target``.
 
-    A cell is 105 units of the town wide, about as far as a step goes there. As with every `MoveActor` only the destination of a
-    move counts, so the grid lets the navigator pass between two walls that touch at a corner, which the town does not.
+    A cell is 105 units of the town wide, about the length of a step there. As with every `MoveActor` only the destination of a
+    move counts, so the navigator can pass between two walls that touch at a corner, unlike in the town.
 
     Args:
         configuration: a row of the manual's table 1. ``"regional"`` shows the cells around the navigator and fines invalid moves,
-            ``"position"`` shows row and column and fines, ``"soft"`` shows row and column and pays for the target alone.
+            ``"position"`` shows row and column and fines, ``"soft"`` shows row and column and pays only for the target.
         fine: for an invalid move, where there are fines.
-        **kwargs: from the builder; components given here take the place of the configuration's.
+        **kwargs: from the builder; components given here replace those of the configuration.
 
     Raises:
         AssertionError: for another configuration.
@@ -59,9 +59,7 @@ class ProxyNavigationSim(SmartGridWorldSimulation):
         **kwargs: Any,
     ) -> None:
         known = ", ".join(CONFIGURATIONS)
-        require(
-            configuration in CONFIGURATIONS, f"configuration {configuration!r} is none of {known}; choose one"
-        )
+        require(configuration in CONFIGURATIONS, f"configuration {configuration!r} is not one of {known}")
         observer, fined = CONFIGURATIONS[configuration]
         mapping = {"target_mapping": {NAVIGATOR: TARGET_ID}}
         arrival = ("TargetReward", {**mapping, "amount": ARRIVAL})
@@ -89,7 +87,7 @@ class ProxyNavigationSim(SmartGridWorldSimulation):
 
         Args:
             configuration: see the class.
-            view_range: how far the navigator sees, in cells; walls hide what is behind them.
+            view_range: in cells; walls hide what is behind them.
             fine: for an invalid move.
             random_start: episodes begin in any open cell but the target's.
             town: by default the one of `map.json`.

@@ -1,4 +1,4 @@
-"""The navigation problem as a simulation: what is decided here is the reward, all else happens in the program.
+"""The navigation problem as a simulation: rewards are computed here, everything else in the program.
 
 Source: manual 4.2.3 and, for the rewards, 4.2.4, table 1.
 """
@@ -26,23 +26,23 @@ REWARDS = ("soft", "penalties")
 
 
 class NavigationSim(RemoteSimulation):
-    """One agent, ``navigator``, sees its position (2 floats in 0..2100) and gives a relative vector (2 in -100..100).
+    """One agent, ``navigator``, observes its position (2 floats in 0..2100) and acts with a relative vector (2 in -100..100).
 
-    Two of the manual's three configurations apply. ``"soft"`` (position with soft reward) pays 1 at the waypoint and nothing
-    else; ``"penalties"`` (only position) takes 0.1 for each step that an obstacle cut short, too. The third, regional
-    awareness, would need the surroundings, which the program does not tell: the proxy grid does.
+    Two of the manual's three configurations apply. ``"soft"`` (position with soft reward) pays only 1 at the waypoint;
+    ``"penalties"`` (only position) also takes 0.1 for each step shortened by an obstacle. The third, regional awareness, needs the
+    surroundings, which only the proxy grid observes.
 
-    Each simulation starts a program of its own and ends it with `close`.
+    Each simulation starts its own program and ends it with `close`.
 
     Args:
         reward: ``"soft"`` or ``"penalties"``.
-        map: a JSON file of your own.
-        argv: another program that speaks the same messages for the same agent; by default ours.
-        limits: how long the program may take.
+        map: a JSON file; by default `map.json`.
+        argv: another program with the same messages for the same agent; by default ours.
+        limits: time limits of the program.
 
     Raises:
         AssertionError: for another reward, or a program with other spaces.
-        UserError: for a map that cannot be used.
+        UserError: for an unusable map.
         RemoteSimulationError: if the program does not start.
 
     Example:
@@ -62,7 +62,7 @@ class NavigationSim(RemoteSimulation):
         argv: Sequence[str] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - a tuple, it cannot change
     ) -> None:
-        require(reward in REWARDS, f"reward {reward!r} is none of {', '.join(REWARDS)}; choose one")
+        require(reward in REWARDS, f"reward {reward!r} is not one of {', '.join(REWARDS)}")
         self.reward = reward
         self.town = load_town(map)
         self._picture = proxy_map(self.town)
@@ -77,7 +77,7 @@ class NavigationSim(RemoteSimulation):
         super().__init__(simulator)
 
     def reward_of(self, report: Report) -> float:
-        """1 at the waypoint; with penalties a fine for a step that was cut short."""
+        """1 at the waypoint; with penalties a fine for a shortened step."""
         fined = self.reward == "penalties" and bool(report.info.get("blocked", False))
         return report.reward + BLOCKED * fined
 
@@ -99,7 +99,7 @@ class NavigationSim(RemoteSimulation):
         canvas.circles("agents", [x], [y], radius=30.0, colour="#3b6fc4", absent=[seen is None])
 
     def render(self, **kwargs: Any) -> str:
-        """The proxy grid as text, with the navigator where it is now."""
+        """The proxy grid as text, with the navigator at its current place."""
         picture = self._picture.copy()
         picture[picture == START] = EMPTY
         report = self._reports.get(NAVIGATOR)
@@ -109,12 +109,12 @@ class NavigationSim(RemoteSimulation):
 
 
 def program_argv() -> list[str]:
-    """How our program is started: by this interpreter, without looking for modules in the folder of the call."""
+    """Command line of our program: this interpreter, without the working directory on its path."""
     return [sys.executable, "-P", "-m", "interplay.worlds.navigation.program"]
 
 
 def _find_us() -> dict[str, str]:
-    """Where the program finds this package, also where it is not installed."""
+    """Environment in which the program finds this package, even if it is not installed."""
     folder = str(Path(interplay.__file__).parents[1])
     known = os.environ.get("PYTHONPATH")
     return {"PYTHONPATH": os.pathsep.join([folder, known]) if known else folder}

@@ -24,16 +24,16 @@ class Rectangle(NamedTuple):
 
 
 class Town(NamedTuple):
-    """What stands in the square 0..`SIDE`, in units.
+    """The map in the square 0..`SIDE`, in units.
 
     Attributes:
-        buildings: nobody walks through them.
-        fences: nor through these.
+        buildings: block walkers.
+        fences: block walkers; segments.
         start: the middle of the square in which episodes begin.
         spread: half the side of that square.
-        waypoint: where to go.
-        radius: how near is there.
-        walls: everything that stops a walker: fences, sides of buildings, the border of the square.
+        waypoint: the destination.
+        radius: distance that counts as arrival.
+        walls: all blocking segments: fences, sides of buildings, the border of the square.
     """
 
     buildings: tuple[Rectangle, ...]
@@ -49,7 +49,7 @@ def load_town(path: Path | str = MAP) -> Town:
     """Reads a map.
 
     Raises:
-        UserError: if it cannot be read, lacks something, or an episode could not begin or end in it.
+        UserError: if it is unreadable or incomplete, or if start or waypoint are blocked.
     """
     try:
         data = read_json(path, SMALL)

@@ -27,7 +27,7 @@ def proxy_manager(settings: ProxySettings) -> AllStepManager:
 def make_town(
     settings: TownSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
 ) -> World:
-    """What the registry calls for the town: every copy starts a program; `World.close` ends them."""
+    """Factory of the town: every copy starts a program; `World.close` ends them."""
     return SimulationWorld(
         partial(town_manager, settings), num_worlds, seed, first_world=first_world, threads=threads
     )

@@ -1,6 +1,6 @@
-"""Pacman on a grid: eat everything, meet nobody; with scripted baddies or with some who learn (specification 9.4).
+"""Pacman on a grid: eat all food, avoid the baddies, which are scripted or learn (specification 9.4).
 
-Its classes are imported from here; `WallAgent` is the name of other worlds' classes too.
+Import its classes from here; other worlds have a `WallAgent` too.
 """
 
 from typing import Any

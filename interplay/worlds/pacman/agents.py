@@ -9,7 +9,7 @@ from interplay.worlds.pacman import config
 
 
 class WallAgent(GridWorldAgent):
-    """Stops everybody.
+    """Blocks every agent.
 
     Args:
         **kwargs: of `GridWorldAgent`; the encoding is 2 unless given.
@@ -21,7 +21,7 @@ class WallAgent(GridWorldAgent):
 
 
 class FoodAgent(GridWorldAgent):
-    """Is eaten by pacman, who shares its cell.
+    """Is eaten by pacman in the same cell.
 
     Args:
         **kwargs: of `GridWorldAgent`; the encoding is 3 unless given.
@@ -33,7 +33,7 @@ class FoodAgent(GridWorldAgent):
 
 
 class _Drifter(MovingAgent, OrientationAgent, GridObservingAgent):
-    """Drifts, and is drawn the way it faces."""
+    """Drifts; drawn in the direction it faces."""
 
     drawn_facing = through_tunnels = True
 
@@ -42,13 +42,13 @@ class _Drifter(MovingAgent, OrientationAgent, GridObservingAgent):
 
 
 class PacmanAgent(_Drifter):
-    """Eats; there is one, whose id is ``pacman``.
+    """Eats; there is one, with the id ``pacman``.
 
     Args:
         **kwargs: of `MovingAgent`, `OrientationAgent` and `GridObservingAgent`; the encoding is 1 unless given.
 
     Attributes:
-        kind: pacman never shares a network with baddies, whose spaces are the same.
+        kind: keeps pacman and baddies, whose spaces are equal, from sharing a network.
     """
 
     kind = "pacman"
@@ -71,7 +71,7 @@ class BaddieAgent(_Drifter):
 
 
 class ScriptedBaddieAgent(OrientationAgent):
-    """A baddie who only walks its rounds: it neither observes nor acts, so that pacman alone learns.
+    """A baddie that walks fixed rounds: it neither observes nor acts, so that only pacman learns.
 
     Args:
         **kwargs: of `OrientationAgent`; the encoding is 4 unless given.

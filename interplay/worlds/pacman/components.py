@@ -1,4 +1,4 @@
-"""Components of pacman's worlds: drifting through tunnels, walking rounds, eating, meeting, and what it is worth."""
+"""Components of pacman's worlds: drifting through tunnels, walking rounds, eating, meeting, and their rewards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.core.ranges import Range, count
 from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn
 from interplay.gridworld.actors.move import DriftMoveActor
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.rewards import BoardReward
 from interplay.gridworld.states import BoardState
 from interplay.sim.checks import require
@@ -27,7 +27,7 @@ BADDIES = (BaddieAgent, ScriptedBaddieAgent)  # classes
 
 
 class TunnelDriftActor(DriftMoveActor):
-    """Drifts as `DriftMoveActor`, and through tunnels: the first and the last cell of a row are neighbours where both are open."""
+    """Drifts as `DriftMoveActor`, and through tunnels: the first and last cell of a row are neighbours if both are open."""
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
         if not self.supports(agent):
@@ -37,33 +37,15 @@ class TunnelDriftActor(DriftMoveActor):
         return bool(outcome.success[0, self.grid.slot_of(agent)])
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        rules.move_all(
-            board.agents,
-            board.cells,
-            overlap,
-            board.stream,
-            turn.order,
-            turn.length,
-            codes,
-            outcome.attempted,
-            outcome.success,
-            self.users,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        results = outcome.attempted, outcome.success
+        rules.move_all(agents, cells, overlap, stream, *turn, codes, *results, self.users, lo, hi)
 
 
 class RoundsState(BoardState):
-    """Counts steps, so that those who walk rounds know where they are.
+    """Counts steps, the position of agents in their rounds.
 
     Attributes:
         clock: (W,) int64 steps of the episode.
@@ -77,33 +59,27 @@ class RoundsState(BoardState):
         if len(self.clock) != len(board.agents):
             self.clock = np.zeros(len(board.agents), np.int64)
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, Array]:
         return {"clock": self.clock}
 
     def ranges(self) -> dict[str, Range]:
         return {"clock": count()}
 
-    def begin(self, board: Board, which: np.ndarray) -> None:
+    def begin(self, board: Board, which: Array) -> None:
         self.prepare(board)
         self.clock[which] = 0
 
-    def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
+    def end_all(self, board: Board, acted: Array, lo: int, hi: int) -> None:
         rules.tick(acted, self.clock, lo, hi)
 
 
 class RoundsActor(TunnelDriftActor):
-    """Baddies walk their rounds in every step; actions sent for them are ignored.
+    """Moves baddies along their rounds in every step; actions sent for them are ignored.
 
     Args:
-        rounds: moves out of L, D, R, U and . (stay), walked again and again. Id -> moves: who is not named stays. A list or
-            tuple: those of the first baddie, the second and so on, in the order of the agents; there may be more than
-            baddies.
+        rounds: moves out of L, D, R, U and . (stay), repeated for ever. Id -> moves, where other baddies stay; or a list or
+            tuple with moves for each baddie in the order of the agents, which may be longer than needed.
         rounds_state: counts the steps.
-        **kwargs: of the component.
-
-    Raises:
-        AssertionError: for another container, other moves, the name of somebody who is no baddie, or fewer rounds in a list
-            than baddies.
     """
 
     def __init__(self, rounds: Any = None, rounds_state: RoundsState | None = None, **kwargs: Any) -> None:
@@ -121,7 +97,7 @@ class RoundsActor(TunnelDriftActor):
         """Rounds as id -> moves, checked."""
         require(
             isinstance(rounds, dict | list | tuple),
-            f"rounds {rounds!r} is no dict and no list; give id -> moves such as 'LLDDRRUU', or a list of moves",
+            f"rounds {rounds!r} is neither dict nor list; give id -> moves such as 'LLDDRRUU', or a list of moves",
         )
         baddies = [name for name, agent in self.agents.items() if isinstance(agent, BADDIES)]
         named = rounds if isinstance(rounds, dict) else dict(enumerate(rounds))
@@ -132,7 +108,7 @@ class RoundsActor(TunnelDriftActor):
             for name in rounds:
                 require(
                     name in baddies,
-                    f"rounds names {name!r}, who is no baddie; the baddies are {', '.join(baddies) or 'nobody'}",
+                    f"rounds names {name!r}, which is no baddie; baddies: {', '.join(baddies) or 'none'}",
                 )
             return dict(rounds)
         require(
@@ -146,34 +122,19 @@ class RoundsActor(TunnelDriftActor):
         return isinstance(agent, BaddieAgent)
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
-        """None: rounds are walked once a step by all, see `run`."""
+        """Returns None: `run` moves all of them once a step."""
         return None
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        rules.walk_rounds(
-            board.agents,
-            board.cells,
-            overlap,
-            board.stream,
-            turn.length,
-            self._rounds,
-            self._state.clock,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        rounds = self._rounds, self._state.clock
+        rules.walk_rounds(agents, cells, overlap, stream, turn.length, *rounds, lo, hi)
 
 
 class ContactActor(BoardActor):
-    """What happens to those who share a cell; nobody sends actions for it.
+    """Handles agents that share a cell; it takes no actions.
 
     Attributes:
         pacman: its slot.
@@ -187,60 +148,43 @@ class ContactActor(BoardActor):
         return False
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
-        """Nothing: contacts are looked at once a step, see `run`."""
+        """Does nothing: `run` checks contacts once a step."""
         return None
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
-        raise Refused(f"{type(self).__name__} has no channel; nobody sends actions for it")
+        raise Refused(f"{type(self).__name__} has no channel; it takes no actions")
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return 0, 0
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+    def encode(self, agent: Any, value: Any, codes: Array) -> None:
         """Nothing to encode."""
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
         return Outcome(attempted, success, np.zeros((num_worlds, num_agents), np.int32), _NONE, _NONE)
 
-    def _all_of(self, *classes: type) -> np.ndarray:
+    def _all_of(self, *classes: type) -> Array:
         """(A,) bool by slot."""
         return np.array([isinstance(agent, classes) for agent in self.grid.agents])
 
     @abstractmethod
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None: ...
 
 
 class EatActor(ContactActor):
     """Pacman eats the food in its cell."""
 
-    @property
-    def key(self) -> str:
-        """What rewards know it by: ``"eat"``."""
-        return "eat"
+    key = "eat"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._food = self._all_of(FoodAgent)
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
         rules.eat_all(
             board.agents, board.cells, turn.length, self.pacman, self._food, outcome.num_hits, lo, hi
@@ -250,24 +194,14 @@ class EatActor(ContactActor):
 class MeetActor(ContactActor):
     """Pacman dies when a baddie shares its cell."""
 
-    @property
-    def key(self) -> str:
-        """What rewards know it by: ``"meet"``."""
-        return "meet"
+    key = "meet"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._baddies = self._all_of(*BADDIES)
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
         rules.meet_all(
             board.agents, board.cells, turn.length, self.pacman, self._baddies, outcome.num_hits, lo, hi
@@ -279,7 +213,6 @@ class PacmanReward(BoardReward):
 
     Args:
         reward_scheme: event -> number.
-        **kwargs: of the component.
     """
 
     def __init__(self, reward_scheme: Mapping[str, float] | None = None, **kwargs: Any) -> None:
@@ -314,7 +247,7 @@ def is_baddie(agent: Any) -> bool:
 
 
 def _alone(actor: BoardActor, agent: Any, code: int) -> Outcome:
-    """What comes of one agent's action when nobody else acts."""
+    """The outcome of one agent's action if no other agent acts."""
     board = actor.grid.board
     number = board.agents.shape[1]
     codes = np.full((1, number, actor.width), code, np.int64)

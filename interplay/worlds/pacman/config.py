@@ -14,9 +14,9 @@ OVERLAPPING = {PACMAN: {FOOD, BADDIE}, BADDIE: {FOOD, BADDIE}}
 
 REWARDS = {
     "bad_move": -0.1,  # for a move against a wall or off the map
-    "entropy": -0.01,  # for any other move: either one or the other
+    "entropy": -0.01,  # for any other move; a move costs one or the other
     "eat_food": 0.1,  # for each piece
-    "kill": 1.0,  # for a baddie who catches pacman
+    "kill": 1.0,  # for a baddie that catches pacman
     "die": -1.0,  # for pacman when it is caught
 }
 
@@ -61,8 +61,7 @@ EXAMPLE_GRID = np.array(
     ]
 )
 
-# Rounds of scripted baddies on that map, in the order of its letters: moves, again and again; each leads back to where it
-# began.
+# Rounds of scripted baddies on that map, in the order of its letters: repeated moves that end where they began.
 ROUNDS = (
     "DDLLLUURRR",
     "DDRRRDDLLLLLUUUURR",

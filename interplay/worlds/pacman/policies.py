@@ -1,4 +1,4 @@
-"""Scripted players. They read the window alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only the window, as a learner does, and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep
+from interplay.gridworld.board import Array
 from interplay.worlds.pacman.config import BADDIE, FOOD, PACMAN, WALL
 
-_FAR = 1_000  # longer than any way inside a window
+_FAR = 1_000  # longer than any path inside a window
 _STEPS = ((0, 0), (0, -1), (1, 0), (0, 1), (-1, 0))  # codes 0 stay, 1 left, 2 down, 3 right, 4 up
 
 
 class Hungry(Policy):
-    """Pacman goes to the nearest food and keeps away from baddies, baddies go to pacman; who sees nothing wanders."""
+    """Pacman goes to the nearest food and avoids baddies, baddies go to pacman; without a goal in sight they wander."""
 
     name = "hungry"
 
@@ -28,19 +29,19 @@ class Hungry(Policy):
         }
         return chosen if len(chosen) > 1 else next(iter(chosen.values()))
 
-    def _choose(self, seen: np.ndarray, hunts: bool) -> np.ndarray:
+    def _choose(self, seen: Array, hunts: bool) -> Array:
         """Codes (W, K) for windows (W, K, side, side)."""
         middle = seen.shape[-1] // 2
         closed = (seen == WALL) | (seen == -1)
         if not hunts:
             closed |= _spread(seen == BADDIE)
-        ways = _distances(seen == (PACMAN if hunts else FOOD), closed)
-        around = np.stack([ways[..., middle + down, middle + right] for down, right in _STEPS[1:]], axis=-1)
+        far = _distances(seen == (PACMAN if hunts else FOOD), closed)
+        around = np.stack([far[..., middle + down, middle + right] for down, right in _STEPS[1:]], axis=-1)
         code = 1 + (around + self.rng.random(around.shape) / 2).argmin(axis=-1)
         return np.where(around.min(axis=-1) < _FAR, code, self.rng.integers(0, 5, code.shape))
 
 
-def _spread(cells: np.ndarray) -> np.ndarray:
+def _spread(cells: Array) -> Array:
     """The cells and their four neighbours."""
     wide = cells.copy()
     wide[..., 1:, :] |= cells[..., :-1, :]
@@ -50,8 +51,8 @@ def _spread(cells: np.ndarray) -> np.ndarray:
     return wide
 
 
-def _distances(goals: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Steps from each cell to the nearest goal around what is closed; `_FAR` where there is no way."""
+def _distances(goals: Array, closed: Array) -> Array:
+    """Steps from each cell to the nearest goal around closed cells; `_FAR` without a path."""
     steps = np.where(goals & ~closed, 0, _FAR)
     for _ in range(3 * goals.shape[-1]):
         near = np.full_like(steps, _FAR)

@@ -1,6 +1,6 @@
 """Drifting through tunnels, eating, meeting. Source: specification 9.4.
 
-Axes: W worlds, A agents. Sorts of agents are (A,) bool masks by slot.
+Axes: W worlds, A agents. Kinds of agents are (A,) bool masks by slot.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def step_through(agents, cells, overlap, w, a, code):
 
 @phase
 def drift_through(agents, cells, overlap, w, a, code):
-    """Turns and steps if that way is free, else goes on the way it faces."""
+    """Turns and steps if that cell is free, else continues in its direction."""
     if code != 0 and step_through(agents, cells, overlap, w, a, code):
         agents[w, a].orientation = code
         return True
@@ -33,7 +33,7 @@ def drift_through(agents, cells, overlap, w, a, code):
 
 @kernel
 def move_all(agents, cells, overlap, stream, order, count, codes, attempted, success, movers, lo, hi):
-    """Moves all who act in the worlds lo..hi-1, in their order; see `interplay.gridworld.rules.moves.move_all`."""
+    """Moves all acting agents in the worlds lo..hi-1, in their order; see `interplay.gridworld.rules.moves.move_all`."""
     for w in range(lo, hi):
         for a in range(agents.shape[1]):
             attempted[w, a] = 0
@@ -48,11 +48,11 @@ def move_all(agents, cells, overlap, stream, order, count, codes, attempted, suc
 
 @kernel
 def walk_rounds(agents, cells, overlap, stream, count, rounds, clock, lo, hi):
-    """Moves those who walk rounds in the worlds lo..hi-1, whoever acts.
+    """Moves agents with rounds in the worlds lo..hi-1, whichever agents act.
 
     Args:
-        count: (W,) how many act; a world where nobody does stands still.
-        rounds: (A, L) int8 codes, -1 behind the last; a row of -1 = walks none.
+        count: (W,) number of acting agents; a world without any does not move.
+        rounds: (A, L) int8 codes, -1 behind the last; a row of -1 = none.
         clock: (W,) int64 steps of the episode.
     """
     for w in range(lo, hi):
@@ -72,7 +72,7 @@ def walk_rounds(agents, cells, overlap, stream, count, rounds, clock, lo, hi):
 
 @kernel
 def eat_all(agents, cells, count, pacman, food, num_hits, lo, hi):
-    """Pacman eats what is in its cell, in the worlds lo..hi-1; ``num_hits`` (W, A) says how many pieces."""
+    """Pacman eats the food in its cell, in the worlds lo..hi-1; ``num_hits`` (W, A) is the number of pieces."""
     for w in range(lo, hi):
         num_hits[w, pacman] = 0
         if count[w] == 0 or not agents[w, pacman].active or not agents[w, pacman].placed:
@@ -122,6 +122,6 @@ def pay_hits(agents, payees, num_hits, amount, sign, lo, hi):
 
 @kernel
 def tick(acted, clock, lo, hi):
-    """Counts a step of the worlds that did not stand still."""
+    """Counts a step of the worlds with acting agents."""
     for w in range(lo, hi):
         clock[w] += 1 if acted[w] > 0 else 0

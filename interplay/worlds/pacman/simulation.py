@@ -1,6 +1,6 @@
-"""The simulations: declared components, nothing else. Source: specification 9.4.
+"""The simulations: declared components only. Source: specification 9.4.
 
-In a step pacman moves, dies if it meets a baddie, else eats; then baddies move and may catch it, and all who do are paid.
+In a step pacman moves, dies if it meets a baddie, else eats. Then baddies move and may catch it, and all acting agents are rewarded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.sim.checks import is_exactly, require
 from interplay.worlds.pacman import config
@@ -28,23 +28,20 @@ from interplay.worlds.pacman.components import (
 
 
 class PacmanSim(SmartGridWorldSimulation):
-    """Pacman, who must have the id ``pacman``, and baddies that learn to catch it.
+    """Pacman, with the id ``pacman``, and baddies that learn to catch it.
 
     The simulation is over when pacman dies or the last food is eaten. A tunnel joins the ends of a row where neither is a wall.
 
     Args:
-        reward_scheme: event -> number; events that are missing take the default.
-        **kwargs: from a builder; observers and dones take the place of the rules' own.
+        reward_scheme: event -> number; missing events take the default.
+        **kwargs: from a builder; observers and dones replace the default ones.
 
     Attributes:
         example_grid: (21, 19) letters, for `build_sim_from_array`: W wall, F food, B baddie, P pacman.
         REWARDS: the default scheme.
-
-    Raises:
-        AssertionError: for an unknown event, an amount that is no number, or a simulation without pacman.
     """
 
-    example_grid: ClassVar[np.ndarray] = config.EXAMPLE_GRID
+    example_grid: ClassVar[Array] = config.EXAMPLE_GRID
     REWARDS: ClassVar[dict[str, float]] = config.REWARDS
 
     @classmethod
@@ -96,25 +93,19 @@ class PacmanSim(SmartGridWorldSimulation):
             require(fits, f"{cls.__name__}: reward_scheme[{event!r}] {amount!r} is no number; give one")
         return {**cls.REWARDS, **(given or {})}
 
-    def measure(self, board: Board) -> Mapping[str, np.ndarray]:
+    def measure(self, board: Board) -> Mapping[str, Array]:
         """``food`` left, (W,)."""
         slots = [self.grid.slot_of(agent) for agent in self.agents.values() if isinstance(agent, FoodAgent)]
         return {"food": board.agents["active"][:, slots].sum(axis=1)}
 
 
 class PacmanSimSimple(PacmanSim):
-    """Pacman alone learns; baddies walk rounds, and actions sent for them are ignored.
+    """Only pacman learns; baddies walk rounds, and actions sent for them are ignored.
 
     Args:
         reward_scheme: as of `PacmanSim`, without ``kill``.
-        rounds: moves of the baddies out of L, D, R, U and ``.``, walked again and again: id -> moves, where who is not
-            named stays, or a list, in the order of the baddies. The default is five rounds in the order of the baddies, made
-            for `example_grid`.
+        rounds: of `RoundsActor`. The default is five rounds in the order of the baddies, made for `example_grid`.
         **kwargs: as of `PacmanSim`.
-
-    Raises:
-        AssertionError: for more baddies than rounds in a list, also in the default one, so that nobody stands still without a
-            word; for rounds of somebody who is no baddie.
     """
 
     REWARDS: ClassVar[dict[str, float]] = {
@@ -132,7 +123,7 @@ class PacmanSimSimple(PacmanSim):
 
 
 def _targets(agents: Mapping[str, Any]) -> dict[int, set[int]]:
-    """Whose end is whose success, by encoding."""
+    """Encoding -> encodings of its opponents, whose end is its success."""
     pacman = agents["pacman"].encoding
     food = {agent.encoding for agent in agents.values() if isinstance(agent, FoodAgent)}
     baddies = {

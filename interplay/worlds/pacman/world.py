@@ -25,7 +25,7 @@ def manager(settings: PacmanSettings) -> AllStepManager:
 
 
 def legend(settings: PacmanSettings) -> dict[str, Callable[[int], GridWorldAgent]]:
-    """What the letters of a map stand for, for `build_sim_from_array`."""
+    """Letters of a map, for `build_sim_from_array`."""
     view = settings.view_range
 
     def baddie(number: int) -> GridWorldAgent:

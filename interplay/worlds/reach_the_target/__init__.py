@@ -1,6 +1,6 @@
-"""Reach the target: runners want to its cell, it wants to shoot them (specification 9.4).
+"""Reach the target: runners move to its cell, the target shoots at them (specification 9.4).
 
-Its `TargetAgent` is imported from here: another world has a class of that name too.
+Import its `TargetAgent` from here: another world has a class of that name too.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ _NAMES = (
 SPECS = (
     WorldSpec(
         id="gridworld/reach-the-target",
-        summary="four runners want to the middle of a 7 x 7 grid, where a target shoots at them",
+        summary="four runners head for the middle of a 7 x 7 grid, where a target shoots at them",
         make="interplay.worlds.reach_the_target.world:manager",
         settings="interplay.worlds.reach_the_target.config:ReachTheTargetSettings",
         policies="interplay.worlds.reach_the_target.policies:POLICIES",

@@ -7,14 +7,14 @@ from typing import Any
 from interplay.gridworld.agents import AttackingAgent, GridObservingAgent, GridWorldAgent, MovingAgent
 
 BARRIERS, TARGETS, RUNNERS = 1, 2, 3  # encodings
-TARGET = "target"  # the id by which the simulation knows the target
+TARGET = "target"  # id of the target
 
 
 class BarrierAgent(GridWorldAgent):
-    """Hides what is behind it; runners can stand in its cell.
+    """Blocks the view; runners can enter its cell.
 
     Args:
-        **kwargs: of the agent; they go before the encoding and the blocking.
+        **kwargs: of the agent; they override the encoding and the blocking.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -22,10 +22,10 @@ class BarrierAgent(GridWorldAgent):
 
 
 class TargetAgent(GridObservingAgent, AttackingAgent):
-    """Where runners want to go: it never moves, sees and attacks.
+    """The goal of the runners: it never moves, sees and attacks.
 
     Args:
-        **kwargs: of the agent; they go before the id ``target``, the encoding and an accuracy of 1.
+        **kwargs: of the agent; they override the id ``target``, the encoding and an accuracy of 1.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -36,7 +36,7 @@ class RunningAgent(GridObservingAgent, MovingAgent):
     """Runs to the target.
 
     Args:
-        **kwargs: of the agent; they go before the encoding.
+        **kwargs: of the agent; they override the encoding.
     """
 
     def __init__(self, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Components that only this world has; each works for one simulation and for a batch by the kernels in `rules`."""
+"""Components of this world; each works for one simulation and for a batch by the kernels in `rules`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from interplay.gridworld.actors import MoveActor
 from interplay.gridworld.actors.actor import ActionResult, Outcome, Turn
 from interplay.gridworld.agents import GridWorldAgent
-from interplay.gridworld.board import Board
+from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.dones import BoardDone
 from interplay.gridworld.rewards import BoardReward
@@ -20,11 +20,10 @@ from interplay.worlds.reach_the_target.agents import TARGET, RunningAgent
 
 
 class _Aiming(GridWorldBaseComponent):
-    """A component that knows the target.
+    """A component with a target.
 
     Args:
-        target_agent: the agent where runners go, or its id.
-        **kwargs: of the component.
+        target_agent: the runners' goal, an agent or its id.
     """
 
     def __init__(self, target_agent: Any = TARGET, **kwargs: Any) -> None:
@@ -40,7 +39,7 @@ class _Aiming(GridWorldBaseComponent):
 
 
 class RunActor(_Aiming, MoveActor):
-    """Runners move as with `MoveActor`; who stands on the target's cell afterwards leaves the grid and is inactive."""
+    """Moves runners as `MoveActor`; on the target's cell they leave the grid and become inactive."""
 
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
         if not self.supports(agent):
@@ -51,39 +50,19 @@ class RunActor(_Aiming, MoveActor):
         return bool(rules.run(board.agents, board.cells, overlap, board.stream, 0, slot, target, down, right))
 
     def run(
-        self,
-        board: Board,
-        overlap: np.ndarray,
-        turn: Turn,
-        codes: np.ndarray,
-        outcome: Outcome,
-        lo: int,
-        hi: int,
+        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
     ) -> None:
-        rules.run_all(
-            board.agents,
-            board.cells,
-            overlap,
-            board.stream,
-            turn.order,
-            turn.length,
-            self._target_slot,
-            codes,
-            outcome.attempted,
-            outcome.success,
-            self.users,
-            lo,
-            hi,
-        )
+        agents, cells, stream = board
+        how, results = (self._target_slot, codes), (outcome.attempted, outcome.success)
+        rules.run_all(agents, cells, overlap, stream, *turn, *how, *results, self.users, lo, hi)
 
 
 class ArrivalReward(_Aiming, BoardReward):
     """Pays runners whose move ended on the target's cell.
 
     Args:
-        amount: what it is worth.
+        amount: of the reward.
         key: the channel of the mover.
-        **kwargs: of the component, and ``target_agent``.
     """
 
     def __init__(self, amount: float = 1.0, key: str = "move", **kwargs: Any) -> None:
@@ -110,29 +89,25 @@ class ArrivalReward(_Aiming, BoardReward):
 
 
 class TargetDone(_Aiming, BoardDone):
-    """Runners are done who stand, or left the grid, on the target's cell; the simulation is over when all are."""
+    """Ends runners that are, or left the grid, on the target's cell, and the simulation when all have."""
 
-    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+    def evaluate(self, board: Board, done: Array, over: Array, lo: int, hi: int) -> None:
         slots = self.supported_slots()
         rules.evaluate_arrivals(board.agents, slots, self._target_slot, done, over, lo, hi)
 
 
 class OnlyAgentLeftDone(BoardDone):
-    """While at most one learning agent is active, all of them are done and the simulation is over."""
+    """Ends all learning agents and the simulation once at most one is active."""
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return is_agent(agent)
 
-    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+    def evaluate(self, board: Board, done: Array, over: Array, lo: int, hi: int) -> None:
         rules.evaluate_alone(board.agents, self.supported_slots(), done, over, lo, hi)
 
 
 def named_target(value: Any, agents: Any, name: str) -> Any:
-    """The target agent, given as it is or by its id.
-
-    Raises:
-        AssertionError: if it is not among the agents.
-    """
+    """The target, given as an agent or an id."""
     goal = value if isinstance(value, str) else getattr(value, "id", None)
     known = isinstance(agents, dict) and goal in agents
     require(known, f"{name}: target {value!r} is not in the simulation; give an agent that id")

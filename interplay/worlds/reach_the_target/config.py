@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from interplay.core.settings import Settings
 
-MOST_RUNNERS = 4  # as many as there are corners
+MOST_RUNNERS = 4  # one for each corner
 
 
 class ReachTheTargetSettings(Settings):
@@ -22,7 +22,7 @@ class ReachTheTargetSettings(Settings):
     view_range: Annotated[int, Field(ge=1, le=20)] = 3  # of runners
     target_view_range: Annotated[int, Field(ge=1, le=20)] = 7
     attack_range: Annotated[int, Field(ge=0, le=5)] = 1  # of the target
-    strength: Annotated[float, Field(ge=0, le=1)] = 1.0  # health that a hit takes; everybody begins with 1
+    strength: Annotated[float, Field(ge=0, le=1)] = 1.0  # health that a hit takes; agents begin with 1
     accuracy: Annotated[float, Field(ge=0, le=1)] = 1.0  # chance of an attack
     time_limit: Annotated[int, Field(ge=1)] | None = 50  # steps after which an episode is cut
 

@@ -1,4 +1,4 @@
-"""The rules that only this world has: a runner that reaches the target leaves the grid; an agent left alone has finished."""
+"""The rules of this world: a runner that reaches the target leaves the grid; the last agent left has finished."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from interplay.gridworld.rules.moves import step_by
 
 @phase
 def run_by(agents, cells, overlap, w, a, target, down, right):
-    """Moves an agent; if it stands on the target's cell then, it leaves the grid and is inactive. True if it moved."""
+    """Moves an agent; on the target's cell it leaves the grid and becomes inactive. Returns whether it moved."""
     moved = step_by(agents, cells, overlap, w, a, down, right)
     if is_there(agents, w, a, target):
         if agents[w, a].placed:
@@ -20,27 +20,27 @@ def run_by(agents, cells, overlap, w, a, target, down, right):
 
 @phase
 def is_there(agents, w, a, target):
-    """Whether an agent stands, or stood last, on the target's cell."""
+    """Whether an agent is, or was last, on the target's cell."""
     return agents[w, a].row == agents[w, target].row and agents[w, a].col == agents[w, target].col
 
 
 @kernel
 def run(agents, cells, overlap, stream, w, a, target, down, right):
-    """One agent's move; target: slot. True for a move made and for staying."""
+    """One agent's move; `target` is a slot. Returns true for a move made and for staying."""
     stream[w, 2] += np.uint64(1)  # a new moment
     return run_by(agents, cells, overlap, w, a, target, down, right)
 
 
 @kernel
 def run_all(agents, cells, overlap, stream, order, count, target, codes, attempted, success, runners, lo, hi):
-    """Moves all who act in the worlds lo..hi-1, in their order.
+    """Moves all acting agents in the worlds lo..hi-1, in their order.
 
     Args:
-        order, count: (W, A), (W,) slots of those who act, and how many.
+        order, count: (W, A), (W,) slots of acting agents, and their number.
         target: its slot.
         codes: (W, A, 2) int32 steps.
         attempted, success: (W, A) uint8, written.
-        runners: (A,) bool, whom the actor supports.
+        runners: (A,) bool, agents that the actor supports.
     """
     for w in range(lo, hi):
         for a in range(agents.shape[1]):
@@ -56,7 +56,7 @@ def run_all(agents, cells, overlap, stream, order, count, target, codes, attempt
 
 @kernel
 def pay_arrivals(agents, order, count, payees, attempted, target, amount, lo, hi):
-    """Pays those whose move ended on the target's cell."""
+    """Pays agents whose move ended on the target's cell."""
     for w in range(lo, hi):
         for i in range(count[w]):
             a = order[w, i]
@@ -66,7 +66,7 @@ def pay_arrivals(agents, order, count, payees, attempted, target, amount, lo, hi
 
 @kernel
 def evaluate_arrivals(agents, runners, target, done, over, lo, hi):
-    """Runners (A,) who stand, or stood last, on the target's cell are done; the world is over when all are."""
+    """Ends runners (A,) that are, or were last, on the target's cell, and the world when all have."""
     for w in range(lo, hi):
         everybody = True
         for a in range(agents.shape[1]):
@@ -81,8 +81,8 @@ def evaluate_arrivals(agents, runners, target, done, over, lo, hi):
 
 
 @kernel
-def evaluate_alone(agents, who, done, over, lo, hi):
-    """While at most one learning agent is active, all in ``who`` (A,) are done and the world is over."""
+def evaluate_alone(agents, ended, done, over, lo, hi):
+    """Ends all agents in ``ended`` (A,) and the world once at most one learning agent is active."""
     for w in range(lo, hi):
         left = 0
         for a in range(agents.shape[1]):
@@ -91,5 +91,5 @@ def evaluate_alone(agents, who, done, over, lo, hi):
         if left <= 1:
             over[w] = 1
             for a in range(agents.shape[1]):
-                if who[a]:
+                if ended[a]:
                     done[w, a] = 1

@@ -1,4 +1,4 @@
-"""Reach the target: runners want to its cell, it wants to shoot them. Source: specification 9.4."""
+"""Reach the target: runners move to its cell, the target shoots at them. Source: specification 9.4."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from interplay.gridworld.actors import SelectiveAttackActor
 from interplay.gridworld.dones import ActiveDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import AttackReward, MoveReward, StepPenalty
-from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.gridworld.smart import SmartGridWorldSimulation, with_defaults
 from interplay.gridworld.states import HealthState, PositionState
 from interplay.worlds.reach_the_target.agents import TARGET, BarrierAgent, RunningAgent, TargetAgent
 from interplay.worlds.reach_the_target.components import (
@@ -37,39 +37,24 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
 
     Args:
         agents: id -> agent; one is called ``target``.
-        states, observers, dones, actors, rewards: other components than the usual ones.
-        **kwargs: grid, from a builder; ``attack_mapping``, and keyword arguments of the other components.
-
-    Raises:
-        AssertionError: if nobody is called ``target``.
+        **kwargs: grid, from a builder; ``states``, ``observers``, ``dones``, ``actors`` and ``rewards`` replace the default
+            components; ``attack_mapping``, and keyword arguments of the other components.
     """
 
-    def __init__(
-        self,
-        agents: Any = None,
-        states: Any = None,
-        observers: Any = None,
-        dones: Any = None,
-        actors: Any = None,
-        rewards: Any = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, agents: Any = None, **kwargs: Any) -> None:
         named_target(TARGET, agents, type(self).__name__)
-        paid = [AttackReward, MoveReward, ArrivalReward, (StepPenalty, {"only": _is_runner})]
-        super().__init__(
-            agents=agents,
-            states=states or [HealthState, PositionState],
-            observers=observers or [PositionCenteredEncodingObserver],
-            dones=dones or [ActiveDone, TargetDone, OnlyAgentLeftDone],
-            actors=actors or [SelectiveAttackActor, RunActor],
-            rewards=paid if rewards is None else rewards,
-            **kwargs,
-        )
+        usual = {
+            "states": [HealthState, PositionState],
+            "observers": [PositionCenteredEncodingObserver],
+            "dones": [ActiveDone, TargetDone, OnlyAgentLeftDone],
+            "actors": [SelectiveAttackActor, RunActor],
+            "rewards": [AttackReward, MoveReward, ArrivalReward, (StepPenalty, {"only": _is_runner})],
+        }
+        super().__init__(agents=agents, **with_defaults(kwargs, usual))
         self.finalize()
 
     @property
     def target(self) -> Any:
-        """Where runners go."""
         return self.agents[TARGET]
 
 

@@ -1,1 +1,1 @@
-"""Simulations in which next to nothing happens, to try managers, wrappers and connectors on (specification 9.7)."""
+"""Trivial simulations to test managers, wrappers and connectors (specification 9.7)."""

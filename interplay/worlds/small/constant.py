@@ -1,4 +1,4 @@
-"""Simulations that show the same points of their spaces all the time, pay the same and end after fixed numbers of steps."""
+"""Simulations with constant observations and rewards that end after fixed numbers of steps."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from interplay.sim import ActingAgent, Agent, AgentBasedSimulation, Box, Observi
 
 
 class ConstantSim(AgentBasedSimulation):
-    """What the classes below have in common; they say which points.
+    """Base of the classes below, which set the constants.
 
     Attributes:
-        OBSERVATIONS: id -> what the agent observes; copies are handed out.
-        REWARDS: id -> what it earns whenever it is asked for.
+        OBSERVATIONS: id -> the agent's observation; getters return copies.
+        REWARDS: id -> its reward at every call.
         LAST: id -> steps after which the agent is done; the simulation is over when the last one is.
-        action: id -> the last action that came in.
+        action: id -> the last action received.
     """
 
     OBSERVATIONS: ClassVar[dict[str, Any]] = {}
@@ -44,19 +44,17 @@ class ConstantSim(AgentBasedSimulation):
         return str(self.clock)
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """The agent's constant."""
         return copy.deepcopy(self.OBSERVATIONS[agent_id])
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """The agent's constant."""
         return self.REWARDS[agent_id]
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
-        """Whether the agent's steps are over."""
+        """Whether the agent is done."""
         return self.clock >= self.LAST[agent_id]
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Whether everybody's are."""
+        """Whether all agents are done."""
         return self.clock >= max(self.LAST.values())
 
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
@@ -65,7 +63,7 @@ class ConstantSim(AgentBasedSimulation):
 
 
 class MultiAgentGymSpacesSim(ConstantSim):
-    """Whole numbers in every sort of space, nested in dicts and tuples; a passive agent, one that only observes, one that only acts."""
+    """Integers in every type of space, nested in dicts and tuples; a passive agent, one that only observes, one that only acts."""
 
     OBSERVATIONS: ClassVar[dict[str, Any]] = {
         "agent0": [0, 1, 1, 0],
@@ -98,7 +96,7 @@ class MultiAgentGymSpacesSim(ConstantSim):
 
 
 class MultiAgentContinuousGymSpaceSim(ConstantSim):
-    """Floats, alone and mixed with whole numbers; agents that stop one after another, and a passive one."""
+    """Floats, alone and mixed with integers; agents that stop one after another, and a passive one."""
 
     OBSERVATIONS: ClassVar[dict[str, Any]] = {
         "agent0": np.array([0.25, -0.75], np.float32),

@@ -9,13 +9,13 @@ from interplay.gridworld.states import PositionState
 
 
 class MultiAgentGridSim(GridWorldSimulation):
-    """Has a state component for positions and nothing else: nobody acts, sees or earns anything, and it is never over.
+    """Has only positions: agents neither act, see nor earn anything, and it is never over.
 
     Args:
         **kwargs: from a builder, and of `PositionState`.
 
     Attributes:
-        position_state: where agents stand.
+        position_state: places of the agents.
 
     Example:
         >>> import numpy as np
@@ -34,28 +34,23 @@ class MultiAgentGridSim(GridWorldSimulation):
         self.finalize()
 
     def reset(self, **kwargs: Any) -> None:
-        """Places everybody."""
+        """Places all agents."""
         self.position_state.reset(**kwargs)
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
         """Nothing happens."""
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """Nothing."""
         return {}
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """Nothing."""
         return 0.0
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
-        """Never."""
         return False
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Never."""
         return False
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """Nothing."""
         return {}

@@ -1,4 +1,4 @@
-"""A simulation whose getters say who asked for what."""
+"""A simulation whose getters return texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from interplay.sim import Agent, AgentBasedSimulation, PrincipleAgent
 
 
 class MultiAgentSim(AgentBasedSimulation):
-    """Getters return texts such as ``"obs of agent0"``, which lie in no space: whatever passes them on leaves values alone (C5).
+    """Returns texts such as ``"obs of agent0"``, which are in no space: whatever passes them on must not change them (C5).
 
     Args:
         num_agents: learning agents, ``agent0`` and on.
@@ -40,19 +40,16 @@ class MultiAgentSim(AgentBasedSimulation):
     def render(self, **kwargs: Any) -> None: ...
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> str:
-        """A text."""
         return f"obs of {agent_id}"
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> str:
-        """A text."""
         return f"reward of {agent_id}"
 
     def get_done(self, agent_id: str, **kwargs: Any) -> str:
-        """A text, which is true for whoever asks ``if done``."""
+        """A text, which is truthy."""
         return f"done of {agent_id}"
 
     def get_all_done(self, **kwargs: Any) -> str:
-        """A text."""
         return "all done"
 
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:

@@ -1,12 +1,12 @@
-"""The survival world of Fanti (2022): outlive a shrinking safe zone and each other."""
+"""The survival world of Fanti (2022): agents outlive a shrinking safe zone and each other."""
 
 from interplay.core.spec import WorldSpec
 from interplay.worlds.survival.config import VARIANTS
 
 _REWARDS = {"low": "alive +1", "mid": "alive +1, dead -1", "high": "alive +1, dead -1, kill +100, death -100"}
 
-# Returns of a few dozen: at full scale the value loss would drown the policy's. With these settings the bars of
-# docs/results/survival.md are met; the author's own stand there too.
+# Returns of a few dozen: at full scale the value loss would dominate the policy's. These settings meet the bars of
+# docs/results/survival.md, beside the author's own settings.
 _TRAINING = {"num_worlds": 256, "ppo": {"rollout": 64, "reward_scale": 0.2}}
 
 

@@ -2,7 +2,7 @@
 
 Sources: A. Fanti, "Multi-Agent Interplay in a Competitive Survival Environment" (2022), "the paper", and the
 released code of the same author, "the code". The defaults are the experiments' (the paper's chapter 5); the
-class defaults of the code's demo are the variant-like preset `DEMO`.
+class defaults of the code's demo are the preset `DEMO`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,18 @@ NotNegative = Annotated[float, Field(ge=0)]
 
 
 class Quirks(NamedTuple):
-    """What the code does otherwise than the paper says; all off unless `author_parity` or their own switch is on."""
+    """Differences of the code from the paper; all off unless switched on singly or by `author_parity`."""
 
     duplicate_pickup: bool  # two agents over one item in the same step both get it
     gift_lost_when_full: bool  # a gift to a full inventory vanishes
-    give_nearest_any_body: (
-        bool  # the nearest body of any kind is the taker, walls count with their centre points
-    )
+    give_nearest_any_body: bool  # the nearest body of any kind receives, walls by their centre points
     vision_row_shift: bool  # in the step of a death survivors read another agent's row of vision
     compact_rows: bool  # entity rows are compacted to the bodies present
     rotated_vertices: bool  # after a box broke its vertices start at (+w/2, -hgt/2)
     dead_killer_no_credit: bool  # free for all: no credit for a killer that dies in the same step
 
 
-# Module -> the settings that it alone reads.
+# Module -> settings that only it reads.
 READ_BY = {
     "zone": ("zone_radii", "zone_centres", "zone_cooldown", "zone_damage"),
     "melee": ("melee_damage", "melee_cooldown", "melee_range"),
@@ -43,14 +41,14 @@ READ_BY = {
 class SurvivalSettings(Settings):
     """Settings of one survival world. Lengths in metres, times in environment steps (30 per second)."""
 
-    # -- modules that can be left out, as `melee` can (paper A; 14.2): what is off is in no space, its numbers are not read --
+    # -- modules that can be left out, as `melee` can (paper A; 14.2): then their fields, heads and settings are unused --
     zone: Literal["on", "off"] = "on"  # SafeZone
-    inventory: Literal["on", "off"] = "on"  # Inventory and all that acts through it
+    inventory: Literal["on", "off"] = "on"  # Inventory and all that depends on it
     cameras: Literal["on", "off"] = "on"  # Cameras
 
-    # -- who and where (paper 3.1, 5.1) --
+    # -- agents and places (paper 3.1, 5.1) --
     agents: Annotated[int, Field(ge=1, le=64)] = 2
-    # True: first half of the ids against the rest (4.6); a list: how many members each team has, in the order of the ids.
+    # True: first half of the ids against the rest (4.6); a list: members of each team, in the order of the ids.
     teams: bool | tuple[int, ...] = False
     heals: Annotated[int, Field(ge=0, le=256)] = 15
     boxes: Annotated[int, Field(ge=0, le=256)] = 0
@@ -62,7 +60,7 @@ class SurvivalSettings(Settings):
     item_radius: Positive = 0.25
     box_width: tuple[float, float] = (1.0, 1.0)  # mean and standard deviation of a normal
     box_height: tuple[float, float] = (1.5, 1.5)
-    box_least: Positive = 0.1  # no side is shorter
+    box_least: Positive = 0.1  # shortest side
     density: Positive = 1.0  # kg per square metre
     friction: NotNegative = 0.2
     restitution: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -79,7 +77,7 @@ class SurvivalSettings(Settings):
 
     # -- health and melee (paper 3.3) --
     health: Annotated[int, Field(ge=1)] = 100
-    health_cap: Annotated[int, Field(ge=1)] | None = None  # remedy: no health above it
+    health_cap: Annotated[int, Field(ge=1)] | None = None  # remedy: largest health
     melee: Literal["continuous", "cooldown", "off"] = "continuous"
     melee_damage: Annotated[int, Field(ge=0)] = 5
     melee_cooldown: Annotated[int, Field(ge=1)] = 40  # steps, for melee = "cooldown"
@@ -105,7 +103,7 @@ class SurvivalSettings(Settings):
     zone_centres: tuple[tuple[float, float], ...] | None = (
         None  # fixed centres, one per phase with the final one
     )
-    zone_cooldown: Annotated[int, Field(ge=1)] = 100  # steps a phase stands, and again as many while it moves
+    zone_cooldown: Annotated[int, Field(ge=1)] = 100  # steps of a phase, and of the move to the next one
     zone_damage: Annotated[int, Field(ge=0)] = 1  # per step outside
 
     # -- sight (paper 3.6) --
@@ -121,7 +119,7 @@ class SurvivalSettings(Settings):
     reward_dead: float = 0.0
     reward_kill: float = 0.0
     reward_death: float = 0.0
-    team_reward: Literal["any", "each"] = "any"  # each (remedy): mean over the members, a lost one costs
+    team_reward: Literal["any", "each"] = "any"  # each (remedy): mean over the members, dead ones included
     end: Literal["alldead", "lastalive"] = "alldead"
     max_steps: Annotated[int, Field(ge=1)] | None = None  # truncation
 
@@ -150,20 +148,18 @@ class SurvivalSettings(Settings):
         if self.zone == "on":
             self._fit_zone()
         elif self.max_steps is None:
-            raise ValueError(
-                "zone = off: nothing ends an episode of players who do not fight; set max_steps, e.g. 1500"
-            )
+            raise ValueError("zone = off: an episode without fights never ends; set max_steps, e.g. 1500")
         self._refuse_unread()
         return self
 
     def _refuse_unread(self) -> None:
-        """Numbers of a module that is left out would be read by nobody."""
+        """Refuses changed settings of a module that is off, because they would have no effect."""
         for module, names in READ_BY.items():
             if getattr(self, module) != "off":
                 continue
             for name in names:
                 if getattr(self, name) != type(self).model_fields[name].default:
-                    raise ValueError(f"{name} is not read with {module} = off; leave one of them out")
+                    raise ValueError(f"{name} has no effect with {module} = off; remove one of them")
 
     def _seat_teams(self) -> None:
         if self.teams is True and self.agents % 2:
@@ -175,11 +171,11 @@ class SurvivalSettings(Settings):
             sizes = f"teams = {list(self.teams)}"
             if len(self.teams) < 2 or min(self.teams) < 1:
                 raise ValueError(
-                    f"{sizes} is no contest; name at least two teams of one or more, or teams = false"
+                    f"{sizes} is no contest; give at least two teams of one or more, or teams = false"
                 )
             if sum(self.teams) != self.agents:
                 raise ValueError(
-                    f"{sizes} seat {sum(self.teams)}, there are agents = {self.agents}; set agents = {sum(self.teams)}"
+                    f"{sizes} sum to {sum(self.teams)}, but agents = {self.agents}; set agents = {sum(self.teams)}"
                 )
 
     def _fit_zone(self) -> None:
@@ -195,7 +191,7 @@ class SurvivalSettings(Settings):
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """The side of each agent, whose badge its blows carry: its team, or itself without teams."""
+        """The side of each agent, which marks its attacks: its team, or itself without teams."""
         if self.teams is False:
             return tuple(range(self.agents))
         sizes = (self.agents // 2,) * 2 if self.teams is True else self.teams

@@ -1,7 +1,7 @@
-"""The global state of the survival world: every body, the zone and the time; what a critic may see and no agent does.
+"""The global state of the survival world for critics: every body, the zone and the time.
 
-Metres, radians, hit points and steps, as agents see them; bodies that do not stand in the room are zeros. What belongs to a
-module that is switched off is left out.
+Metres, radians, hit points and steps, as in observations. Bodies that are not in the room are zeros. Numbers of modules that are off
+are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ITEM = 3  # present, x, y
 
 
 def space_of(state: SurvivalState, rules: Rules) -> spaces.Box:
-    """Unbounded, as the fields that agents see are."""
+    """Unbounded, as the fields of observations are."""
     solid = rules.physics.num_solid
     items, phases = rules.num_bodies - solid, state.zone_centres.shape[1]
     size = solid * _SOLID + rules.agents * len(_of_agents(rules)) + items * _ITEM + len(_of_rooms(rules))
@@ -26,7 +26,7 @@ def space_of(state: SurvivalState, rules: Rules) -> spaces.Box:
 
 
 def global_state(state: SurvivalState, rules: Rules) -> np.ndarray:
-    """(W, n) float32: solid bodies, what agents hold, items, the zone now and its centres to come, the time."""
+    """(W, n) float32: solid bodies, inventories, items, the zone now and its future centres, the time."""
     bodies, agent, room = state.bodies, state.agent, state.room
     present = bodies.present[:, :, None].astype(np.float64)
     solid = rules.physics.num_solid

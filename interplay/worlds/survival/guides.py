@@ -1,4 +1,4 @@
-"""How people read what an agent of survival observes (specification 6)."""
+"""Labels of an agent's observation (specification 6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CIRCLE = ("x", "y", "radius")
 
 
 def guides_of(settings: SurvivalSettings, agent: int) -> dict[str, tuple[Guide]]:
-    """Names of the numbers of one agent's fields, which rows it sees, and which other agent a row is of."""
+    """Names of the numbers of one agent's fields, the rows it sees, and the agent of each row."""
     body = ("id", *(("team",) if settings.teams else ()), "health", *_PLACE, "angle", "vx", "vy", "spin")
     others = [other for other in range(settings.agents) if other != agent]
     zone = (*_CIRCLE, *(f"next {name}" for name in _CIRCLE))

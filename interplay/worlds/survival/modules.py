@@ -15,13 +15,13 @@ from interplay.worlds.survival.rules import step as s
 
 
 class RandomizeBoxShapes(Module):
-    """Box sides are drawn anew in every episode."""
+    """Draws box sides anew in every episode."""
 
     phases: ClassVar = {"post_reset": (s.SHAPE_BOXES,)}
 
 
 class OwnedObject(Module):
-    """A broken box becomes an item in the next step; only who broke it first may break it again (`ownership`)."""
+    """A broken box becomes an item in the next step; only its first breaker may break it again (`ownership`)."""
 
     phases: ClassVar = {
         "pre_step": (s.DROP_BROKEN_BOXES,),
@@ -32,7 +32,7 @@ class OwnedObject(Module):
 
 
 class OwnedObjectItem(general.Item):
-    """The items of boxes; using one lets its box stand (`UseLast`)."""
+    """The items of boxes; using one places its box (`UseLast`)."""
 
     phases: ClassVar = {"pre_step": ()}  # compiled into `UseLast`
 
@@ -48,17 +48,17 @@ class ThickRoomWalls(Module):
 
 
 class Inventory(Module):
-    """Slots for items, last in first out; acts only when other modules call it."""
+    """Slots for items, last in first out; acts only when called by other modules."""
 
 
 class DeathDrop(Module):
-    """The inventory of a dead agent is scattered around its last position."""
+    """Scatters the inventory of a dead agent around its last position."""
 
     phases: ClassVar = {"pre_despawn": (s.SCATTER_INVENTORIES,)}
 
 
 class TrackUse(Module):
-    """What was used in this step: ``state.agent["used"]`` (W, A), filled by `UseLast`."""
+    """Items used in this step: ``state.agent["used"]`` (W, A), filled by `UseLast`."""
 
 
 class TrackKills(Module):
@@ -68,7 +68,7 @@ class TrackKills(Module):
 
 
 class AutoPickup(Module):
-    """Items within reach are picked up."""
+    """Picks up items within reach."""
 
     phases: ClassVar = {"post_step": (s.PICK_UP,)}
 
@@ -99,7 +99,7 @@ class SafeZone(Module):
 
 
 class Clock(Module):
-    """Counts the steps of an episode where there is no zone that does."""
+    """Counts the steps of an episode if there is no zone to count them."""
 
     phases: ClassVar = {"post_step": (s.COUNT_STEP,)}
 
@@ -111,11 +111,11 @@ class Melee(Module):
 
 
 class Teams(Module):
-    """Who is on whose side: ``state.sides`` (A,); read by melee, gifts and rewards."""
+    """Sides of the agents: ``state.sides`` (A,); read by melee, gifts and rewards."""
 
 
 class TwoTeams(Teams):
-    """The paper's: first half of the ids against the rest."""
+    """The paper's teams: first half of the ids against the rest."""
 
 
 def build_groups(
@@ -126,9 +126,8 @@ def build_groups(
     """The groups of a survival world in callback order.
 
     Args:
-        settings: what to build.
-        extra_modules: group name -> a user's modules, appended to that group's.
-        extra_groups: a user's groups of items, after the agents.
+        extra_modules: group name -> user-defined modules, appended to that group's.
+        extra_groups: user-defined groups of items, after the agents.
     """
     extra = extra_modules or {}
     boxes = [
@@ -153,14 +152,13 @@ def build_groups(
 
 
 def agent_modules(settings: SurvivalSettings, items: Sequence[str]) -> list[Module]:
-    """The modules of the agents in callback order; those that are switched off are left out.
+    """The modules of the agents in callback order, without those that are off.
 
     Args:
-        settings: what to build.
         items: names of the groups whose bodies can be held.
     """
     carries, scatter, pickup = settings.inventory == "on", DeathDrop(), AutoPickup()
-    # Which groups these two touch depends on the groups there are.
+    # The groups these two act on depend on the world's groups.
     scatter.spawns = {"pre_despawn": tuple(items)}  # type: ignore[misc]
     pickup.despawns = {"post_step": tuple(items)}  # type: ignore[misc]
     modules: list[Module] = [general.ResetSpawns(), general.TrackDeaths(), general.IndexBodies()]

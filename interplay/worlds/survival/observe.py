@@ -19,7 +19,7 @@ def fields_of(settings: SurvivalSettings) -> dict[str, tuple[int, ...]]:
     row = 9 if settings.teams else 8
     cameras, inventory = settings.cameras == "on", settings.inventory == "on"
     others, heals, boxes = settings.agents - 1, settings.heals, settings.boxes
-    known = cameras or settings.omniscient  # omniscience is of things, never of others
+    known = cameras or settings.omniscient  # omniscience covers things, never other agents
     fields: dict[str, tuple[int, ...]] = {"agent": (row,)}
     if settings.zone == "on":
         fields |= {"zone": (6,)}
@@ -39,7 +39,7 @@ def fields_of(settings: SurvivalSettings) -> dict[str, tuple[int, ...]]:
 
 @phase
 def write_agent(state, rules, w, a, out, k):
-    """The row of agent a at out[k]; only its id and team once it is dead. Returns the next free place."""
+    """Writes the row of agent a at out[k], only id and team if it is dead; returns the next free place."""
     body = state.body[w, a]
     out[k] = np.float32(a)
     k += 1
@@ -110,7 +110,7 @@ def write_entity(state, rules, w, i, out, k):
 
 @phase
 def write_group(state, rules, w, first, count, width, k):
-    """Rows and masks of one group of entities for all agents; returns the next free place."""
+    """Writes rows and masks of one group of entities for all agents; returns the next free place."""
     rows = state.body[w]
     everyone = state.observation[w]
     leader = everyone[0]
@@ -145,7 +145,7 @@ def write_group(state, rules, w, first, count, width, k):
 
 @phase
 def row_of_sight(state, rules, w, a):
-    """Whose row of `visible` agent a reads: its own, or by the quirk that of its place in the shortened list."""
+    """The row of `visible` that agent a reads: its own, or by the quirk that of its place in the shortened list."""
     if not rules.vision_row_shift:
         return a
     rank = 0
@@ -201,7 +201,7 @@ def write_slots(state, rules, w, a, out, k):
 @phase
 def observe(state, rules, w):
     """Writes the observation of every agent of world w."""
-    # Plain literals would be types of their own to Numba: one more compilation of a helper for each.
+    # Numba types plain literals differently: each would compile the helper once more.
     start = np.int64(0)
     for a in range(rules.agents):
         out = state.observation[w, a]

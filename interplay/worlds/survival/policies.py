@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only observations, as a learner does, and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.world import action_heads
 
-BRAKING_SECONDS = 0.4  # how far ahead a body's own speed counts when it steers
+BRAKING_SECONDS = 0.4  # horizon over which a body's own speed counts in steering
 MARGIN = 0.7  # share of the zone's radius that counts as well inside
-AIM = 0.15  # rad, close enough to the wanted heading
+AIM = 0.15  # rad, error of the heading that is accepted
 
 
 class Senses(NamedTuple):
-    """What one observation says, for all agents: metres and radians; hidden things are masked, not removed."""
+    """One observation of all agents, in metres and radians; hidden things are masked, not removed."""
 
     position: np.ndarray  # (W, A, 2)
     velocity: np.ndarray  # (W, A, 2)
     angle: np.ndarray  # (W, A)
     spin: np.ndarray  # (W, A)
-    refuge: np.ndarray  # (W, A, 2) inside the zone, as near to the next one's centre as that allows
+    refuge: np.ndarray  # (W, A, 2) inside the zone, as near as possible to the next one's centre
     safe: np.ndarray  # (W, A) bool, well inside the zone
 
 
 class ZoneFollower(Policy):
-    """Stays in the zone, on the side where the next one will be; never attacks, never picks up on purpose.
+    """Stays in the zone, on the side of the next one; never attacks or picks up on purpose.
 
-    Where there is no zone it stays where it is.
+    Without a zone it stays in place.
     """
 
     name = "zone"
@@ -51,7 +51,7 @@ class ZoneFollower(Policy):
         return action[..., self._heads]
 
     def choose(self, senses: Senses, seen: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where to go (W, A, 2) and which way to look (W, A) rad; other heads of `action` are set in place."""
+        """Destination (W, A, 2) and heading (W, A) rad; sets other heads of `action` in place."""
         return senses.refuge, direction(senses.refuge - senses.position)
 
     def _steer(self, senses: Senses, goal: np.ndarray, gaze: np.ndarray, action: np.ndarray) -> None:
@@ -66,7 +66,7 @@ class ZoneFollower(Policy):
 
 
 class HealCollector(ZoneFollower):
-    """Follows the zone, fetches heals that it sees and uses them at once; looks around when it sees none."""
+    """Follows the zone, fetches visible heals and uses them at once; looks around if there are none."""
 
     name = "collector"
 
@@ -104,14 +104,14 @@ class Hunter(HealCollector):
         return np.where(found[..., None], enemy, goal), np.where(found, towards, gaze)
 
 
-# The heads after the three of motion, by their number, where nothing but the space is known. Three could also be use, give and
-# drop: of that world a player has to see the settings.
+# Heads after the three of motion, by number, if only the space is known. Three could also be use, give and drop, so in that world
+# a player needs the settings.
 BINARY: tuple[list[int], ...] = ([], [ATTACK], [USE, GIVE], [ATTACK, USE, GIVE], [ATTACK, USE, GIVE, DROP])
 
 
 def heads_of(world: World) -> list[int]:
-    """Which heads a world's actions have: modules that are switched off take theirs with them."""
-    settings = getattr(world, "settings", None)  # a seat at a table of other programs has spaces alone
+    """The action heads of a world; modules that are off have none."""
+    settings = getattr(world, "settings", None)  # a seat of another program has only spaces
     if isinstance(settings, SurvivalSettings):
         return list(action_heads(settings))
     space: Any = world.action_space
@@ -136,9 +136,9 @@ def read_senses(seen: Any) -> Senses:
     )
 
 
-def read_zone(told: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where to be (W, A, 2), and whether (W, A) agents at these positions are well inside."""
-    zone = told.astype(np.float64)
+def read_zone(field: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Refuge (W, A, 2) in the zone, and whether (W, A) agents at these positions are well inside."""
+    zone = field.astype(np.float64)
     centre, radius = zone[..., :2], zone[..., 2]
     ahead = np.where(zone[..., 5, None] > 0.0, zone[..., 3:5] - centre, 0.0)
     reach = np.maximum(np.linalg.norm(ahead, axis=-1), 1e-9)
@@ -155,14 +155,12 @@ def nearest(position: np.ndarray, places: np.ndarray, wanted: np.ndarray) -> tup
 
 def direction(vector: np.ndarray) -> np.ndarray:
     """The angle of (..., 2) vectors, rad."""
-    angle: np.ndarray = np.arctan2(vector[..., 1], vector[..., 0])
-    return angle
+    return np.arctan2(vector[..., 1], vector[..., 0])
 
 
 def wrap(angle: np.ndarray) -> np.ndarray:
     """The same angle in -pi .. pi."""
-    wrapped: np.ndarray = (angle + np.pi) % (2.0 * np.pi) - np.pi
-    return wrapped
+    return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
 POLICIES: dict[str, Callable[[], Policy]] = {

@@ -1,4 +1,4 @@
-"""What the numbers of a survival world's state may be (`interplay.core.ranges`); the arrays are in `state.py`."""
+"""Allowed values of a survival world's state (`interplay.core.ranges`); the arrays are in `state.py`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from interplay.core.ranges import (
 )
 from interplay.worlds.survival.state import EMPTY, ZONE, Rules, SurvivalState
 
-_LEAST = 1e-9  # of what divides: lengths, masses
-_OFF_CIRCLE = 1e-6  # cosine and sine may lie so far off the unit circle
+_LEAST = 1e-9  # of divisors: lengths, masses
+_OFF_CIRCLE = 1e-6  # largest distance of cosine and sine from the unit circle
 
 
 def ranges_of(state: SurvivalState, rules: Rules, heads: Sequence[int]) -> dict[str, Range]:
@@ -29,14 +29,13 @@ def ranges_of(state: SurvivalState, rules: Rules, heads: Sequence[int]) -> dict[
 
     Args:
         state: for its shapes.
-        rules: of the world.
         heads: choices of each action head.
     """
     bodies, sides = rules.num_bodies, rules.num_sides
     steps = count(rules.max_steps) if rules.max_steps else count()
     return {
         **_body_ranges(rules),
-        "health": Range(-(2**31), 2**31 - 1),  # is compared and added to, no more
+        "health": Range(-(2**31), 2**31 - 1),  # only compared and added to
         "cause": Range(ZONE, sides - 1),
         "owner": Range(ZONE, sides - 1),
         "index": index(bodies, none=True),
@@ -66,7 +65,7 @@ def ranges_of(state: SurvivalState, rules: Rules, heads: Sequence[int]) -> dict[
 
 
 def _body_ranges(rules: Rules) -> dict[str, Range]:
-    """Circles have a radius and no sides, boxes sides and no radius; a shape without either would be divided by."""
+    """Circles have a radius and no sides, boxes sides and no radius; a shape without either would cause a division by 0."""
     row = np.arange(rules.num_bodies)
     box = (row >= rules.first_box) & (row < rules.first_box + rules.boxes)
     moving = (row < rules.agents) | (box & rules.boxes_dynamic)
@@ -87,7 +86,7 @@ def _body_ranges(rules: Rules) -> dict[str, Range]:
 
 
 def laws_of(state: SurvivalState) -> list[Invariant]:
-    """What fields owe each other."""
+    """Invariants between fields."""
     slots = np.arange(state.inventory.shape[2])
 
     def filled_otherwise(given: Arrays) -> Any:
@@ -107,7 +106,7 @@ def laws_of(state: SurvivalState) -> list[Invariant]:
 
     return [
         Invariant("index", "is the number of another body", of_another),
-        Invariant("inventory", "stands where `held` says otherwise", filled_otherwise),
-        Invariant("bodies.turn", "is no cosine and sine", no_direction),
+        Invariant("inventory", "disagrees with `held`", filled_otherwise),
+        Invariant("bodies.turn", "is not on the unit circle", no_direction),
         Invariant("acting", "though it is dead or its world over", acts_after_the_end),
     ]

@@ -1,7 +1,7 @@
-"""State -> drawing primitives (specification section 14, Views): what the paper's figures 1 to 3 show.
+"""State -> drawing primitives (specification section 14, Views), as in the paper's figures 1 to 3.
 
-The room with the safe zone now and next, boxes and items, agents with their cone of sight, melee, health and
-number, what they carry, and a line of counts. The layer ``agents`` has one row per slot.
+The room with the safe zone now and next, boxes and items, agents with their field of view, melee, health, number and inventory, and a line
+of counts. The layer ``agents`` has one row per slot.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ RIM, NEXT_RIM = "#1864ab", "#5a8fc0"  # edges of the zone now and next
 HEAL, CRATE, BOX_ITEM, OTHER = "#2b8a3e", "#b08968", "#7f4f24", "#5f3dc4"
 WALL = "#868e96"
 IDLE, ATTACKING = "#343a40", "#c92a2a"  # the melee segment
-SOLID, ITEMS = ("walls", "boxes", "agents"), ("heals", "box items", "other items")  # layers that end a view
+SOLID, ITEMS = ("walls", "boxes", "agents"), ("heals", "box items", "other items")  # layers that block a view
 CARRIED_RADIUS, CARRIED_APART, CARRIED_BELOW = 0.14, 0.36, 0.85  # m, items held, drawn below their owner
 
 
 def zone_phase(state: SurvivalState, rules: Rules, w: int) -> tuple[int, bool]:
-    """The zone's phase, from 0, and whether it is on its way to the next one."""
+    """The zone's phase, from 0, and whether it is moving to the next one."""
     last = len(state.zone_radii) - 1
     steps = int(state.room["steps"][w])
     phase = min(steps // (2 * rules.zone_cooldown), last)
@@ -38,7 +38,7 @@ def zone_phase(state: SurvivalState, rules: Rules, w: int) -> tuple[int, bool]:
 
 
 def draw_floor(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The floor, as unsafe as it is outside the zone."""
+    """The floor, in the unsafe colour outside of the zone."""
     edge = rules.room * (0.5 + MARGIN)
     canvas.show(-edge, -edge, edge, edge, up="north")
     canvas.boxes(
@@ -53,7 +53,7 @@ def draw_floor(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
 
 
 def draw_walls(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The walls, above the zone: its first circle touches them."""
+    """The walls, drawn above the zone, whose first circle touches them."""
     thick = rules.room / 200
     half = rules.physics.wall + thick / 2
     canvas.boxes("walls", [0.0], [0.0], half, half, colour=WALL, fill=False, width=thick)
@@ -74,7 +74,7 @@ def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> Non
         "next zone",
         next_x,
         next_y,
-        np.maximum(state.zone_radii[[following]], 0.1),  # so that the endgame's point can be seen coming
+        np.maximum(state.zone_radii[[following]], 0.1),  # so that the endgame's point is visible in advance
         colour=NEXT_RIM,
         fill=False,
         dashed=True,
@@ -86,7 +86,7 @@ def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> Non
 
 
 def draw_boxes(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """Standing boxes; those that belong to a side carry a rim in its colour."""
+    """Standing boxes; those of a side have a rim in its colour."""
     if not rules.boxes:
         return
     rows = slice(rules.first_box, rules.first_box + rules.boxes)
@@ -116,7 +116,7 @@ def draw_boxes(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
 
 
 def draw_items(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """Heals, box items and items of a user's own groups that lie in the room."""
+    """Heals, box items and items of user-defined groups in the room."""
     for name, first, end, colour, glyph, legend in (
         ("heals", rules.first_heal, rules.first_heal + rules.heals, HEAL, "plus", "heal"),
         (
@@ -136,7 +136,7 @@ def draw_items(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
 
 
 def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The agents; the dead stay as a faint mark where they fell."""
+    """The agents; dead ones stay as a faint mark."""
     rows = slice(0, rules.agents)
     x, y = state.bodies.position[w, rows].T
     canvas.circles(
@@ -165,7 +165,7 @@ def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
 
 
 def draw_melee(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The reach of each living agent's melee, from its rim; whoever attacks shows it thick and red."""
+    """The reach of each living agent's melee, from its rim; thick and red during an attack."""
     if not rules.melee:
         return
     x, y = state.bodies.position[w, : rules.agents].T
@@ -191,7 +191,7 @@ def draw_melee(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
 
 
 def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """What each living agent carries, in slot order: (A * slots) rows below the agents."""
+    """Items of each living agent, in slot order: (A * slots) rows below the agents."""
     if not rules.inventory:
         return
     slots = state.inventory.shape[2]
@@ -211,27 +211,27 @@ def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int)
 
 
 def draw_counts(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The caption: step, zone, how many live, heals on the ground."""
-    told = {"step": state.room["steps"][w]}
+    """The caption: step, zone, living agents, heals on the ground."""
+    shown = {"step": state.room["steps"][w]}
     if rules.zone:
         phase, moving = zone_phase(state, rules, w)
         phases = len(state.zone_radii)
         state_of_zone = "closing" if moving else "endgame" if phase == phases - 1 else "standing"
-        told["zone"] = f"{phase + 1} of {phases}, {state_of_zone}"
-    told["alive"] = state.bodies.present[w, : rules.agents].sum()
-    told["heals"] = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
-    canvas.table("status", list(told), [list(told.values())], caption=True)
+        shown["zone"] = f"{phase + 1} of {phases}, {state_of_zone}"
+    shown["alive"] = state.bodies.present[w, : rules.agents].sum()
+    shown["heals"] = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
+    canvas.table("status", list(shown), [list(shown.values())], caption=True)
 
 
 def visible(state: SurvivalState, rules: Rules, w: int, slot: int) -> Visible:
-    """What of the scene an agent sees: the room, its zone, itself, and what is in its cone (specification section 6)."""
+    """The part of the scene that an agent sees: the room, its zone, itself, and its field of view (specification section 6)."""
     agents = np.arange(rules.agents)
     own, there = agents == slot, np.asarray(state.bodies.present[w])
     seen = there & state.visible[w, slot] if there[slot] else np.zeros_like(there)
     things = there if rules.omniscient and there[slot] else seen
     slots = state.inventory.shape[2]
-    told: dict[str, Any] = dict.fromkeys(("floor", "zone", "zone rim", "next zone", "walls"), True)
-    told |= {
+    shown: dict[str, Any] = dict.fromkeys(("floor", "zone", "zone rim", "next zone", "walls"), True)
+    shown |= {
         "agents": own | seen[: rules.agents],
         "melee": own,
         "attacks": own,
@@ -239,11 +239,11 @@ def visible(state: SurvivalState, rules: Rules, w: int, slot: int) -> Visible:
     }
     groups = {"boxes": (rules.first_box, rules.boxes), "heals": (rules.first_heal, rules.heals)}
     groups |= {"box items": (rules.first_box_item, rules.boxes)}
-    told |= {name: things[first : first + count] for name, (first, count) in groups.items()}
+    shown |= {name: things[first : first + count] for name, (first, count) in groups.items()}
     drawn = {"zone": rules.zone, "melee": rules.melee, "carried": rules.inventory, "boxes": rules.boxes}
     drawn |= {"zone rim": rules.zone, "next zone": rules.zone, "attacks": rules.melee}
     drawn |= {"heals": rules.heals, "box items": rules.boxes}
-    return {name: mask for name, mask in told.items() if drawn.get(name, True)}
+    return {name: mask for name, mask in shown.items() if drawn.get(name, True)}
 
 
 # In painting order (specification section 14: views for bodies, ids, health, melee, zone, cameras, inventory).

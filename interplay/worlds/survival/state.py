@@ -1,6 +1,6 @@
 """The survival world's arrays, one line each. Axes: W worlds, A agents, N bodies, B boxes, P zone phases.
 
-Body rows: agents 0 .. A-1, boxes A .. A+B-1, heals, box items, then groups of a user's own items.
+Body rows: agents 0 .. A-1, boxes A .. A+B-1, heals, box items, then user-defined groups of items.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from interplay.core import seeding
 from interplay.core.jit import records
 from interplay.planar.bodies import Bodies, Physics, allocate_bodies, body_record, view_bodies
 
-NOBODY, ZONE = -1, -2  # causes of a change of health that are no side (agent or team)
+NOBODY, ZONE = -1, -2  # causes of a change of health beside the sides (agents or teams)
 EMPTY = -1  # an empty inventory slot
-PASSING = ("came", "left")  # told within a step, without meaning afterwards
+PASSING = ("came", "left")  # used within a step, meaningless after it
 CONSTANT = ("zone_radii", "zone_fixed", "full_health", "sides")  # settings in array form, not state
 
 
-# What is kept for each body (W, N), agent (W, A) and room (W,): one record each, so that a kernel is handed three
-# tables instead of thirty arrays (`docs/decisions/0005-records-and-phases.md`). `SurvivalState` shows each field as an array.
+# One record for each body (W, N), agent (W, A) and room (W,), so that a kernel gets three tables instead of thirty arrays
+# (`docs/decisions/0005-records-and-phases.md`). `SurvivalState` shows each field as an array.
 BODY = body_record(
     [
         ("health", np.int32),  # hit points of agents and boxes
@@ -29,7 +29,7 @@ BODY = body_record(
         ("index", np.int16),  # IndexBodies: the body's number, -1 once it has despawned
         ("came", np.bool_),  # spawned by the last phase that spawns
         ("left", np.bool_),  # despawned by the last phase that despawns
-        ("placed", np.bool_),  # box put down in this step: stands, but has no health yet
+        ("placed", np.bool_),  # box placed in this step, still without health
         ("due", np.bool_),  # broken box whose item appears in the next step
         ("broken", np.bool_),  # box that broke at least once in this episode
     ]
@@ -63,7 +63,7 @@ ROOM = np.dtype(
         ("zone_r", np.float64),  # m, its radius
         ("heals_used", np.int64),  # in this episode
         ("boxes_placed", np.int64),  # in this episode
-        ("dropped", np.int64),  # contacts that found no room: a capacity error if not 0
+        ("dropped", np.int64),  # contacts beyond capacity: an error if not 0
         ("over", np.bool_),
     ],
     align=True,
@@ -86,26 +86,26 @@ class SurvivalState(NamedTuple):
     zone_radii: np.ndarray  # (P,) m, the final 0 included; the same for all worlds
     zone_fixed: np.ndarray  # (P, 2) m, fixed centres; NaN = drawn; the same for all worlds
     full_health: np.ndarray  # (N,) int32, hit points of a whole body; the same for all worlds
-    sides: np.ndarray  # (A,) int16, the badge of each agent: its team, or itself; the same for all worlds
+    sides: np.ndarray  # (A,) int16, the side of each agent: its team, or itself; the same for all worlds
     observation: np.ndarray  # (W, A, F) float32, the fields one after another (observe.py)
 
     @property
     def bodies(self) -> Bodies:
-        """What physics and sight know of the bodies, for the host."""
+        """The part of the bodies that physics and sight read."""
         return view_bodies(self.body)
 
 
 class Rules(NamedTuple):
     """The numbers that kernels read, made from the settings (`world.rules_of`). Rows are body rows.
 
-    Kernels get them as one record (`as_table`), which is handed on as a pointer.
+    Kernels get them as one record (`as_table`), passed on as a pointer.
     """
 
     physics: Physics
     agents: int
     teams: bool
     num_sides: int  # teams, or agents without teams
-    zone: bool  # which modules there are
+    zone: bool  # modules switched on
     melee: bool
     inventory: bool
     cameras: bool
@@ -114,7 +114,7 @@ class Rules(NamedTuple):
     first_box: int  # = agents
     first_heal: int
     first_box_item: int
-    first_other: int  # rows of a user's own items begin here
+    first_other: int  # first row of user-defined items
     num_bodies: int
     room: float
     grid: int
@@ -176,7 +176,7 @@ def allocate_state(
     phases: int,
     fields: int,
 ) -> SurvivalState:
-    """Empty worlds; `fields` is the length of one agent's observation."""
+    """Allocates empty worlds; `fields` is the length of one agent's observation."""
     w, n, a = num_worlds, num_bodies, agents
     return SurvivalState(
         body=allocate_bodies(w, n, BODY),

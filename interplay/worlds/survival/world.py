@@ -33,8 +33,8 @@ from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
 
+_ACTION_KEYS = {" ": "attack", "e": "use", "g": "give", "r": "drop"}
 # The body table: solid bodies first, agents before boxes (specification 2.1).
-_DEEDS = {" ": "attack", "e": "use", "g": "give", "r": "drop"}
 TABLE = ("agents", "boxes", "heals", "box_items")
 
 # Phases around the modules' callbacks.
@@ -51,15 +51,11 @@ class SurvivalWorld(ArrayWorld):
     """W rooms in which agents outlive a shrinking safe zone and each other.
 
     Attributes:
-        views: what `draw` draws, in painting order; append your own.
+        views: draw functions in painting order; append your own.
 
     Args:
-        settings: one room's settings.
-        num_worlds: W.
-        seed, first_world: name the worlds' random streams.
-        threads: chunks of worlds stepped at the same time; they change no bit.
-        extra_modules: group name -> modules of your own (`docs/new-mechanic.md`).
-        extra_groups: groups of items of your own.
+        extra_modules: group name -> user-defined modules (`docs/new-mechanic.md`).
+        extra_groups: user-defined groups of items.
         fused: False runs each phase over the whole batch by itself; the result is the same, bit for bit.
     """
 
@@ -147,7 +143,7 @@ class SurvivalWorld(ArrayWorld):
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Per episode: length in steps, return and kills per agent, heals used, boxes placed.
 
-        With teams who struck is not kept, only whose side: `team_kills` are those of an agent's whole team, for each member.
+        Kills of teams are recorded by side only: `team_kills` are those of an agent's whole team, for each member.
         """
         state = self.state
         counted = state.agent["kill_count"]  # by side
@@ -161,11 +157,11 @@ class SurvivalWorld(ArrayWorld):
         }
 
     def global_state(self) -> np.ndarray:
-        """Bodies, inventories, zone and time (`global_state`); arrays of your own modules are not in it."""
+        """Bodies, inventories, zone and time (`global_state`); arrays of user-defined modules are not included."""
         return global_state.global_state(self.state, self.rules)
 
     def controls(self, slot: int) -> Controls:
-        """W, S and the arrows up and down walk, A and D step aside, the other arrows turn, at full speed; without a key one rests."""
+        """W, S and the arrows up and down walk, A and D step aside, the other arrows turn, at full speed; without a key the agent rests."""
         names = cast("dict[str, tuple[str, ...]]", self.action_names)
         back, ahead = (names["forward"][end] for end in (0, -1))
         right, left = (names["sideways"][end] for end in (0, -1))
@@ -173,28 +169,26 @@ class SurvivalWorld(ArrayWorld):
         motion |= {key: {"forward": back} for key in ("ArrowDown", "s")}
         motion |= {"a": {"sideways": left}, "d": {"sideways": right}}
         motion |= {"ArrowLeft": {"turn": names["turn"][-1]}, "ArrowRight": {"turn": names["turn"][0]}}
-        deeds = {key: {deed: deed} for key, deed in _DEEDS.items() if deed in names}
-        return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
+        actions = {key: {head: head} for key, head in _ACTION_KEYS.items() if head in names}
+        return Controls({**motion, **actions}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
 
     def observation_guides(self, world: int, slot: int) -> dict[str, Sequence[Guide]]:
-        """Names of the numbers, and which rows an agent sees: masked ones hold what is hidden, for networks to leave out."""
-        fields = cast(
-            spaces.Dict, self.kinds[0].observation_space
-        ).spaces  # of this variant, and of views of somebody's own
+        """Names of the numbers, and the rows an agent sees: masked rows hold hidden values, which networks must ignore."""
+        fields = cast(spaces.Dict, self.kinds[0].observation_space).spaces
         masked = {
             name: (Guide("rows", hidden=f"{name}_mask"),) for name in fields if f"{name}_mask" in fields
         }
-        told: dict[str, Sequence[Guide]] = {**masked, **guides_of(self.settings, slot)}
+        found: dict[str, Sequence[Guide]] = {**masked, **guides_of(self.settings, slot)}
         for _, module in self._own:
-            told |= module.guides(slot)
+            found |= module.guides(slot)
         return {
             name: guides
-            for name, guides in told.items()
+            for name, guides in found.items()
             if name in fields and all(not guide.hidden or guide.hidden in fields for guide in guides)
         }
 
     def stand_at(self, world: int, slot: int, x: float, y: float) -> bool:
-        """Its speed, its heading and what it holds stay; rays and fields of your own modules are not cast anew."""
+        """Moves the agent; its speed, heading and items stay. Rays and fields of user-defined modules are not updated."""
         if not has_room(self.state, self.rules, world, slot, x, y):
             return False
         body = self.state.body[world, slot]
@@ -205,7 +199,7 @@ class SurvivalWorld(ArrayWorld):
         return True
 
     def visible(self, world: int, slot: int) -> Visible | None:
-        """What the cone of sight leaves; None where the world draws with views of somebody's own."""
+        """The part of the scene in the field of view; None if the world draws with user-defined views."""
         return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
@@ -222,7 +216,7 @@ class SurvivalWorld(ArrayWorld):
         self.simulation.reset(which)
 
     def _advance(self, action: np.ndarray) -> None:
-        # Checked already: only the width may differ. Heads of modules that are left out stay 0.
+        # Checked before: only the width may differ. Heads of modules that are off stay 0.
         if len(self._heads) == self.state.action.shape[-1]:
             np.copyto(self.state.action, action, casting="unsafe")
         else:
@@ -230,7 +224,7 @@ class SurvivalWorld(ArrayWorld):
         self.simulation.step(~self.outputs.over)
 
     def _forget(self) -> None:
-        if self.outputs.over.any():  # the others are written whole
+        if self.outputs.over.any():  # the other outputs are rewritten entirely
             super()._forget()
 
     def _look_anew(self) -> None:
@@ -276,7 +270,7 @@ class SurvivalWorld(ArrayWorld):
 
 
 def action_heads(settings: SurvivalSettings) -> dict[int, int]:
-    """Column -> choices of each head there is: forward, left, turn, attack, use, give, as an option drop (specification 7)."""
+    """Column -> choices of each action head: forward, left, turn, attack, use, give, optionally drop (specification 7)."""
     binary = [ATTACK] if settings.melee != "off" else []
     binary += [USE, GIVE] if settings.inventory == "on" else []
     binary += [DROP] if settings.drop_action else []
@@ -284,7 +278,7 @@ def action_heads(settings: SurvivalSettings) -> dict[int, int]:
 
 
 def action_names(settings: SurvivalSettings) -> dict[str, tuple[str, ...]]:
-    """What the choices are called; motion has levels on both sides of rest, as seen from the agent."""
+    """Names of the choices; motion has levels on both sides of rest, in the agent's frame."""
     steps = range(1, settings.motion_levels // 2 + 1)
     words = {FORWARD: ("forward", "back", "ahead"), LEFT: ("sideways", "right", "left")}
     words |= {TURN: ("turn", "clockwise", "anticlockwise")}
@@ -292,11 +286,13 @@ def action_names(settings: SurvivalSettings) -> dict[str, tuple[str, ...]]:
     for head in action_heads(settings):
         if head in words:
             name, minus, plus = words[head]
-            less, more = ([f"{way} {step}" if step > 1 else way for step in steps] for way in (minus, plus))
+            less, more = (
+                [f"{word} {step}" if step > 1 else word for step in steps] for word in (minus, plus)
+            )
             names[name] = (*reversed(less), "rest", *more)
         else:
-            deed = {ATTACK: "attack", USE: "use", GIVE: "give", DROP: "drop"}[head]
-            names[deed] = (f"no {deed}", deed)
+            action_name = {ATTACK: "attack", USE: "use", GIVE: "give", DROP: "drop"}[head]
+            names[action_name] = (f"no {action_name}", action_name)
     return names
 
 

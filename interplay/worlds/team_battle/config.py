@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from interplay.core.settings import Settings
 
-MOST_TEAMS = 4  # as many as there are corners
+MOST_TEAMS = 4  # one for each corner
 
 
 class TeamBattleSettings(Settings):
@@ -18,13 +18,11 @@ class TeamBattleSettings(Settings):
     cols: Annotated[int, Field(ge=4, le=200)] = 8
     num_agents: Annotated[int, Field(ge=2, le=1_000)] = 24  # agent i is of team i mod teams
     teams: Annotated[int, Field(ge=2, le=MOST_TEAMS)] = 4
-    start: Literal["corners", "anywhere"] = (
-        "corners"  # a team together, one cell off its corner, or all spread
-    )
+    start: Literal["corners", "anywhere"] = "corners"  # one cell off the team's corner, or anywhere
     view_range: Annotated[int, Field(ge=1, le=20)] = 3  # cells in each direction
     move_range: Annotated[int, Field(ge=0, le=20)] = 1
     attack_range: Annotated[int, Field(ge=0, le=20)] = 1
-    strength: Annotated[float, Field(ge=0, le=1)] = 1.0  # health that a hit takes; everybody begins with 1
+    strength: Annotated[float, Field(ge=0, le=1)] = 1.0  # health that a hit takes; agents begin with 1
     accuracy: Annotated[float, Field(ge=0, le=1)] = 1.0  # chance of an attack
     time_limit: Annotated[int, Field(ge=1)] | None = 200  # steps after which an episode is cut
 

@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only observations, as a learner does, and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.core.world import TimeStep, World
 
 
 class Hunter(Policy):
-    """Attacks whenever somebody of another team is next to it, else walks towards the nearest of them, or anywhere."""
+    """Attacks an adjacent agent of another team, else walks towards the nearest one, or at random."""
 
     name = "hunter"
 
@@ -34,9 +34,9 @@ class Hunter(Policy):
         far = np.where((seen > 0) & (seen != own), self._distance, 99)
         nearest = far.argmin(axis=-1)
         distance = np.take_along_axis(far, nearest[..., None], axis=-1)[..., 0]
-        way = np.stack([self._down[nearest], self._right[nearest]], axis=-1).clip(-1, 1)
-        wander = self.rng.integers(-1, 2, way.shape)
-        move = np.where((distance < 99)[..., None], way, wander)
+        towards = np.stack([self._down[nearest], self._right[nearest]], axis=-1).clip(-1, 1)
+        wander = self.rng.integers(-1, 2, towards.shape)
+        move = np.where((distance < 99)[..., None], towards, wander)
         return {"attack": (distance <= 1).astype(np.int64), "move": move.clip(-self._reach, self._reach)}
 
 

@@ -12,7 +12,7 @@ from interplay.gridworld.agents import AttackingAgent, GridObservingAgent, Movin
 from interplay.gridworld.dones import OneTeamRemainingDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import AttackReward, MoveReward, StepPenalty
-from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.gridworld.smart import SmartGridWorldSimulation, with_defaults
 from interplay.gridworld.states import HealthState, PositionState
 
 
@@ -20,7 +20,7 @@ class BattleAgent(GridObservingAgent, MovingAgent, AttackingAgent):
     """A fighter: moves one cell, attacks its neighbours, kills with one hit and sees three cells far.
 
     Args:
-        **kwargs: of the agent; they go before these numbers.
+        **kwargs: of the agent; they override these numbers.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -35,14 +35,14 @@ class BattleAgent(GridObservingAgent, MovingAgent, AttackingAgent):
 
 
 class TeamBattleSim(SmartGridWorldSimulation):
-    """Attacks of all come before the moves of those who are left; the last team alive has won.
+    """All attacks come before the moves of the survivors; the last team alive wins.
 
-    A kill is worth 1 to the killer and -1 to the killed; an attack that hits nobody, and a move that is not possible, -0.1;
-    every action costs 0.01, also that of an agent who died before its turn. A team is an encoding.
+    A kill is worth 1 to the killer and -1 to the killed; an attack without a hit, and an impossible move, -0.1;
+    every action costs 0.01, even if the agent died before its turn. A team is an encoding.
 
     Args:
-        states, observers, dones, actors, rewards: other components than these.
-        **kwargs: agents and grid, from a builder; ``attack_mapping``, and keyword arguments of the other components.
+        **kwargs: agents and grid, from a builder; ``states``, ``observers``, ``dones``, ``actors`` and ``rewards`` replace the default
+            components; ``attack_mapping``, and keyword arguments of the other components.
 
     Example:
         >>> import numpy as np
@@ -56,21 +56,13 @@ class TeamBattleSim(SmartGridWorldSimulation):
         (0.99, True, True)
     """
 
-    def __init__(
-        self,
-        states: Any = None,
-        observers: Any = None,
-        dones: Any = None,
-        actors: Any = None,
-        rewards: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            states=states or [PositionState, HealthState],
-            observers=observers or [PositionCenteredEncodingObserver],
-            dones=dones or [OneTeamRemainingDone],
-            actors=actors or [BinaryAttackActor, MoveActor],
-            rewards=[AttackReward, MoveReward, StepPenalty] if rewards is None else rewards,
-            **kwargs,
-        )
+    def __init__(self, **kwargs: Any) -> None:
+        usual = {
+            "states": [PositionState, HealthState],
+            "observers": [PositionCenteredEncodingObserver],
+            "dones": [OneTeamRemainingDone],
+            "actors": [BinaryAttackActor, MoveActor],
+            "rewards": [AttackReward, MoveReward, StepPenalty],
+        }
+        super().__init__(**with_defaults(kwargs, usual))
         self.finalize()

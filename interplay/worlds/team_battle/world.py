@@ -20,7 +20,7 @@ def make(
     threads: int = 1,
     first_world: int = 0,
 ) -> World:
-    """What the registry calls."""
+    """Factory of the world."""
     world = manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
     world.teams = tuple(
         tuple(range(team, settings.num_agents, settings.teams)) for team in range(settings.teams)

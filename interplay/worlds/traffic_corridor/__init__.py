@@ -1,6 +1,6 @@
 """Traffic corridor: two teams swap sides through a corridor in which they cannot pass each other (specification 9.4).
 
-Its `TargetAgent` and `WallAgent` are imported from here: other worlds have classes of those names too.
+Import its `TargetAgent` and `WallAgent` from here: other worlds have classes of those names too.
 """
 
 from typing import Any
@@ -10,13 +10,13 @@ from interplay.core.spec import WorldSpec
 
 _NAMES = ("TargetAgent", "TrafficAgent", "TrafficCorridorSimulation", "WallAgent")
 
-# Bumping is frequent at first and arriving is not: a high entropy keeps teams from learning to stand still.
+# Bumps are frequent at first and arrivals are not: a high entropy keeps teams from learning to stand still.
 _PPO = {"learning_rate": 1e-3, "gamma": 0.98, "entropy_coefficient": 0.15, "rollout": 32, "target_kl": 0.03}
 
 SPECS = (
     WorldSpec(
         id="gridworld/traffic-corridor",
-        summary="two teams of two swap sides through a corridor one cell wide, which takes turns",
+        summary="two teams of two swap sides through a corridor one cell wide, one team at a time",
         make="interplay.worlds.traffic_corridor.world:manager",
         settings="interplay.worlds.traffic_corridor.config:TrafficCorridorSettings",
         policies="interplay.worlds.traffic_corridor.policies:POLICIES",

@@ -1,4 +1,4 @@
-"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+"""Scripted players. They read only observations, as a learner does, and act for all agents of the batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEY = "position_centered_encoding"
 
 
 class Courteous(Policy):
-    """The team that starts left goes first; the other waits in its corners until it has seen them come and pass."""
+    """The left team goes first; the other waits in its corners until it has seen them pass."""
 
     name = "courteous"
 

@@ -9,7 +9,7 @@ from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, Movin
 from interplay.gridworld.dones import TargetAgentOverlapDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import MoveReward, TargetReward
-from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.gridworld.smart import SmartGridWorldSimulation, with_defaults
 from interplay.gridworld.states import PositionState
 from interplay.sim.checks import require
 
@@ -18,7 +18,7 @@ class TrafficAgent(GridObservingAgent, MovingAgent):
     """Moves one cell a step and sees three far; its encoding is its team.
 
     Args:
-        **kwargs: of the agent; they go before these numbers.
+        **kwargs: of the agent; they override these numbers.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -26,14 +26,14 @@ class TrafficAgent(GridObservingAgent, MovingAgent):
 
 
 class TargetAgent(GridWorldAgent):
-    """Where the team of its encoding wants to go."""
+    """The goal of the team with the same encoding."""
 
 
 class WallAgent(GridWorldAgent):
-    """Bars way and view.
+    """Blocks movement and view.
 
     Args:
-        **kwargs: of the agent; they go before the blocking.
+        **kwargs: of the agent; they override the blocking.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -41,38 +41,24 @@ class WallAgent(GridWorldAgent):
 
 
 class TrafficCorridorSimulation(SmartGridWorldSimulation):
-    """A failed move costs 0.1, to stand on the own target is worth 1; over when all do.
+    """A failed move costs 0.1, standing on the own target is worth 1; over when all do.
 
     Args:
         agents: id -> agent; each team, an encoding, with one target.
-        states, observers, dones, actors, rewards: other components than the usual ones.
-        **kwargs: grid, from a builder, and keyword arguments of the components.
-
-    Raises:
-        AssertionError: for a team without a target, or with several.
+        **kwargs: grid, from a builder; ``states``, ``observers``, ``dones``, ``actors`` and ``rewards`` replace the default
+            components; and keyword arguments of the components.
     """
 
-    def __init__(
-        self,
-        agents: Any = None,
-        states: Any = None,
-        observers: Any = None,
-        dones: Any = None,
-        actors: Any = None,
-        rewards: Any = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, agents: Any = None, **kwargs: Any) -> None:
         mapped = {"target_mapping": _own_targets(agents if isinstance(agents, dict) else {})}
-        paid = [MoveReward, (TargetReward, {"exactly": False, **mapped})]
-        super().__init__(
-            agents=agents,
-            states=states or [PositionState],
-            observers=observers or [PositionCenteredEncodingObserver],
-            dones=dones or [(TargetAgentOverlapDone, mapped)],
-            actors=actors or [MoveActor],
-            rewards=paid if rewards is None else rewards,
-            **kwargs,
-        )
+        usual = {
+            "states": [PositionState],
+            "observers": [PositionCenteredEncodingObserver],
+            "dones": [(TargetAgentOverlapDone, mapped)],
+            "actors": [MoveActor],
+            "rewards": [MoveReward, (TargetReward, {"exactly": False, **mapped})],
+        }
+        super().__init__(agents=agents, **with_defaults(kwargs, usual))
         self.finalize()
 
 

@@ -20,7 +20,7 @@ COLOURS = {LEFT: "blue", RIGHT: "red"}
 
 
 def manager(settings: TrafficCorridorSettings) -> AllStepManager:
-    """A new corridor under a new manager, who shuffles the actions."""
+    """A new corridor under a new manager, which shuffles the actions."""
     return AllStepManager(corridor(settings), time_limit=settings.time_limit, randomize_action_input=True)
 
 

@@ -1,4 +1,4 @@
-"""Our battle beside its slow twin: equal seeds and equal actions, equal in everything that is seen and told."""
+"""Our battle beside its slow twin: equal seeds and equal actions, equal states and time steps."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def march(settings: BattleSettings, steps: int, seed: int = 1) -> int:
 
 
 def compare(world: BattleWorld, twins: list[BattleTwin], where: str) -> None:
-    """The whole state, and all that a time step says."""
+    """The whole state, and every field of a time step."""
     step, states = world.timestep, [world.side_state(side) for side in (0, 1)]
     for w, twin in enumerate(twins):
         place = f"{where}, world {w}"
@@ -101,7 +101,7 @@ def compare(world: BattleWorld, twins: list[BattleTwin], where: str) -> None:
 
 
 def compare_knowledge(world: BattleWorld, twin: BattleTwin, w: int, place: str) -> None:
-    """Who saw whom first, and who has noticed whom."""
+    """The first observers, and the noticed enemies."""
     reds = len(twin.sides[0])
     for unit in twin.units:
         seer = -1 if unit.seer is None else twin.sides[1 - unit.side].index(unit.seer)

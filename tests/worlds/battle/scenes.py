@@ -33,7 +33,7 @@ def legal(world: BattleWorld, wanted: dict[int, int]) -> np.ndarray:
 
 
 def attack_first(world: BattleWorld) -> np.ndarray:
-    """(W, A) actions: everybody attacks the first enemy that it may, or stands still."""
+    """(W, A) actions: each unit attacks the first legal enemy, or stands still."""
     mask = world.timestep.action_mask["action"]  # type: ignore[index]
     attacks = mask[..., ATTACK:]
     still = np.where(mask[..., STOP], STOP, 0)

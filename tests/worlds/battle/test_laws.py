@@ -1,4 +1,4 @@
-"""What battles promise: mirrored play is mirrored, points are neither made nor lost, ends are told (specification 4.3 to 4.5)."""
+"""Laws of battles: mirrored play is mirrored, points are conserved, ends are reported (specification 4.3 to 4.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripted sides do what specification 4.6 says, by legal actions alone."""
+"""Scripted sides follow specification 4.6, by legal actions only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NORTH, SOUTH, EAST, WEST = 2, 3, 4, 5
 
 
 def chosen(world, name):
-    """(A,) what a scripted player chooses for everybody."""
+    """(A,) the choices of a scripted player."""
     player = make_policy("battle/3m", name)
     player.start(world)
     return player.act(world.timestep)[0]
@@ -110,7 +110,7 @@ def test_attack_move_walks_ahead_and_fights_what_it_sees():
     unit(world, 1)["x"], unit(world, 1)["y"] = -8.0, 8.5
     world.refresh()
     assert chosen(world, "attack_move")[0] == NORTH
-    unit(world, 0)["x"], unit(world, 1)["y"] = 8.0, 12.0  # arrived, and nobody is in sight
+    unit(world, 0)["x"], unit(world, 1)["y"] = 8.0, 12.0  # arrived, without enemies in sight
     world.refresh()
     assert chosen(world, "attack_move")[0] == STOP
 

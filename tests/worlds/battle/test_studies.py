@@ -20,7 +20,7 @@ from studies.battle_matches import measure
 
 def test_matches_tell_wins_draws_and_cut_battles_apart():
     still = measure("still", ["still", "hit_and_run"], 6, "battle/3m")
-    assert still["still"] == (0, 0, 6, 6)  # nobody moves until the limit cuts
+    assert still["still"] == (0, 0, 6, 6)  # no unit moves until the limit
     assert still["hit_and_run"] == (0, 0, 0, 6)
     mirrored = measure("hit_and_run", ["hit_and_run", "still"], 6, "battle/3m", drawn=True)
     assert mirrored["hit_and_run"] == (0, 6, 0, 6)  # a mirrored battle ends for both at once

@@ -1,4 +1,4 @@
-"""What agents of the persistent world would see, written by hand: for tests of those who only look."""
+"""Views of agents of the persistent world, written by hand, for tests of players."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def entity(settings: MmoSettings, **values: Any) -> np.ndarray:
 
 
 class Sight:
-    """The time step of W x A agents that see what they are told to see; nobody else is there, all is grass."""
+    """The time step of W x A agents with the given views; no others, all grass."""
 
     def __init__(self, num_worlds: int = 1, agents: int = 1, **options: Any) -> None:
         self.settings = MmoSettings(slots=128, **options)
@@ -112,7 +112,7 @@ class Sight:
                     if s.targeting == "learned":
                         mask[len(mask) - (STYLES - style) * s.rows + i] = True
         if not s.no_attack and not mask[first : first + STYLES].any():
-            mask[first : first + STYLES] = True  # nobody to attack: no style is worse than another
+            mask[first : first + STYLES] = True  # no target: all styles are legal
 
     def timestep(self) -> TimeStep:
         """The time step."""

@@ -51,7 +51,7 @@ def choose(world: MmoTwin, agent: Agent, rng: random.Random, wild: float) -> lis
 
 
 def actions(world: MmoTwin, rng: random.Random, wild: float = 0.1) -> list[list[int]]:
-    """By slot; where nobody lives anything goes."""
+    """By slot; arbitrary for empty slots."""
     s = world.settings
     nobody = [4, 2] + [s.rows - 1] * 3 * (s.targeting == "learned")
     return [

@@ -20,7 +20,7 @@ from tests.naive.mmo_things import Agent
 
 PASS, EAST, SOUTH, WEST, NORTH = range(5)
 MELEE, RANGE, MAGE = range(3)
-NOTHING = -1  # attacks nobody; under no_attack = False there is no such choice, mage stands in
+NOTHING = -1  # no attack; under no_attack = False there is no such choice, mage stands in
 MIDDLE = 17  # row or column in the middle of the meadow
 
 QUIET: dict[str, Any] = {
@@ -35,11 +35,7 @@ QUIET: dict[str, Any] = {
 
 
 class Scene(ABC):
-    """An empty meadow of 16 x 16 tiles from row and column 9 to 24, lava around, nobody is born.
-
-    Args:
-        options: settings that differ from `QUIET`.
-    """
+    """An empty meadow of 16 x 16 tiles from row and column 9 to 24, lava around, no births."""
 
     def __init__(self, **options: Any) -> None:
         self.settings = MmoSettings(**{**QUIET, **options})
@@ -55,7 +51,7 @@ class Scene(ABC):
 
     @abstractmethod
     def act(self, actions: Mapping[int, tuple[int, ...]] | None = None) -> None:
-        """One tick; actions are (move, style, rows ...), slots that are not named pass and attack nobody."""
+        """One tick; actions are (move, style, rows ...), other slots pass and do not attack."""
 
     @abstractmethod
     def agent(self, slot: int) -> Any:

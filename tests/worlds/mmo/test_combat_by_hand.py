@@ -104,7 +104,7 @@ def test_a_target_that_flees(scene, resolution, retest, flight, chase, hits):
     assert s.agent(0).damage == int(hits)
 
 
-# -- whom -------------------------------------------------------------------------------------------
+# -- targets ----------------------------------------------------------------------------------------
 
 
 def test_the_weakest_then_the_nearest_then_the_lowest_slot(scene):

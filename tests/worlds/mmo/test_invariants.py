@@ -27,7 +27,7 @@ WORLD = 1  # where faults are planted
 
 
 class Scene:
-    """A batch some ticks after its beginning, in a tick in which somebody in WORLD was born, died, lives on."""
+    """A batch in a tick in which agents in WORLD were born, died and lived on."""
 
     def __init__(self, num_worlds: int = 3) -> None:
         self.world: Any = make_world("mmo/combat", num_worlds, 4, **SETTINGS)
@@ -129,7 +129,7 @@ def births_swapped(s: Scene) -> None:
 
 
 def reborn(s: Scene) -> None:
-    """The youngest gets the number of somebody who died long ago."""
+    """The youngest gets the number of an agent that died long ago."""
     slot = s.slots_by_age()[-1]
     oldest = s.state.agent["life_id"][WORLD, s.slots_by_age()[0]]
     s.state.agent["life_id"][WORLD, slot] = oldest - 1
@@ -268,7 +268,7 @@ def test_a_view_of_nobody_is_seen():
     scene = Scene(1)
     slot = int(np.flatnonzero(~scene.alive)[0])
     scene.world._sight.tiles[0, slot] = GRASS
-    with pytest.raises(Violation, match=f"slot {slot}: a free slot sees something"):
+    with pytest.raises(Violation, match=f"slot {slot}: a free slot's view is not empty"):
         scene.watch.check(scene.timestep)
 
 

@@ -185,7 +185,7 @@ def test_lockstep_under_any_switches(options, seed):
 @pytest.mark.parametrize(
     "options",
     [
-        {"border": 7, "lava": "next_update"},  # whoever stands on lava would see beyond the array
+        {"border": 7, "lava": "next_update"},  # an agent on lava would see beyond the array
         {"border": 6},
     ],
 )

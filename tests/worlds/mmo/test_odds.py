@@ -12,7 +12,7 @@ from interplay.worlds.mmo.tiles import FOREST, SCRUB
 from interplay.worlds.mmo.world import MmoWorld
 from tests.worlds.mmo.scenes import MELEE, PASS
 
-# One agent that cannot die stands still: the world goes on, and nobody eats.
+# One agent that cannot die stands still: the world goes on, and no food is eaten.
 STILL: dict[str, Any] = {"interior": 18, "slots": 1, "npop": 1, "starve": 0}
 
 

@@ -431,7 +431,7 @@ def test_a_choice_depends_on_the_seed_the_tick_the_world_and_the_slot_alone(name
         for field in ("tiles", "entities", "count", "mask", "acting"):
             getattr(alone, field)[:] = getattr(whole, field)[w : w + 1]
         assert (play(alone, first=w)[:, 0] == together[:, w]).all()
-    whole.acting[:, ::2] = False  # who else acts does not matter
+    whole.acting[:, ::2] = False  # other acting agents do not matter
     assert (play(whole)[:, :, 1::2] == together[:, :, 1::2]).all()
     assert (play(whole)[:, :, ::2] == 0).all()
     if name in ("random", "uniform"):

@@ -75,7 +75,7 @@ def test_bodies_follow_the_rule_from_tick_to_tick(numbers):
 
 
 def test_a_portion_feeds_one():
-    """Of those who stand on a forest tile exactly one eats; whoever comes later in the tick stands on scrub."""
+    """Of the agents on a forest tile exactly one eats; later ones in the tick stand on scrub."""
     world: Any = make_world("mmo/forage", 16, 5, **{**BUSY, "interior": 12, "regrow": 0.0})
     world.reset()
     rng, shared = np.random.default_rng(3), 0

@@ -69,7 +69,7 @@ def test_every_landed_blow_is_a_line_of_its_style_from_attacker_to_where_the_tar
             assert (np.floor(line["y0"]) == agent["row"][landed]).all()
             assert (line["x1"] == ring["x"]).all()
             assert (line["y1"] == ring["y"]).all()
-            assert line["jump"].all()  # who stood in this row a tick ago is somebody else
+            assert line["jump"].all()  # this row held another agent a tick ago
             assert ring["jump"].all()
             reach = np.maximum(
                 abs(np.floor(line["x1"]) - np.floor(line["x0"])),
@@ -99,7 +99,7 @@ def test_deaths_are_crossed_and_tell_their_cause() -> None:
     (cross,) = np.column_stack([frame.layer("deaths").columns[name] for name in ("x0", "y0", "x1", "y1")])
     assert cross.tolist() == pytest.approx([column + 0.15, row + 0.15, column + 0.85, row + 0.85])
     assert frame.layer("causes").text == ("hunger",)
-    for name in ("deaths", "deaths, crossed", "causes"):  # the row of the next tick is somebody else
+    for name in ("deaths", "deaths, crossed", "causes"):  # the row of the next tick is another agent
         assert frame.layer(name).columns["jump"].tolist() == [True]
     world.step(np.zeros((2, 32, 2), np.int64))
     assert [scene_of(world, 1).layer(name).rows for name in ("deaths", "causes")] == [0, 0]

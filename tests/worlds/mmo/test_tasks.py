@@ -51,7 +51,7 @@ def test_blows_and_kills(scene):
     s.place(17, 17, **OLD)
     s.place(17, 18, health=4, food=10, **OLD)  # too hungry to regain
     s.act({0: (PASS, RANGE)})
-    assert s.reward(0) == 0.0  # two of eight, but nobody is dead
+    assert s.reward(0) == 0.0  # two of eight, but no deaths
     s.act({0: (PASS, RANGE)})
     assert s.agent(1) is None
     assert s.reward(0) == 0.5  # four of eight
@@ -154,7 +154,7 @@ def test_a_life_s_rewards_sum_to_its_progress_at_the_end_less_that_at_its_birth(
 
 
 def by_counts(ended: Any) -> np.ndarray:
-    """The progress of `COUNTS`, from what the world says of ended lives."""
+    """The progress of `COUNTS`, from the world's records of ended lives."""
     survived, eaten, drunk = (
         np.minimum(ended[name] / most, 1) for name, most in (("life", 30), ("food", 15), ("water", 20))
     )

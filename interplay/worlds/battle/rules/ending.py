@@ -1,4 +1,4 @@
-"""Who has won, and what it pays (specification 4.5 and 5.4)."""
+"""Winner and rewards (specification 4.5 and 5.4)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.battle.config import FULL_REWARD, KILL_POINTS, OWN_SHARE, UNIT_REWARD, WIN_POINTS
@@ -10,7 +10,7 @@ BEFORE, AFTER = 0, 1  # a decision
 
 @phase
 def count_sides(state, rules, scratch, thread, w, when):
-    """How many of both sides live, and their HP and shields."""
+    """Counts the living of both sides, their HP and shields."""
     living, points = scratch.living[thread, when], scratch.points[thread, when]
     for side in range(2):
         living[side], points[side] = 0, 0.0
@@ -22,7 +22,7 @@ def count_sides(state, rules, scratch, thread, w, when):
 
 @phase
 def decide_end(state, outputs, rules, scratch, thread, w):
-    """A side without units has lost, both at once a draw; the limit cuts. The dead, whom the end still pays, end with the others."""
+    """A side without units loses, both at once is a draw; the limit truncates. Dead units still get the final reward, so they end too."""
     room, living = state.room[w], scratch.living[thread, AFTER]
     room.steps += 1
     decided = living[RED] == 0 or living[BLUE] == 0
@@ -38,7 +38,7 @@ def decide_end(state, outputs, rules, scratch, thread, w):
 
 @phase
 def give_rewards(state, body, outputs, rules, scratch, thread, w):
-    """The same to all members of a side, the dead among them."""
+    """The same reward to all members of a side, dead ones included."""
     for side in range(2):
         first, end = first_of(rules, side), end_of(rules, side)
         result = state.room[w].outcome if side == RED else -state.room[w].outcome

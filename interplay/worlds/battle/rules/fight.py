@@ -16,7 +16,7 @@ from interplay.worlds.battle.rules.sides import can_hit, end_of, first_of, side_
 from interplay.worlds.battle.state import NOBODY
 from interplay.worlds.battle.units import BOUNCES, SPLASH
 
-NEARLY = 1e-9  # way that does not count
+NEARLY = 1e-9  # distance below which a rest is ignored
 JITTERS = 4  # -1, 0, 1, 2 ticks
 BARRIER_PERIOD = round(BARRIER_COOLDOWN * TICKS_PER_SECOND)  # ticks from one opening to the next
 BARRIER_CLOSES = BARRIER_PERIOD - round(BARRIER_SECONDS * TICKS_PER_SECOND)  # on the clock
@@ -31,14 +31,14 @@ def distance(one, other):
 
 @phase
 def damage_of(attacker, target):
-    """Points of a strike with the bonus that the target earns it; both BODY."""
+    """Points of a strike, with the bonus against the target; both BODY."""
     earns = (attacker.hits_light and target.light) or (attacker.hits_armoured and target.armoured)
     return attacker.damage + attacker.bonus if earns else attacker.damage
 
 
 @phase
 def take_aim(state, body, rules, scratch, thread, w):
-    """Marks who attacks in this tick: its weapon is ready and its target in reach. Whether anybody does."""
+    """Marks the units that attack in this tick: weapon ready, target in reach. Returns whether there are any."""
     anybody = False
     for a in range(rules.slots):
         unit, target = state.unit[w, a], scratch.target[thread, a]
@@ -60,7 +60,7 @@ def take_aim(state, body, rules, scratch, thread, w):
 
 @phase
 def attack(state, body, rules, scratch, thread, w):
-    """All attacks of the tick; the dead of this tick still attack."""
+    """All attacks of the tick; a unit that dies in this tick still attacks."""
     for a in range(rules.slots):
         if not scratch.marked[thread, a]:
             continue
@@ -83,7 +83,7 @@ def attack(state, body, rules, scratch, thread, w):
 
 @phase
 def bounce(state, body, rules, w, a, target):
-    """The shot leaps to the nearest enemy that it has not hit yet, twice at most; the lower slot where two are as near."""
+    """The shot leaps to the nearest enemy not yet hit, twice at most; ties: the lower slot."""
     enemy = 1 - side_of(rules, a)
     first, second, place = np.int64(target), np.int64(NOBODY), np.int64(target)
     for leap in range(len(BOUNCES)):
@@ -91,9 +91,9 @@ def bounce(state, body, rules, w, a, target):
         for b in range(first_of(rules, enemy), end_of(rules, enemy)):
             if b in (first, second) or not state.unit[w, b].alive:
                 continue
-            way = distance(state.unit[w, place], state.unit[w, b]) - body[b].radius
-            if way < least or (way == least and following == NOBODY):
-                following, least = np.int64(b), way
+            edge_gap = distance(state.unit[w, place], state.unit[w, b]) - body[b].radius
+            if edge_gap < least or (edge_gap == least and following == NOBODY):
+                following, least = np.int64(b), edge_gap
         if following == NOBODY:
             return
         hurt(state.unit[w, following], body[following], BOUNCES[leap])
@@ -102,7 +102,7 @@ def bounce(state, body, rules, w, a, target):
 
 @phase
 def hurt(unit, own, damage):
-    """One strike: an open barrier first, the shield then, both without armour; what is left costs health."""
+    """One strike: first an open barrier, then the shield, both without armour; the rest costs health."""
     left = damage
     if own.has_barrier:
         if unit.barrier_clock == 0:
@@ -121,7 +121,7 @@ def hurt(unit, own, damage):
 
 @phase
 def bury_dead(state, body, rules, scratch, thread, w):
-    """Who has no health left dies; Banelings burst as they do, and those that this kills die in turn."""
+    """Units without health die; Banelings then burst, and those killed by it die in turn."""
     again = True
     while again:
         again = False

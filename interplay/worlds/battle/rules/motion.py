@@ -1,4 +1,4 @@
-"""Walking, pushing apart and the edges of the field (specification 4.3)."""
+"""Walking, separation of bodies and the edges of the field (specification 4.3)."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ PUSHES = 2  # passes of a tick
 
 @phase
 def take_orders(state, body, rules, scratch, action, thread, w):
-    """What the units were told: whom to attack, where to go, or into which direction to look, which takes the decision."""
+    """Reads the orders: whom to attack, where to go, or a direction to look into, which takes the decision."""
     for a in range(rules.slots):
         unit, choice, side = state.unit[w, a], action[w, a], side_of(rules, a)
         unit.last = choice if unit.alive else 0
@@ -45,13 +45,13 @@ def take_orders(state, body, rules, scratch, action, thread, w):
 
 @phase
 def inside(place, half):
-    """The nearest place on the field."""
+    """The nearest coordinate on the field."""
     return min(max(place, -half), half)
 
 
 @phase
 def walk(state, body, rules, scratch, thread, w):
-    """Everybody's way of one tick, all from the same places: into reach of the target, or to the goal."""
+    """The movement of one tick, all from the same places: into reach of the target, or to the goal."""
     for a in range(rules.slots):
         unit, target = state.unit[w, a], scratch.target[thread, a]
         x, y = scratch.goal[thread, a, 0], scratch.goal[thread, a, 1]
@@ -60,10 +60,10 @@ def walk(state, body, rules, scratch, thread, w):
             x, y = state.unit[w, target].x, state.unit[w, target].y
             least = scratch.gap[thread, a] if state.unit[w, target].alive else 0.0
         right, north = x - unit.x, y - unit.y
-        way = np.sqrt(right * right + north * north)
+        length = np.sqrt(right * right + north * north)
         if target == NOBODY:
-            least = way
-        share = min(body[a].speed, least) / way if unit.alive and least > NEARLY else 0.0
+            least = length
+        share = min(body[a].speed, least) / length if unit.alive and least > NEARLY else 0.0
         scratch.next[thread, a, 0] = unit.x + share * right
         scratch.next[thread, a, 1] = unit.y + share * north
     settle(state, rules, scratch, thread, w)
@@ -71,7 +71,7 @@ def walk(state, body, rules, scratch, thread, w):
 
 @phase
 def push_apart(state, body, rules, scratch, thread, w):
-    """Ground units that overlap each go half of it back. Own side first, so that the mirrored sum is the same."""
+    """Ground units that overlap each move half of it apart. Own side first, so that the mirrored sum is equal."""
     for a in range(rules.slots):
         unit, own, side = state.unit[w, a], body[a], side_of(rules, a)
         scratch.next[thread, a, 0], scratch.next[thread, a, 1] = unit.x, unit.y
@@ -86,16 +86,16 @@ def push_apart(state, body, rules, scratch, thread, w):
 
 @phase
 def push(state, body, scratch, thread, w, a, b, front):
-    """What `b` does to `a`. Two in one place part sideways, enemies backwards: `front` is the sign of x ahead of `a`, 0 between friends."""
+    """Pushes `a` away from `b`. At one place, friends part sideways and enemies backwards: `front` is the sign of x ahead of `a`, 0 between friends."""
     unit, other = state.unit[w, a], state.unit[w, b]
     reach = body[a].radius + body[b].radius
     right, north = unit.x - other.x, unit.y - other.y
     square = right * right + north * north
     if square >= reach * reach or a == b or not other.alive or body[b].flies:
         return
-    way = np.sqrt(square)
-    share = 0.5 * (reach - way) / way if way > 0.0 else 0.5 * reach
-    if way == 0.0:
+    length = np.sqrt(square)
+    share = 0.5 * (reach - length) / length if length > 0.0 else 0.5 * reach
+    if length == 0.0:
         right = -front
         north = 0.0 if front != 0.0 else 1.0 if a > b else -1.0
     scratch.next[thread, a, 0] += share * right
@@ -104,7 +104,7 @@ def push(state, body, scratch, thread, w, a, b, front):
 
 @phase
 def settle(state, rules, scratch, thread, w):
-    """Everybody is where it went; the field's edges are solid."""
+    """Moves every unit to its next place, inside the field."""
     for a in range(rules.slots):
         unit = state.unit[w, a]
         if unit.alive:

@@ -1,10 +1,10 @@
-"""Who notices whom, where not everybody notices everybody (`notice_chance`, specification 5.2).
+"""Which units notice which enemies, where `notice_chance` is below 1 (specification 5.2).
 
-The first of a side that has an enemy in sight notices it for sure; each other one then does so or does not, by one draw, and it stays so
-until the first one or the enemy falls. Then the next one who has it in sight is the first.
+The first unit of a side with an enemy in sight always notices it. Each other unit does so by one draw, valid until the first unit or the
+enemy falls. Then the next unit with the enemy in sight is the first.
 
-Each decision takes a draw for each unit and enemy, in the order of the enemies, whether it is needed or not. With `mirror` both sides take the
-same ones, so that mirrored battles stay mirrored.
+Each decision takes one draw for each unit and enemy, in the order of the enemies, needed or not. With `mirror` both sides use the same
+draws, so mirrored battles stay mirrored.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from interplay.worlds.battle.state import NOBODY, RED
 
 @phase
 def notice_enemies(state, body, rules, w):
-    """After a decision: the fallen are forgotten, and who has come into sight is noticed."""
+    """After a decision: forgets the fallen, and notices enemies that have come into sight."""
     if rules.notice_chance >= 1.0:
         return
     forget_fallen(state, rules, w)
@@ -37,13 +37,13 @@ def notice_enemies(state, body, rules, w):
             skipped = (b - first_of(rules, enemy)) * rules.enemies
             if side != RED and not rules.mirror:
                 skipped += draws
-            tell_others(state, rules, w, b, seer, skipped)
+            notice_by_chance(state, rules, w, b, seer, skipped)
     state.stream[w, DRAWS] += np.uint64(draws if rules.mirror else 2 * draws)
 
 
 @phase
 def forget_fallen(state, rules, w):
-    """Nobody knows of a unit that fell, or of one that was first seen by who fell; the fallen know nobody."""
+    """Clears what is known of a fallen unit, what a fallen first observer saw, and what the fallen knew."""
     for b in range(rules.slots):
         side = side_of(rules, b)
         first, enemy = first_of(rules, side), 1 - side
@@ -60,20 +60,20 @@ def forget_fallen(state, rules, w):
 
 @phase
 def first_to_see(state, body, rules, w, b):
-    """The first slot of the other side that lives and has a unit in sight; NOBODY where none has."""
+    """The first living slot of the other side with a unit in sight; NOBODY if none."""
     other, side = state.unit[w, b], 1 - side_of(rules, b)
     for a in range(first_of(rules, side), end_of(rules, side)):
         unit = state.unit[w, a]
-        way = distance(unit, other)
+        gap = distance(unit, other)
         look = facing(state, rules, w, a)
-        if unit.alive and way < sight_of(rules, body[a]) and in_cone(rules, side, look, unit, other, way):
+        if unit.alive and gap < sight_of(rules, body[a]) and in_cone(rules, side, look, unit, other, gap):
             return np.int64(a)
     return np.int64(NOBODY)
 
 
 @phase
-def tell_others(state, rules, w, b, seer, skipped):
-    """A unit is seen first: its seer knows it, and of the others of that side who live each by chance."""
+def notice_by_chance(state, rules, w, b, seer, skipped):
+    """Notes the first observer of a unit: it knows the unit, each other living member of its side by chance."""
     side = side_of(rules, seer)
     first, number = first_of(rules, side), b - first_of(rules, 1 - side)
     stream = state.stream[w]

@@ -1,4 +1,4 @@
-"""Who is on which side, and which way it looks. Helpers: they answer and change nothing."""
+"""Sides and their directions. Helpers: they change nothing."""
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def ahead(side):
 
 @phase
 def heading_of(rules, action):
-    """The heading of a move, NOBODY of what is none."""
+    """The heading of a move; NOBODY for other actions."""
     if NORTH <= action <= WEST:
         return np.int64(action - NORTH)
     first_diagonal = FIRST_ATTACK + rules.enemies
@@ -76,7 +76,7 @@ def up(heading):
 
 @phase
 def can_hit(attacker, target):
-    """Whether the attacker's weapon reaches what the target is; both BODY."""
+    """Whether the attacker's weapon can hit the target's kind of unit; both BODY."""
     return attacker.hits_air or not target.flies
 
 

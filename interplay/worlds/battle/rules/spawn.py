@@ -1,7 +1,7 @@
-"""How an episode begins (specification 4.5): who takes part, where everybody stands, with how much.
+"""The beginning of an episode (specification 4.5): units present, their places and points.
 
-Draws of a world's stream, in this order: with `drawn` the number of each type; then, side by side and slot by slot, x and y where places
-are random, and the shares of health, shield and cooldown where numbers are. With `mirror` blue draws what red drew, over again.
+Draws of a world's stream, in this order: with `drawn` the number of each type; then by side and slot, x and y where places are random,
+and the shares of health, shield and cooldown where those are. With `mirror` blue reuses red's draws.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from interplay.worlds.battle.rules.motion import push_apart
 from interplay.worlds.battle.rules.sides import ahead, end_of, first_of
 from interplay.worlds.battle.state import AHEAD, NOBODY, RED
 
-SETTLING = 40  # passes in which units that were put on one another part
+SETTLING = 40  # passes in which units placed on one another part
 LEAST_SHARE = 0.5  # of health and shield
 THIRD = 2.0 / 3.0  # of a half field's two halves
 
@@ -43,7 +43,7 @@ def begin_battle(state, body, outputs, rules, scratch, thread, w):
 
 @phase
 def call_up(state, body, rules, w):
-    """Who takes part: all, or the first so many of each type, the same on both sides."""
+    """Marks the units present: all, or the first ones of each type, the same on both sides."""
     many = np.int64(0)
     for a in range(rules.slots):
         unit = state.unit[w, a]
@@ -73,7 +73,7 @@ def draw(state, w):
 
 @phase
 def place_unit(state, body, rules, w, a, side):
-    """In formation, or anywhere in the side's own third."""
+    """In formation, or anywhere in its side's third."""
     unit = state.unit[w, a]
     if rules.random_places:
         unit.x = ahead(side) * rules.half_x * (draw(state, w) * THIRD - 1.0)
@@ -95,7 +95,7 @@ def equip_unit(state, body, rules, w, a):
 
 @phase
 def order_side(state, body, rules, w, side):
-    """The units of a type are numbered by x, then y, as their side sees it."""
+    """Numbers the units of a type by x, then y, in their side's frame."""
     for a in range(first_of(rules, side), end_of(rules, side)):
         for b in range(a, body[a].block, -1):
             unit, other = state.unit[w, b], state.unit[w, b - 1]

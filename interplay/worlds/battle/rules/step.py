@@ -1,4 +1,4 @@
-"""One decision of a battle, and its beginning: what is done to each world of a range (specification 4.3)."""
+"""One decision of a battle, and its beginning, for a range of worlds (specification 4.3)."""
 
 from interplay.core.jit import kernel, phase
 from interplay.worlds.battle.config import TICKS
@@ -13,7 +13,7 @@ from interplay.worlds.battle.rules.time import pass_tick
 
 @kernel
 def step_worlds(state, outputs, sight, body, table, scratch, action, thread, first_world, end_world):
-    """One decision of every world of the range that is not over, and what is seen after it."""
+    """Steps every unfinished world of the range by one decision, and writes its views."""
     rules = table[0]
     for w in range(first_world, end_world):
         if outputs.over[w]:
@@ -43,7 +43,7 @@ def play_tick(state, body, rules, scratch, thread, w):
 
 @kernel
 def begin_worlds(state, outputs, sight, body, table, scratch, which, thread, first_world, end_world):
-    """Begins a battle in those worlds of the range that `which` (W,) names."""
+    """Begins a battle in the worlds of the range marked in `which` (W,)."""
     rules = table[0]
     for w in range(first_world, end_world):
         if which[w]:
@@ -54,7 +54,7 @@ def begin_worlds(state, outputs, sight, body, table, scratch, which, thread, fir
 
 @kernel
 def look_at_worlds(state, sight, body, table, first_world, end_world):
-    """Makes anew what is seen, for states that were written from outside. Nobody notices anybody new: that draws, and belongs to a decision."""
+    """Recomputes views after the state was written from outside. Nothing new is noticed, because noticing draws random numbers."""
     rules = table[0]
     for w in range(first_world, end_world):
         look_around(state, sight, body, rules, w)

@@ -1,4 +1,4 @@
-"""What a tick does by itself: weapons cool, shields and Zerg recover (specification 4.3)."""
+"""Passive changes of a tick: weapons cool, shields and Zerg recover (specification 4.3)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.battle.config import SHIELD_CALM, SHIELD_PER_SECOND, TICKS_PER_SECOND
@@ -9,7 +9,7 @@ SHIELD_PER_TICK = SHIELD_PER_SECOND / TICKS_PER_SECOND
 
 @phase
 def pass_tick(state, body, rules, w):
-    """Moves the clocks of everybody alive on."""
+    """Advances the clocks of all living units."""
     for a in range(rules.slots):
         unit, own = state.unit[w, a], body[a]
         if not unit.alive:

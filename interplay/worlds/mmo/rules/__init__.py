@@ -1,1 +1,1 @@
-"""The rules of the persistent world, phase by phase; `tick` is their table of contents."""
+"""The rules of the persistent world, phase by phase; `tick` lists them in order."""

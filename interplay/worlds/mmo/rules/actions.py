@@ -11,9 +11,9 @@ PASS, EAST, SOUTH, WEST, NORTH = range(5)
 
 @phase
 def move(state, rules, w, i, choice):
-    """Goes one tile, or stays if it may not: false if that was the end (lava).
+    """Moves one tile, or stays if the move is blocked; false if the agent dies of it (lava).
 
-    Where a move leads to is a branch that nobody could foretell, so staying is a move of no tiles.
+    The target's tile is an unpredictable branch, so staying is a move of no tiles.
     """
     person = state.agent[w, i]
     from_row, from_col = person.row, person.col
@@ -46,7 +46,7 @@ def _count_visit(state, rules, w, i):
 
 @phase
 def is_immune(rules, age, victims_age):
-    """Whether an attacker of that age cannot take a victim's health."""
+    """Whether a victim is immune to an attacker of that age."""
     if rules.immunity == ELDERS:
         return age > rules.elder_age and victims_age <= rules.elder_age
     return (rules.immunity == FULL or rules.immunity == HEALTH_ONLY) and victims_age < rules.immunity_ticks
@@ -54,7 +54,7 @@ def is_immune(rules, age, victims_age):
 
 @phase
 def find_target(sight, rules, w, i, action, style):
-    """The slot that a style is aimed at: by rule, or as the policy chose among the rows that it saw."""
+    """The slot that a style is aimed at: by rule, or as chosen by the policy among its rows."""
     if rules.targeting != LEARNED:
         return sight.target[w, i, style]
     row = action[w, i, 2 + style]
@@ -65,7 +65,7 @@ def find_target(sight, rules, w, i, action, style):
 
 @phase
 def attack(state, sight, rules, scratch, thread, w, i, action, together):
-    """Attacks with the chosen style; with `together` (resolution = simultaneous) victims fall and goods arrive later."""
+    """Attacks with the chosen style; with `together` (resolution = simultaneous) deaths and transfers come later."""
     style = action[w, i, 1] - rules.no_attack
     if style < 0:
         return
@@ -106,7 +106,7 @@ def _rob(state, rules, w, i, j, style):
 
 @phase
 def _rob_later(state, rules, food_won, water_won, w, i, j, style):
-    """What is won goes to the sums of this tick; conserved goods leave the victim at once, so that nobody takes them twice."""
+    """Adds the loot to this tick's sums; conserved goods leave the victim at once, so that they are taken only once."""
     victim = state.agent[w, j]
     wanted = rules.stolen0 if style == 0 else rules.stolen1 if style == 1 else rules.stolen2
     if rules.conserved:
@@ -123,7 +123,7 @@ def _rob_later(state, rules, food_won, water_won, w, i, j, style):
 
 @phase
 def share_out(state, rules, food_won, water_won, w, i):
-    """What the attacks of a tick have won and cost in sum, cut once."""
+    """Applies a tick's sum of gains and losses by attacks, clipped once."""
     person = state.agent[w, i]
     person.food = min(max(person.food + food_won[i], 0), rules.food)
     person.water = min(max(person.water + water_won[i], 0), rules.water)

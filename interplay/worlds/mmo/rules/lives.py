@@ -1,4 +1,4 @@
-"""Living and dying: what a tick does to a body (specification 6, steps 2a to 2e), births (specification 5)."""
+"""Living and dying: a tick's effects on a body (specification 6, steps 2a to 2e), births (specification 5)."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from interplay.worlds.mmo.state import BOTH, HUNGER, LAVA_CAUSE, NOBODY, THIRST
 from interplay.worlds.mmo.tiles import FOREST, LAVA, SCRUB, WATER
 
 _ONE = np.uint64(1)
-_TRIES = 64  # places that are drawn for a birth that must not be on an occupied tile
+_TRIES = 64  # places drawn for a birth that needs a free tile
 FULL_TILE = 255
 
 
@@ -20,7 +20,7 @@ def enter_tile(heads, w, row, col):
 
 @phase
 def leave_tile(agent, heads, w, row, col):
-    """One head less. The one who leaves is not alive or not here any more."""
+    """Decrements the head count of a tile. The leaving agent must already be dead or elsewhere."""
     if heads[w, row, col] < FULL_TILE:
         heads[w, row, col] -= 1
     else:
@@ -29,7 +29,7 @@ def leave_tile(agent, heads, w, row, col):
 
 @kernel
 def count_heads(agent, heads, w, row, col):
-    """Counts again on a full tile, which may hold more than it shows."""
+    """Recounts a full tile, which may hold more than the byte shows."""
     count = 0
     for i in range(agent.shape[1]):
         count += agent[w, i].alive and agent[w, i].row == row and agent[w, i].col == col
@@ -38,7 +38,7 @@ def count_heads(agent, heads, w, row, col):
 
 @phase
 def close_books(state, w, i, cause, ticks):
-    """What is kept of a life that has ended: `ticks` counts those that it survived."""
+    """Records a life that has ended: `ticks` counts those that it survived."""
     person, tally = state.agent[w, i], state.tally[w, i]
     tally.ended_life = ticks
     tally.ended_kills = person.kills
@@ -54,7 +54,7 @@ def close_books(state, w, i, cause, ticks):
 
 @phase
 def die(state, w, i, cause):
-    """Death by the rules: at once nobody stands there any more."""
+    """Death by the rules; the tile is free at once."""
     person, room = state.agent[w, i], state.room[w]
     ticks = room.tick - person.birth - 1
     close_books(state, w, i, cause, ticks)
@@ -69,7 +69,7 @@ def die(state, w, i, cause):
 
 @phase
 def eat(state, rules, w, i):
-    """Whoever stands on forest eats it, hungry or not."""
+    """Eats the forest underfoot, whether hungry or not."""
     person = state.agent[w, i]
     row, col = person.row, person.col
     if state.tiles[w, row, col] != FOREST:
@@ -86,7 +86,7 @@ def eat(state, rules, w, i):
 
 @phase
 def drink(state, rules, w, i):
-    """Whoever stands beside water drinks, once however much of it there is."""
+    """Drinks beside water, once, however many water tiles there are."""
     person, tiles = state.agent[w, i], state.tiles
     row, col = person.row, person.col
     beside = (tiles[w, row - 1, col] == WATER) | (tiles[w, row + 1, col] == WATER)
@@ -100,7 +100,7 @@ def drink(state, rules, w, i):
 
 @phase
 def update_body(state, rules, w, i):
-    """Steps a to e: true if the agent lives on and may act."""
+    """Steps a to e; returns whether the agent lives on and may act."""
     person = state.agent[w, i]
     person.freeze = max(person.freeze - 1, 0)
     if rules.lava_next_update and state.tiles[w, person.row, person.col] == LAVA:
@@ -123,7 +123,7 @@ def update_body(state, rules, w, i):
 
 @phase
 def bear(state, rules, w, i, row, col, population):
-    """A newcomer in a free slot."""
+    """Writes a newcomer into a free slot."""
     person, room = state.agent[w, i], state.room[w]
     person.life_id = room.births
     person.birth = room.tick
@@ -180,7 +180,7 @@ def draw_place(state, rules, w):
 
 @phase
 def draw_population(state, w, number):
-    """Uniform among the populations below their quota, `number` of them."""
+    """Uniform among the `number` populations below their quota."""
     state.stream[w, 2] += _ONE
     left = integer_below(episode_start(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2], number)
     for p in range(state.quota.shape[1]):
@@ -193,7 +193,7 @@ def draw_population(state, w, number):
 
 @phase
 def count_open(state, w):
-    """How many populations a newcomer may belong to; none where the world is at its cap."""
+    """Number of populations open to a newcomer; 0 if the world is at its cap."""
     if state.room[w].living >= state.room[w].cap:
         return 0
     number = 0

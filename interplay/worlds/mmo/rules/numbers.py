@@ -1,4 +1,4 @@
-"""The numbers that kernels read, made from the settings."""
+"""The settings as numbers for kernels."""
 
 from __future__ import annotations
 

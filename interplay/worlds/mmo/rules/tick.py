@@ -13,15 +13,15 @@ from interplay.worlds.mmo.state import CUT, NOBODY
 from interplay.worlds.mmo.tiles import FOREST
 
 _ONE = np.uint64(1)
-AHEAD = 6  # turns for which the ground is fetched before they come
+AHEAD = 6  # turns to prefetch the ground ahead
 CACHE_LINE = 64  # bytes
-SMALL_MAP = 65_536  # tiles; larger ones would not stay in the cache
-_NOT_HERE = 255  # in Scratch.before: nobody lived in this slot
+SMALL_MAP = 65_536  # tiles; larger maps do not stay in the cache
+_NOT_HERE = 255  # in Scratch.before: the slot was empty
 
 
 @kernel
 def step_worlds(state, sight, fallen, table, scratch, action, thread, first_world, end_world):
-    """One tick of every world of the range that is not over, and what is seen after it, world by world."""
+    """Steps every unfinished world of the range by one tick, and writes its views, world by world."""
     rules = table[0]
     for w in range(first_world, end_world):
         if state.room[w].over:
@@ -39,14 +39,14 @@ def step_worlds(state, sight, fallen, table, scratch, action, thread, first_worl
         give_rewards(state, rules, scratch, thread, w)
         decide_end(state, rules, w)
         remember_blows(state, fallen, w)
-        if not state.room[w].over:  # whoever were born in the last tick would end before it acted
+        if not state.room[w].over:  # agents born in the last tick would end before they acted
             replace_dead(state, rules, w)
         look_around(state, sight, rules, scratch, thread, w)
 
 
 @kernel
 def begin_worlds(state, sight, table, scratch, which, thread, first_world, end_world):
-    """Starts the worlds in `which`, whose maps, caps and quotas are there already."""
+    """Starts the worlds in `which`; their maps, caps and quotas must be set."""
     rules = table[0]
     for w in range(first_world, end_world):
         if not which[w]:
@@ -58,7 +58,7 @@ def begin_worlds(state, sight, table, scratch, which, thread, first_world, end_w
 
 @kernel
 def look_at_worlds(state, sight, table, scratch, thread, first_world, end_world):
-    """Makes anew what is seen, for states that were written from outside."""
+    """Recomputes views after the state was written from outside."""
     rules = table[0]
     for w in range(first_world, end_world):
         look_around(state, sight, rules, scratch, thread, w)
@@ -66,7 +66,7 @@ def look_at_worlds(state, sight, table, scratch, thread, first_world, end_world)
 
 @kernel
 def draw_world(stream, table, which, map_seed, cap):
-    """The draws that come before a map: its seed and the world's cap (specification 5)."""
+    """The draws before a map: its seed and the world's cap (specification 5)."""
     rules = table[0]
     for w in range(which.shape[0]):
         if not which[w]:
@@ -85,7 +85,7 @@ def draw_world(stream, table, which, map_seed, cap):
 
 @phase
 def fetch_world(state, sight, scratch, thread, w):
-    """Reads a world's map and agents from one end to the other, which is faster than meeting them here and there."""
+    """Reads a world's map and agents sequentially, which is faster than at random."""
     fetched = 0.0
     for k in range(0, sight.tile_lines.shape[1], CACHE_LINE):
         fetched += sight.tile_lines[w, k].first ^ sight.head_lines[w, k].first
@@ -111,7 +111,7 @@ def clear_world(state, w):
 
 @phase
 def remember_living(state, rules, scratch, thread, w):
-    """Clears what lasts a tick; notes who lived when it began, for rewards that are shared."""
+    """Clears what lasts one tick, and records the living, for shared rewards."""
     before = scratch.before[thread]
     for i in range(state.agent.shape[1]):
         person = state.agent[w, i]
@@ -122,7 +122,7 @@ def remember_living(state, rules, scratch, thread, w):
 
 @phase
 def act_in_turn(state, sight, rules, scratch, action, thread, w, acting):
-    """Resolution sequential: one agent after another does all that it does."""
+    """Resolution sequential: each agent completes its turn before the next one."""
     order = scratch.order[thread]
     large, last, fetched = rules.side * rules.side > SMALL_MAP, acting - 1, 0.0
     for k in range(acting):
@@ -140,7 +140,7 @@ def act_in_turn(state, sight, rules, scratch, action, thread, w, acting):
 
 @phase
 def fetch_turn(state, sight, w, later, soon):
-    """Reads what agents will need whose turns come later (themselves) and soon (the ground around them)."""
+    """Prefetches agents of later turns (themselves) and of the next turns (the ground around them)."""
     row, col = state.agent[w, soon].row, state.agent[w, soon].col
     ground = state.tiles[w, row - 1, col] + state.tiles[w, row, col] + state.tiles[w, row + 1, col]
     heads = state.heads[w, row - 1, col] | state.heads[w, row, col] | state.heads[w, row + 1, col]
@@ -158,7 +158,7 @@ def act_together(state, sight, rules, scratch, action, thread, w, acting):
             move(state, rules, w, order[k], action[w, order[k], 0])
     if not rules.combat:
         return
-    food_won, water_won = scratch.kin[thread], scratch.health[thread]  # free until the world is looked at
+    food_won, water_won = scratch.kin[thread], scratch.health[thread]  # free until views are written
     food_won[:] = 0
     water_won[:] = 0
     for k in range(acting):
@@ -192,7 +192,7 @@ def regrow(state, rules, w):
 
 @phase
 def give_rewards(state, rules, scratch, thread, w):
-    """Living and dying; then the population's share (setting `team_spirit`)."""
+    """Rewards for survival and death; then the population's share (setting `team_spirit`)."""
     before = scratch.before[thread]
     for i in range(state.agent.shape[1]):
         if state.agent[w, i].alive:
@@ -215,7 +215,7 @@ def give_rewards(state, rules, scratch, thread, w):
 
 @phase
 def remember_blows(state, fallen, w):
-    """Keeps the attacks of those who died in this tick, before newcomers take their slots."""
+    """Keeps the attacks of agents that died in this tick, before newcomers take their slots."""
     for i in range(state.agent.shape[1]):
         if state.terminated[w, i]:
             person, blow = state.agent[w, i], fallen[w, i]
@@ -226,9 +226,9 @@ def remember_blows(state, fallen, w):
 
 @phase
 def decide_end(state, rules, w):
-    """Worlds end where a setting says so: at a number of ticks, or when the last one has died and nobody is born.
+    """Ends worlds: at a number of ticks, or after the last death without further births.
 
-    Whoever lives when a world is cut stays where it is, so that its last observation is there.
+    Agents alive at a truncation stay in place, for their last observation.
     """
     room = state.room[w]
     if rules.max_ticks > 0 and room.tick >= rules.max_ticks:

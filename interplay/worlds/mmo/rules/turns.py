@@ -11,7 +11,7 @@ _ONE = np.uint64(1)
 
 @phase
 def list_living(agent, order, w):
-    """Living slots, ascending: their number."""
+    """Lists living slots, ascending; returns their number."""
     n = 0
     for i in range(agent.shape[1]):
         if agent[w, i].alive:
@@ -33,7 +33,7 @@ def shuffle(stream, order, w, n):
 
 @phase
 def rotate(stream, order, spare, w, n):
-    """A random start, then in turn."""
+    """A random start, then round-robin."""
     if n == 0:
         return
     stream[w, 2] += _ONE
@@ -47,7 +47,7 @@ def rotate(stream, order, spare, w, n):
 
 @phase
 def sort_by_age(agent, order, w, n):
-    """The oldest first. Shell's sort: slots are nearly in order, and nothing may be allocated."""
+    """The oldest first. Shell's sort: slots are nearly in order, and kernels may not allocate."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
@@ -65,7 +65,7 @@ def sort_by_age(agent, order, w, n):
 
 @phase
 def draw_order(state, rules, scratch, thread, w):
-    """The acting order of this tick: number of those who act."""
+    """The acting order of this tick; returns the number of acting agents."""
     order = scratch.order[thread]
     n = list_living(state.agent, order, w)
     if rules.order == SHUFFLE:

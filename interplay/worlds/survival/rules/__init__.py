@@ -1,1 +1,1 @@
-"""The rules of the survival world, phase by phase; `step.py` is their table of contents."""
+"""The rules of the survival world, phase by phase; `step.py` lists them."""

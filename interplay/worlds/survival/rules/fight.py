@@ -16,7 +16,7 @@ FORWARD, LEFT, TURN, ATTACK, USE, GIVE, DROP = range(7)
 
 @phase
 def change_health(state, rules, w, i, amount, cause):
-    """Health: changes it at once and records the cause."""
+    """Changes health at once and records the cause."""
     body = state.body[w, i]
     value = body.health + amount
     if rules.health_cap > 0 and i < rules.agents and amount > 0:
@@ -27,7 +27,7 @@ def change_health(state, rules, w, i, amount, cause):
 
 @phase
 def queue_actions(state, rules, w):
-    """The motion heads become motor impulses, forward, left and turning; the dead are idle."""
+    """Turns the motion heads into motor impulses: forward, left and rotation; dead agents are idle."""
     middle = 0.5 * (rules.motion_levels - 1)
     for a in range(rules.agents):
         alive = state.body[w, a].present
@@ -38,7 +38,7 @@ def queue_actions(state, rules, w):
 
 @phase
 def melee_target(state, rules, w, a):
-    """The first body that the melee segment of agent a meets: a row, `sight.WALL` or `sight.NOBODY`."""
+    """The first body on the melee segment of agent a: a row, `sight.WALL` or `sight.NOBODY`."""
     body = state.body[w, a]
     x, y = body.x, body.y
     reach_x = x + rules.melee_range * body.cosine
@@ -64,9 +64,9 @@ def can_damage(state, rules, w, side, target):
 
 @phase
 def attack(state, rules, w):
-    """Melee: rays from the current positions, damage now, in agent order.
+    """Melee: rays from the current positions, damage at once, in agent order.
 
-    Continuous: every step while attack = 1. With cooldown: only if anything is in the ray, even a wall.
+    Continuous: every step while attack = 1. With cooldown: only if the ray meets something, even a wall.
     """
     for a in range(rules.agents):
         if not state.body[w, a].present:
@@ -88,7 +88,7 @@ def attack(state, rules, w):
 
 @phase
 def credit_kills(state, rules, w):
-    """TrackKills: the side that last changed a dead agent's health has killed it."""
+    """TrackKills: credits a kill to the side that last changed the dead agent's health."""
     for a in range(rules.agents):
         killer = state.body[w, a].cause
         if not state.body[w, a].left or killer < 0:
@@ -108,7 +108,7 @@ def clear_kills(state, w):
 
 @kernel
 def melee_targets(state, table, targets):
-    """What the melee segment of every living agent meets now, for those who look on: fills (W, A) as `melee_target` says."""
+    """Fills (W, A) with the current `melee_target` of every living agent, for drawing."""
     rules = table[0]
     for w in range(targets.shape[0]):
         for a in range(rules.agents):

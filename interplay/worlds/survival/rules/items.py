@@ -21,14 +21,14 @@ def last_item(agent, slots):
 
 @phase
 def put_item(agent, slots, item):
-    """Inventory: the item takes the next slot; the caller has seen that one is free."""
+    """Inventory: puts the item into the next slot; the caller checks that one is free."""
     slots[agent.held] = item
     agent.held += 1
 
 
 @phase
 def take_item(agent, slots):
-    """Inventory: the last item leaves its slot."""
+    """Inventory: removes the last item from its slot."""
     agent.held -= 1
     slots[agent.held] = EMPTY_SLOT
 
@@ -46,7 +46,7 @@ def drop_broken_boxes(state, rules, w):
 
 @phase
 def place_box(room, user, box, distance):
-    """The box of a box item stands ahead of its user, axis-aligned; its health comes in post_step."""
+    """Places the box of a box item ahead of its user, axis-aligned; its health follows in post_step."""
     if box.present:  # only a duplicated item (quirk) meets its own box
         return
     spawn_body(box, user.x + distance * user.cosine, user.y + distance * user.sine)
@@ -119,7 +119,7 @@ def nearest_body(state, rules, w, a):
 
 @phase
 def give_items(state, rules, w):
-    """GiveLast: the last item goes to the taker; if it is full the gift fails and nothing is lost."""
+    """GiveLast: gives the last item to the taker; if that is full, the gift fails and the item is kept."""
     for a in range(rules.agents):
         if not state.body[w, a].present or state.action[w, a, GIVE] == 0 or state.agent[w, a].held == 0:
             continue
@@ -141,7 +141,7 @@ def give_items(state, rules, w):
 
 @phase
 def drop_items(state, rules, w):
-    """DropLast (an option): the last item lies ahead of its owner, out of pick-up reach."""
+    """DropLast (an option): drops the last item ahead of its owner, out of pick-up reach."""
     if not rules.drop_action:
         return
     for a in range(rules.agents):
@@ -152,7 +152,7 @@ def drop_items(state, rules, w):
         take_item(state.agent[w, a], state.inventory[w, a])
         x = owner.x + rules.place_distance * owner.cosine
         y = owner.y + rules.place_distance * owner.sine
-        wall = rules.physics.wall  # an item behind it would be lost for ever
+        wall = rules.physics.wall  # an item behind it would be out of reach for good
         spawn_body(state.body[w, item], min(max(x, -wall), wall), min(max(y, -wall), wall))
 
 
@@ -168,7 +168,7 @@ def finish_placed_boxes(state, rules, w):
 
 @phase
 def own_broken_boxes(state, rules, w):
-    """OwnedObject: a box that vanished leaves an item in the next step and remembers who broke it first."""
+    """OwnedObject: a vanished box leaves an item in the next step and keeps its first breaker."""
     for i in range(rules.first_box, rules.first_box + rules.boxes):
         box = state.body[w, i]
         if box.left:
@@ -180,7 +180,7 @@ def own_broken_boxes(state, rules, w):
 
 @phase
 def scatter_inventories(state, rules, w):
-    """DeathDrop: the items of the dead lie around their last positions, on a ring or in a disc."""
+    """DeathDrop: scatters the items of dead agents around their last positions, on a ring or in a disc."""
     stream = state.stream[w]
     for a in range(rules.agents):
         owner = state.body[w, a]
@@ -201,7 +201,7 @@ def scatter_inventories(state, rules, w):
 
 @phase
 def pick_up(state, rules, w):
-    """AutoPickup: in agent order, every item within reach, as long as a slot is free."""
+    """AutoPickup: in agent order, picks up every item within reach while a slot is free."""
     body = state.body[w]
     reach = rules.pickup_radius * rules.pickup_radius
     for i in range(rules.first_heal, rules.num_bodies):
@@ -214,7 +214,7 @@ def pick_up(state, rules, w):
             dx, dy = body[i].x - x, body[i].y - y
             if dx * dx + dy * dy > reach:
                 continue
-            # Quirk: an item that another agent took in this very step is still there for this one.
+            # Quirk: an item taken by another agent in this step can still be taken.
             if not body[i].present and not (rules.duplicate_pickup and body[i].left):
                 continue
             if state.agent[w, a].held < state.inventory.shape[2]:

@@ -8,9 +8,9 @@ from interplay.worlds.survival.rules.fight import THE_ZONE, change_health
 
 @phase
 def burn_outside(state, rules, w):
-    """SafeZone: damages every living agent outside the zone as it was before this tick; in the endgame everybody.
+    """SafeZone: damages living agents outside the zone as before this tick; in the endgame all of them.
 
-    Without the last clause an agent at the very centre of the endgame would live for ever.
+    Without the last clause an agent at the exact centre of the endgame would never die.
     """
     x, y, radius = state.room[w].zone_x, state.room[w].zone_y, state.room[w].zone_r
     for a in range(rules.agents):
@@ -23,13 +23,13 @@ def burn_outside(state, rules, w):
 
 @phase
 def count_step(state, w):
-    """The clock of the episode; the zone's tick, where there is a zone, has it run too."""
+    """Advances the clock of the episode; the zone's tick also calls it."""
     state.room[w].steps += 1
 
 
 @phase
 def move_zone(state, rules, w):
-    """SafeZone: one tick. Phase p stands for `zone_cooldown` ticks, then glides for as many to phase p + 1."""
+    """SafeZone: one tick. Phase p stays for `zone_cooldown` ticks, then moves for as many to phase p + 1."""
     count_step(state, w)
     centres = state.zone_centres[w]
     phase = min(state.room[w].steps // (2 * rules.zone_cooldown), centres.shape[0] - 1)
@@ -45,7 +45,7 @@ def move_zone(state, rules, w):
 
 @phase
 def alive_on_side(state, rules, w, side):
-    """How many agents of a side live."""
+    """Number of living agents of a side."""
     alive = 0
     for a in range(rules.agents):
         if state.body[w, a].present and state.sides[a] == side:
@@ -55,7 +55,7 @@ def alive_on_side(state, rules, w, side):
 
 @phase
 def deaths_on_side(state, rules, w, side):
-    """How many agents of a side died in this step."""
+    """Number of agents of a side that died in this step."""
     deaths = 0
     for a in range(rules.agents):
         if state.agent[w, a].died and state.sides[a] == side:
@@ -65,7 +65,7 @@ def deaths_on_side(state, rules, w, side):
 
 @phase
 def members_of(state, side):
-    """How many agents a side began with."""
+    """Number of agents of a side at the start."""
     members = 0
     for a in range(state.sides.shape[0]):
         members += state.sides[a] == side
@@ -95,7 +95,7 @@ def give_rewards(state, rules, w):
 
 @phase
 def decide_end(state, rules, w):
-    """All dead, or at most one side alive, or the limit: then every slot's life has ended."""
+    """Ends every slot's life when at most one side is alive, or at the limit."""
     standing = 0
     for side in range(rules.num_sides):
         standing += alive_on_side(state, rules, w, side) > 0

@@ -59,7 +59,7 @@ def shape_boxes(state, rules, w):
 
 @phase
 def place_zone(state, rules, w):
-    """SafeZone: a centre for each phase, uniform where the circle fits the room; phase 0 stands."""
+    """SafeZone: a centre for each phase, uniform where the circle fits the room; phase 0 does not move."""
     stream, centres = state.stream[w], state.zone_centres[w]
     for p in range(centres.shape[0]):
         free = 0.5 * rules.room - state.zone_radii[p]

@@ -1,6 +1,6 @@
-"""The table of contents of the survival world: every phase by number, and the kernel that runs a list of them.
+"""Every phase of the survival world by number, and the kernel that runs a list of them.
 
-The list itself, in the order of specification section 3, is composed from groups and modules (`modules.py`).
+Groups and modules compose the list in the order of specification section 3 (`modules.py`).
 """
 
 from interplay.core.jit import kernel
@@ -33,7 +33,7 @@ from interplay.worlds.survival.rules import fight, items, score, setup
 ) = range(general.FIRST_OWN_PHASE, general.FIRST_OWN_PHASE + 21)
 NAMES = general.NAMES | general.names_of(globals())
 
-# Kernels call kernels by name: the phases under short names.
+# Kernels call kernels by name: short names of the phases.
 clear_room, shuffle_cells, spawn_on_cells = general.clear_room, general.shuffle_cells, general.spawn_on_cells
 index_bodies, forget_indices = general.index_bodies, general.forget_indices
 fill_health, bury_dead = general.fill_health, general.bury_dead
@@ -56,10 +56,10 @@ give_rewards, decide_end = score.give_rewards, score.decide_end
 
 @kernel
 def run_phases(state, table, scratch, plan, active, thread, first_world, end_world):
-    """Runs a plan in every active world of the range, world by world, so that its rows stay warm in cache.
+    """Runs a plan in every active world of the range, world by world, so that its rows stay in cache.
 
-    `plan` is (P, 3) int64: phase number, first body row, end row. Worlds that are not active stay as they are.
-    `table` holds the rules in its one row: an array is handed in five times as fast as a record.
+    `plan` is (P, 3) int64: phase number, first body row, end row. Inactive worlds do not change.
+    `table` holds the rules in its one row: passing an array is five times as fast as passing a record.
     """
     rules = table[0]
     for w in range(first_world, end_world):
