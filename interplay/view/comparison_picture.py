@@ -1,4 +1,4 @@
-"""A comparison as a picture: curves with intervals over seeds, and final scores; needs the extra ``plot`` (matplotlib)."""
+"""Plots a comparison: curves with intervals over seeds, and final scores. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -15,23 +15,16 @@ from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT
 from interplay.view.seed_means import curve_band
 
-_WIDE = 5.0  # inches, below which the scores stand under the curves
-_SIZE = (9.0, 3.0)  # inches of both panels, title and legend not included
+_WIDE = 5.0  # inches; narrower figures have the scores below the curves
+_SIZE = (9.0, 3.0)  # inches of both panels without title and legend
 
 
 def plot_comparison(comparison: Comparison, out: str | Path, look: FigureLook = AS_NEEDED) -> Path:
-    """Draws the curves of all groups and, beside them, each run's final score with mean and interquartile mean.
+    """Draws the curves of all groups beside each run's final score and the interquartile means.
 
     Args:
-        comparison: of `compare`.
-        out: a ``.png``, ``.pdf`` or ``.svg`` in a folder that exists.
-        look: size, fonts and title.
-
-    Returns:
-        The path that was written.
-
-    Raises:
-        UserError: for an unwritable file, or if matplotlib is not installed.
+        comparison: from `compare`.
+        out: a ``.png``, ``.pdf`` or ``.svg`` in an existing folder.
     """
     width = look.width or _SIZE[0]
     rows, height = (1, _SIZE[1]) if width >= _WIDE else (2, 2.3)

@@ -1,4 +1,4 @@
-"""A league as a picture: ratings over time, and who beat whom; needs the extra ``plot`` (matplotlib)."""
+"""Plots a league: ratings over time and the payoff matrix. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -13,21 +13,15 @@ from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT, POPULATIONS
 
 _MARKS = ("o", "s", "^", "p", "h", "D", "8")
-_WRITTEN = 14  # players up to whom shares stand in the cells
+_WRITTEN = 14  # most players of a matrix with numbers in its cells
 
 
 def plot_league(table: LeagueTable, out: str | Path) -> Path:
-    """Draws the ratings of learners over the agent-steps at which they were frozen, and the shares of matches won.
+    """Draws the learners' ratings over the agent-steps of their copies, and the shares of matches won.
 
     Args:
         table: of the league.
-        out: a ``.png`` in a folder that exists.
-
-    Returns:
-        The path that was written.
-
-    Raises:
-        UserError: for an unwritable file, or if matplotlib is not installed.
+        out: a ``.png`` in an existing folder.
     """
     count = len(table.names)
     size = float(np.clip(2.4 + 0.3 * count, 4.2, 14.0))

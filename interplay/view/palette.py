@@ -1,8 +1,8 @@
-"""Every colour and shape of the renderers, once.
+"""Colours and shapes of all renderers.
 
-Population colours are those of Okabe and Ito (2008), chosen to differ under normal, protan, deutan and tritan
-sight; a shape goes with each, so that nothing is told by colour alone. Terrain colours are muted, so that agents
-stand out from every ground; tests/view/test_palette.py computes the distances.
+Population colours are those of Okabe and Ito (2008), which differ under normal, protan, deutan and tritan sight; each
+goes with a shape, so that no meaning depends on colour alone. Terrain colours are muted, so that agents stand out;
+tests/view/test_palette.py computes the distances.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from interplay.core.fog import UNSEEN
 POPULATIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 SHAPES = ("disc", "square", "triangle", "pentagon", "hexagon", "diamond", "octagon")
 
-FOG = "#9a968c"  # of tiles that are hidden from who plays
+FOG = "#9a968c"  # of tiles hidden from the player
 # Lava, water, grass, scrub, forest, stone.
 TERRAIN = ("#3c2120", "#2f4f82", "#c9dabd", "#c5b592", "#8ba064", "#58514e")
 
@@ -45,7 +45,7 @@ RGB = tuple[int, int, int]
 
 
 def rgb(colour: str | int) -> RGB:
-    """Red, green and blue of ``"#rrggbb"`` or of a population number (after seven they begin anew).
+    """Red, green and blue of ``"#rrggbb"`` or of a population number, modulo seven.
 
     Example:
         >>> rgb(0), rgb("#ff8000")
@@ -56,7 +56,7 @@ def rgb(colour: str | int) -> RGB:
 
 
 def shape_of(colour: int) -> str:
-    """The shape of a population number; after each round of colours it moves on by one.
+    """The shape of a population number; shifted by one after each round of colours.
 
     Example:
         >>> shape_of(0), shape_of(1), shape_of(7)
@@ -77,7 +77,7 @@ def sign_on(colour: RGB) -> RGB:
 
 
 def bar_colour(place: int, bars: int, share: float) -> str:
-    """The colour of a bar: of several each has its own, a single one says by it whether it is more than half full.
+    """The colour of a bar: a fixed one each for several bars; of a single one by whether it is over half full.
 
     Example:
         >>> bar_colour(0, 1, 0.4) == BAR_LOW, bar_colour(1, 3, 0.4) == BARS[1]
@@ -89,7 +89,7 @@ def bar_colour(place: int, bars: int, share: float) -> str:
 
 
 def tile_colours(palette: str | tuple[str, ...]) -> np.ndarray:
-    """The colour of each tile number, (256, 3) uint8; numbers beyond the palette repeat it, but for that of what is not seen."""
+    """The colour of each tile number, (256, 3) uint8; numbers beyond the palette repeat it, except `UNSEEN`."""
     names = TERRAIN if palette == "terrain" else tuple(palette)
     table = np.array([rgb(name) for name in names], np.uint8)
     colours = table[np.arange(256) % len(table)]

@@ -1,4 +1,4 @@
-"""The runs of a folder beside each other: the settings in which they differ, how far they are, last and best metrics."""
+"""Tabulates the runs of a folder: differing settings, progress, last and best metrics."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ from interplay.train.settings.renamed import renew
 from interplay.train.settings.unread import keys_unread
 from interplay.view.run_log import RunLog, one_line, read_run, usual
 
-DEPTH = 4  # folders inside each other, in which runs are looked for
+DEPTH = 4  # nested folders that are searched for runs
 SEED = "seed"
 _ENDS = Counter(key.rpartition(".")[2] for key in canonical(TrainSettings(world=WorldChoice(id="any"))))
-METRICS = ("rating", "won", "episode_return", "life", "episode_length")  # shown unless others are asked for
+METRICS = ("rating", "won", "episode_return", "life", "episode_length")  # shown by default
 
 
 class Run(NamedTuple):
-    """One run of a table.
+    """A run with its settings and log.
 
     Attributes:
-        path: its folder.
-        settings: path of a key that it reads -> value, as JSON has them.
-        log: what it has logged; None: nothing yet.
-        unread: keys, and groups, that its network and its algorithm do not read.
+        settings: dotted key -> value as in JSON, of keys that it reads.
+        log: None before the first line.
+        unread: keys and groups that its network and algorithm do not read.
     """
 
     path: Path
@@ -53,29 +52,28 @@ class Run(NamedTuple):
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The settings that say what a run is, other than its seed and how far and how fast it goes."""
+        """The settings that define a run: all but its seed, length and speed."""
         return {key: value for key, value in self.settings.items() if key != SEED and key not in PACE}
 
     def reads(self, key: str) -> bool:
-        """Whether its network and its algorithm read a key."""
+        """Whether its network and algorithm read a key."""
         return key not in self.unread and key.partition(".")[0] not in self.unread
 
 
 def find_runs(places: Sequence[Path], lenient: bool = False) -> list[Path]:
-    """Run folders: the places themselves, or all that lie in them.
+    """Run folders among the places and inside of them.
 
     Args:
-        places: run folders, or folders that hold some.
-        lenient: a place without any is given back as it is, for who has his own words for it.
+        lenient: returns a place without runs as it is, so that the caller can word the error.
 
     Raises:
-        UserError: for a place that is none and holds none.
+        UserError: for a place without runs.
     """
     found: list[Path] = []
     for place in places:
         inside = sorted(_inside(place, DEPTH)) or ([place] if lenient else [])
         if not inside:
-            raise UserError(f"{place}: no run there; name a run folder, or a folder of runs")
+            raise UserError(f"{place}: no run; name a run folder, or a folder of runs")
         found += [path for path in inside if path not in found]
     return found
 
@@ -92,10 +90,10 @@ def _inside(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def read_row(path: Path) -> Run:
-    """A run with its settings and, where it has logged something, its log; without settings where there is no file of them.
+    """Reads a run's settings, if there is a file of them, and its log, if it is not empty.
 
     Raises:
-        UserError: if settings or log are damaged, or there is neither.
+        UserError: if settings or log are damaged, or both are missing.
     """
     file = path / "settings.toml"
     if not os.path.lexists(file):
@@ -110,7 +108,7 @@ def read_row(path: Path) -> Run:
 
 
 def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
-    """All runs that can be read; of the others one line is said each."""
+    """Reads all readable runs; calls `say` with a line for each other one."""
     runs = []
     for path in paths:
         try:
@@ -121,14 +119,14 @@ def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
 
 
 def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[Run, RunLog]], list[str]]:
-    """The runs that have logged something, with their logs, and a note on each other one.
+    """The runs with a log, and a note on each other one.
 
     Args:
         paths: run folders.
-        bare: a log counts without settings where they are none of a run, as those of evaluated checkpoints.
+        bare: accepts a log without valid settings, as of evaluated checkpoints.
 
     Raises:
-        UserError: where there is none of these.
+        UserError: if no run has a log.
     """
     found: list[tuple[Run, RunLog]] = []
     notes = []
@@ -151,20 +149,20 @@ def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[R
 
 
 def _bare(path: Path) -> Run | None:
-    """A log without settings; None where it cannot be read."""
+    """A log without settings; None if it cannot be read."""
     with contextlib.suppress(UserError):
         return Run(path, {}, read_run(path))
     return None
 
 
 def differing_keys(runs: Sequence[Run]) -> list[str]:
-    """Keys whose values are not the same in all runs that read them, in the order of the settings; how fast a run goes does not count."""
+    """Keys whose values differ between runs that read them, in the order of the settings, without those of speed."""
     keys = dict.fromkeys(key for run in runs for key in run.settings if key not in PACE or key == "steps")
     return [key for key in keys if _differs([run.settings.get(key) for run in runs if run.reads(key)])]
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
-    """What settings are called beside others: a group for its ``kind`` or ``id``, else the end of the key where no other setting ends so.
+    """Short names of settings: the group for its ``kind`` or ``id``, else the last part of the key if unique.
 
     Example:
         >>> short_names(["world.id", "ppo.clip", "ppo.rollout", "network.kind", "world.options.rounds"])
@@ -187,7 +185,7 @@ def _differs(values: Sequence[Any]) -> bool:
 
 
 def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """A row for each run: its folder, the settings that differ, agent-steps, and last and best of each metric.
+    """A row for each run: folder, differing settings, agent-steps, and last and best of each metric.
 
     Raises:
         UserError: for a metric that no run has logged.
@@ -213,7 +211,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
 
 
 def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
-    """Last and best of a metric, and how many measurements and episodes, or lives, the last is the mean of."""
+    """Last and best of a metric, and the measurements and episodes, or lives, behind the last one."""
     counts = "lives" if name.partition("[")[0] in OF_LIVES else "episodes"
     cells: dict[str, Any] = {"last": None, "best": None, "measurements": 0, counts: None}
     if log is not None:
@@ -229,7 +227,7 @@ def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as comma-separated values with a head."""
+    """The rows as comma-separated values."""
     text = io.StringIO()
     heads = list(rows[0]) if rows else ["run"]
     writer = csv.DictWriter(text, heads, lineterminator="\n")
@@ -246,12 +244,12 @@ def print_table(rows: Sequence[Mapping[str, Any]], root: Path) -> None:
 
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     every = list(rows[0])
-    at = every.index("agent_steps")  # settings stand before it, metrics behind
+    at = every.index("agent_steps")  # settings come before it, metrics after
     settings = every[1:at]
     heads = ["run", *every[at + 2 :], "agent_steps", *settings]
-    told = dict(zip(settings, short_names(settings), strict=True))
+    short = dict(zip(settings, short_names(settings), strict=True))
     for key in heads:
-        head = one_line(told.get(key, key.replace("_", " ")))
+        head = one_line(short.get(key, key.replace("_", " ")))
         shown.add_column(head, justify="left" if key == "run" else "right", overflow="fold")
     for row in rows:
         cells = {**row, "run": _relative(row["run"], root)}
@@ -260,12 +258,12 @@ def print_table(rows: Sequence[Mapping[str, Any]], root: Path) -> None:
         shown.add_row(*(_cell(cells[key]) for key in heads))
     console = Console(markup=False, highlight=False)
     if not console.is_terminal:
-        console = Console(markup=False, highlight=False, width=10_000)  # a file has no edge to break lines at
+        console = Console(markup=False, highlight=False, width=10_000)  # no line breaks in a file
     console.print(shown)
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Groups of free keys, such as a world's options, one by one."""
+    """Flattens nested mappings, such as a world's options."""
     found: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A tournament's results as a picture; needs the extra ``plot`` (matplotlib)."""
+"""Plots a tournament's results. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -17,17 +17,11 @@ _COLOURS = {"won": POPULATIONS[0], "drawn": BAR_EMPTY, "cut": FAINT, "lost": POP
 
 
 def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
-    """Draws ratings and shares of matches with their intervals beside the matrix of points, and for merges mean lives below.
+    """Draws ratings, shares of matches and the matrix of points; for merges, mean lives below.
 
     Args:
         results: of a tournament.
-        out: a ``.png`` in a folder that exists.
-
-    Returns:
-        The path that was written.
-
-    Raises:
-        UserError: for an unwritable file, or if matplotlib is not installed.
+        out: a ``.png`` in an existing folder.
     """
     merges = results if isinstance(results, MergeResults) else None
     ranked = results.standings if isinstance(results, MergeResults) else results
@@ -65,7 +59,7 @@ def _ratings(axes: Any, standings: Standings) -> None:
 
 
 def _shares(axes: Any, standings: Standings) -> None:
-    """Won, drawn, cut and lost of each player as one bar, with the interval of the share won."""
+    """Each player's shares won, drawn, cut and lost as one bar, with the interval of the share won."""
     order, called = standings.order, shorten(standings.names)
     names = [name for name in _COLOURS if name in standings.results]
     for row, i in enumerate(order):

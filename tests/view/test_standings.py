@@ -69,7 +69,7 @@ def test_merges_show_who_lives_beside_whom():
     text = printed(MergeResults(names, (16,), cells, made_up(names)))
     assert "60 (59 .. 61)" in text
     assert "140 (139 .. 141)" in text
-    assert "nobody was born" in text
+    assert "no births" in text
     assert "1 / 2" in text
     assert "a home has only 1 lives in one of these cells" in text
 

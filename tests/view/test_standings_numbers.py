@@ -117,7 +117,7 @@ def merges(**changes: Any) -> MergeResults:
 def test_lives_stand_beside_their_company_at_their_cap():
     assert rows(standings_tables.life_table(merges(), 8)) == [
         ["1", "a", "50 (48 .. 53)", "60 (58 .. 63)"],
-        ["2", "b", "70 (68 .. 73)", "nobody was born"],
+        ["2", "b", "70 (68 .. 73)", "no births"],
     ]
     assert [row[2:] for row in rows(standings_tables.life_table(merges(), 16))] == [
         ["200 (198 .. 203)", "210 (208 .. 213)"],
@@ -166,7 +166,7 @@ def test_few_rounds_are_told(rounds, few, capsys):
 )
 def test_unlike_rules_of_play_are_a_warning(actions, unlike, capsys):
     standings_tables.print_results(standings(actions=actions))
-    assert ("same rule of play" in capsys.readouterr().out) == unlike
+    assert ("are greedy" in capsys.readouterr().out) == unlike
 
 
 def test_pictures_hold_the_same_numbers(monkeypatch, tmp_path):

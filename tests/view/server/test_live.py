@@ -25,8 +25,8 @@ from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
 from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL, TELLS
 from interplay.view.server.messages import read_message
-from interplay.view.server.pace import Pace
 from interplay.view.server.play import Cast, Play, tick_seconds
+from interplay.view.server.rate_limits import RateLimiter
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
@@ -292,10 +292,10 @@ def test_a_few_pings_are_answered(address):
 
 def test_the_pace():
     clock = Clock()
-    pace = Pace(60, clock)
-    assert [pace.lets_through() for _ in range(61)] == [True] * 60 + [False]
+    limiter = RateLimiter(60, clock)
+    assert [limiter.allows() for _ in range(61)] == [True] * 60 + [False]
     clock.now += 0.5
-    assert [pace.lets_through() for _ in range(31)].count(True) <= 30
+    assert [limiter.allows() for _ in range(31)].count(True) <= 30
 
 
 def test_a_slot_is_taken_played_and_given_back():

@@ -133,8 +133,8 @@ def test_every_kind_of_head_there_and_back():
     heads.put(tree, 1, action)
     checked = check_action("test", EVERY, tree, 1, 2)
     assert checked["move"].tolist() == [[-1, 2]]
-    assert heads.tell(checked, 1) == {"lamps 1": 1, "lamps 2": 0, "signs 1": 0, **given}
-    assert heads.tell(checked, 0)["move"] == 0
+    assert heads.choices(checked, 1) == {"lamps 1": 1, "lamps 2": 0, "signs 1": 0, **given}
+    assert heads.choices(checked, 0)["move"] == 0
 
 
 def test_what_happens_without_a_word_is_legal_in_every_space():

@@ -43,7 +43,7 @@ class Page:
         session.join(self.visitor)
 
     def say(self, type: str, **more: Any) -> None:
-        self.session.tell(self.visitor, said.read_message(json.dumps({"type": type, **more})))
+        self.session.receive(self.visitor, said.read_message(json.dumps({"type": type, **more})))
 
     def fetch(self) -> None:
         """Takes what waits, and says that it was drawn."""
@@ -85,7 +85,7 @@ class Table:
         session._running = False
         self.now += 1.0
         session._jobs.put((None, "look"))  # so that it does not wait
-        assert session._hear()
+        assert session._read_jobs()
         session._begin_again()
         if session._is_due():
             session._step()
@@ -218,7 +218,7 @@ def test_an_episode_whose_first_frame_was_left_out_begins_with_the_next_one():
     with seated() as (table, player, _):
         heads = []
         for tick in range(40):
-            player.session.tell(player.visitor, said.read_message(json.dumps({"type": "step", "n": 1})))
+            player.session.receive(player.visitor, said.read_message(json.dumps({"type": "step", "n": 1})))
             before = len(player.frames)
             if tick % 3:  # the page is busy
                 player.visitor._unshown.extend([2**40, 2**40])

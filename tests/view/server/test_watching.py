@@ -18,7 +18,7 @@ from interplay.core.replay import WorldRecorder
 from interplay.registry import make_world
 from interplay.verbs.players import Player
 from interplay.verbs.viewing import Players, find_opened
-from interplay.view.server import curves, silence
+from interplay.view.server import curves, protocols
 from interplay.view.server.config import GROWS_SECONDS, WORD_SECONDS
 from interplay.view.server.play import Cast
 from interplay.view.server.recordings import Recordings
@@ -214,7 +214,7 @@ def test_worlds_that_fail_are_freed(tmp_path):
 
 
 def test_who_says_nothing_has_to_leave(monkeypatch, tmp_path):
-    monkeypatch.setattr(silence, "SILENCE", 0.3)
+    monkeypatch.setattr(protocols, "SILENCE", 0.3)
     (tmp_path / "index.html").write_bytes(
         bytes(15 * 2**20)
     )  # more than the system keeps for who does not read
