@@ -12,18 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.layers import Layer
+from interplay.view.palette import MARKS
 
-RAYS = 32  # spread evenly over a cone, besides those past corners and rims
-PAST = 1e-4  # rad by which a ray misses a corner
-ROUND = (
-    -0.999,
-    -0.9,
-    -0.5,
-    0.5,
-    0.9,
-    0.999,
-)  # where rays meet a disc, as a share of its half width seen from the eye
-MOST = 20_000  # pairs of eye and obstacle; with more, cones are drawn uncut
+RAYS: int = MARKS["rays"]  # spread evenly over a cone, besides those past corners and rims
+PAST: float = MARKS["past"]  # rad by which a ray misses a corner
+ROUND: list[float] = MARKS["round"]  # where rays meet a disc, as a share of its half width seen from the eye
+MOST: int = MARKS["most_pairs"]  # pairs of eye and obstacle; with more, cones are drawn uncut
 
 
 class Eye(NamedTuple):

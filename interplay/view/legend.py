@@ -10,8 +10,8 @@ from interplay.core.scene import Canvas, Scene
 from interplay.view import palette
 from interplay.view.pen import text_width
 
-MOST = 10  # kinds of agents
-ENTRIES = 30  # of a canvas, which may have 64 layers
+MOST: int = palette.MARKS["kinds"]  # kinds of agents
+ENTRIES: int = palette.MARKS["entries"]  # of a canvas, which may have 64 layers
 SHARE = 0.4  # of a picture's height, at most
 LETTERS = 0.027  # height of the letters as a share of the picture's shorter side
 SMALLEST, LEAST = 12.0, 8.0  # pixels of letters; the latter if a line would not fit otherwise

@@ -10,14 +10,14 @@ from interplay.core.layers import Layer
 from interplay.core.scene import ALIGNMENTS
 from interplay.view import palette
 from interplay.view.cones import Eye, blockers, cone
-from interplay.view.palette import RGB, mix, rgb
+from interplay.view.palette import MARKS, RGB, mix, rgb
 from interplay.view.pen import Pen
 
 INK, PAPER, FAINT = rgb(palette.INK), rgb(palette.PAPER), rgb(palette.FAINT)
-GLYPH_FROM = 4.0  # pixels of radius from which on discs have signs
+GLYPH_FROM: float = MARKS["glyph_from"]  # pixels of radius from which on discs have signs
 ROOM = 200.0  # pixels around a disc for its bars and label
-LEAST = 2.5  # pixels of radius of agents at least, on large maps
-LABEL_FROM = 5.0  # pixels of radius from which on discs have bars and labels
+LEAST: float = MARKS["least_radius"]  # pixels of radius of agents at least, on large maps
+LABEL_FROM: float = MARKS["label_from"]  # pixels of radius from which on discs have bars and labels
 
 
 def paint(pen: Pen, layer: Layer, layers: Sequence[Layer] = ()) -> None:

@@ -15,11 +15,16 @@ import numpy as np
 
 from interplay.core.scene import DOTS, Bounds
 from interplay.view.extras import load_pygame
-from interplay.view.palette import PAPER, RGB, rgb
+from interplay.view.palette import MARKS, PAPER, RGB, rgb
 
-THIN = 1.25  # pixels, a line of width 0
-DASHES = (7.0, 5.0)  # pixels of a dash and of a gap; more for wide lines, or they would look like dots
-SPARSE, LEAST_DOT = 5.0, 2.0  # pixels from one dot of a line to the next, and across a dot, at least
+THIN: float = MARKS["thin"]  # pixels, a line of width 0
+DASHES: tuple[float, float] = tuple(
+    MARKS["dashes"]
+)  # pixels of a dash and of a gap; more for wide lines, or they would look like dots
+SPARSE, LEAST_DOT = (
+    float(MARKS["sparse"]),
+    float(MARKS["least_dot"]),
+)  # pixels from one dot of a line to the next, and across a dot, at least
 MAX_FONT = 400
 FAR = 2.0**16  # sub-pixels; places are clipped there, as pygame's integers are small
 

@@ -1,13 +1,11 @@
 /** Cones of sight that end where something stands in the way: interplay/view/cones.py, and a test holds the two together. */
 
 import { Glide } from "./glide";
+import { MARKS } from "./palette";
 import { flag, number } from "./scene";
 import { names } from "./schema";
 
-const RAYS = 32; // spread evenly over a cone; those past edges and rims come on top
-const PAST = 1e-4; // rad by which a ray misses a corner
-const ROUND = [-0.999, -0.9, -0.5, 0.5, 0.9, 0.999]; // where rays meet a disc, of its half width as seen from the eye
-const MOST = 20_000; // pairs of who looks and what may block; of scenes with more, cones are drawn whole
+const { rays: RAYS, past: PAST, round: ROUND, most_pairs: MOST } = MARKS; // as in interplay/view/cones.py
 
 /** A disc of half extents 0, or a box; a room blocks who is inside. */
 interface Blocker {

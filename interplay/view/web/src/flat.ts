@@ -13,15 +13,12 @@ import { brokenOf, drawnBars, names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 import { Squares } from "./squares";
 
-const GLYPH_FROM = 4; // pixels of radius below which signs inside a disc are left out
-export const LEAST = 2.5; // pixels of radius: on large maps agents are drawn larger than they are
-const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
+const { glyph_from: GLYPH_FROM, label_from: LABEL_FROM, thin: THIN, sparse: SPARSE, least_dot: LEAST_DOT } = palette.MARKS; // as in interplay/view/paint.py and pen.py
+const DASHES = palette.MARKS.dashes as [number, number];
+export const LEAST = palette.MARKS.least_radius;
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
-const THIN = 1.25; // pixels, a line of width 0
 const THIN_TO = 2; // pixels of width to which the ends of lines are not rounded, which takes twice as long, but as much longer
 const BLUNT = Math.PI / 8; // of the width: half a disc has the area of an end that is longer by so much
-const DASHES = [7, 5] as const; // pixels, and between them; of wide lines more, or they would look like dots
-const [SPARSE, LEAST_DOT] = [5, 2]; // pixels from one dot of a line to the next, and across a dot, at least
 const FONT = 0.69; // of a text's height: the size of the letters, as in interplay's pictures
 const PALE = 0.55; // of white over the ground below an overlay, so that its greys are lighter than those of a scale
 const INK = rgb(palette.INK);

@@ -1,10 +1,9 @@
 /** What the things of a world are, where it says so: what interplay/view/legend.py tells below pictures. */
 
-import { FAINT, INK, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
+import { FAINT, INK, MARKS, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
 import { Broken, LayerSchema, Schema, brokenOf, drawnBars, isHex, names } from "./schema";
 
-const MOST = 10; // kinds of agents that are told apart
-const ENTRIES = 30; // at most: it may come from anybody's file
+const { kinds: MOST, entries: ENTRIES } = MARKS; // as in interplay/view/legend.py
 
 export interface Entry {
   kind: "disc" | "ring" | "tile" | "bar" | "line";
