@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from interplay.view.run_groups import RunGroup, group_runs, label_groups
 from interplay.view.run_log import RunLog, one_line
 from interplay.view.run_table import METRICS, SEED, Run, find_runs, read_logged
 from interplay.view.seed_means import WINDOWS, curves_of
+from interplay.view.table_text import csv_table, latex_table, latex_text, markdown_table, markdown_text
 
 _RATING = ("evaluate_against", "evaluate_actions", "evaluate_episodes")  # settings of ratings
 RATES = ("rating", "win_rate", "loss_rate", "draw_rate", "cut_rate", "score_rate")
@@ -178,25 +177,15 @@ def _range(numbers: Sequence[int]) -> str:
 
 def scores_csv(comparison: Comparison) -> str:
     """The score of each run as comma-separated values, a row for each run."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ["group", "run", "seed", "agent_steps", comparison.metric, "measurements", *_cases(comparison)]
-    )
+    cases = _cases(comparison)
+    rows: list[list[Any]] = [
+        ["group", "run", "seed", "agent_steps", comparison.metric, "measurements", *cases]
+    ]
     for group in comparison.groups:
         for run, last in zip(group.runs, group.lasts, strict=True):
-            cases = [last.cases for _ in _cases(comparison)]
-            row = [
-                group.label,
-                str(run.path),
-                run.settings[SEED],
-                run.steps,
-                last.value,
-                last.measurements,
-                *cases,
-            ]
-            writer.writerow([one_line(cell) if isinstance(cell, str) else cell for cell in row])
-    return text.getvalue()
+            start = [group.label, str(run.path), run.settings[SEED], run.steps]
+            rows.append([*start, last.value, last.measurements, *(last.cases for _ in cases)])
+    return csv_table(rows)
 
 
 def interval_text(interval: Interval, decimals: int | None = None) -> str:
@@ -229,20 +218,14 @@ def _form(width: float, largest: float) -> str:
 
 def markdown(comparison: Comparison) -> str:
     """The final table as Markdown, with the notes below it."""
-    head, *body = ([_plain_in_markdown(cell) for cell in row] for row in rows(comparison))
-    lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, body)]
-    notes = "".join(f"\n{_plain_in_markdown(note)}\n" for note in _below(comparison))
-    return "\n".join(lines) + "\n" + notes
+    notes = "".join(f"\n{markdown_text(note)}\n" for note in _below(comparison))
+    return markdown_table(rows(comparison)) + "\n" + notes
 
 
 def latex(comparison: Comparison) -> str:
     """The final table as LaTeX, for the package booktabs."""
-    head, *body = ([_escaped(cell) for cell in row] for row in rows(comparison))
-    lines = [" & ".join(row) + r" \\" for row in body]
-    notes = "".join(f"% {_escaped(note)}\n" for note in _below(comparison))
-    notes = BEGINS[".table.tex"] + notes
-    top = f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{' & '.join(head)} \\\\\n\\midrule\n"
-    return notes + top + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
+    notes = "".join(f"% {latex_text(note)}\n" for note in _below(comparison))
+    return BEGINS[".table.tex"] + notes + latex_table(rows(comparison))
 
 
 def _below(comparison: Comparison) -> list[str]:
@@ -290,19 +273,6 @@ def _caption(comparison: Comparison) -> str:
         f"in brackets {LEVEL:.0%} intervals over seeds, for scores that are about normal; "
         f"better than the first: {comparison.groups[0].name}."
     )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _plain_in_markdown(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
-
-
-def _escaped(text: str) -> str:
-    marks = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(marks.get(letter, f"\\{letter}" if letter in "&%$#_{}" else letter) for letter in text)
 
 
 def _metric(logs: Sequence[RunLog], asked: str | None) -> str:

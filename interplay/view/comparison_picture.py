@@ -10,7 +10,15 @@ import numpy as np
 from interplay.evaluate.aggregates import LEVEL
 from interplay.view.comparison import Comparison, bounds_of
 from interplay.view.curves import plain_words, quantity, thousands
-from interplay.view.figures import AS_NEEDED, FigureLook, fonts, frame_figure, line_look, mark
+from interplay.view.figures import (
+    AS_NEEDED,
+    FigureLook,
+    draw_curve,
+    fonts,
+    frame_figure,
+    line_look,
+    plain_axes,
+)
 from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT
 from interplay.view.seed_means import curve_band
@@ -46,17 +54,15 @@ def _curves(axes: Any, comparison: Comparison) -> None:
         some = np.isfinite(middle)
         low, high = np.clip([low, high], *bounds_of(comparison.metric))
         x = comparison.middles[some]
-        axes.fill_between(x, low[some], high[some], color=line.colour, alpha=0.18, linewidth=0)
         seeds = f"{len(group.runs)} seed{'s' * (len(group.runs) != 1)}"
         label = plain_words(f"{group.label} ({seeds})")
-        (drawn,) = axes.plot(x, middle[some], color=line.colour, linewidth=1.5, label=label)
-        mark(drawn, line, i)
+        draw_curve(axes, x, middle[some], (low[some], high[some]), line, i, label)
     axes.set_xlabel("agent-steps")
     axes.set_ylabel(_quantity(comparison))
     axes.set_xlim(0, comparison.steps)
     axes.xaxis.set_major_formatter(thousands)
     axes.set_title(f"mean of seeds, {LEVEL:.0%} interval at each step")
-    _plain(axes)
+    plain_axes(axes)
 
 
 def _scores(axes: Any, comparison: Comparison) -> None:
@@ -75,15 +81,9 @@ def _scores(axes: Any, comparison: Comparison) -> None:
     axes.margins(x=0.12)
     axes.set_xlabel(_quantity(comparison))
     axes.set_title("last measurements: runs (|), interquartile mean (mark), its interval")
-    _plain(axes)
+    plain_axes(axes)
     axes.spines["left"].set_visible(False)
 
 
 def _quantity(comparison: Comparison) -> str:
     return quantity(comparison.metric, comparison.unit)
-
-
-def _plain(axes: Any) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dee2e6", linewidth=0.6)
-    axes.set_axisbelow(True)

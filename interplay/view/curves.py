@@ -16,11 +16,13 @@ from interplay.view.figures import (
     AS_NEEDED,
     FigureLook,
     LineLook,
+    draw_curve,
     fonts,
     frame_figure,
     line_look,
     mark,
     panel_grid,
+    plain_axes,
 )
 from interplay.view.output import FIGURES, begin_figure, check_output, save_figure
 from interplay.view.palette import FAINT, INK
@@ -360,10 +362,7 @@ def _panel(
             if part
             else label
         )
-        _curve(axes, name + parts[part], shown, logs, looks[label, part].colour)
-        for line in axes.get_lines():
-            if line.get_label() == plain_words(shown):
-                mark(line, looks[label, part], i)
+        _curve(axes, name + parts[part], plain_words(shown), logs, looks[label, part], i)
     for i, (part, end) in enumerate(parts.items()):
         colour = looks[next(iter(groups)), part].colour if part and len(groups) == 1 else INK
         for reference in references:
@@ -377,28 +376,26 @@ def _panel(
     axes.set_xlim(0, last * 1.02)
     axes.xaxis.set_major_formatter(thousands)
     _steady(axes)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dee2e6", linewidth=0.6)
-    axes.set_axisbelow(True)
+    plain_axes(axes)
 
 
-def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str) -> None:
+def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], look: LineLook, number: int) -> None:
     edges = np.linspace(0, max(log.steps[-1] for log in logs), WINDOWS + 1)
     means = curves_of(logs, name, edges)
     some = np.isfinite(means).any(axis=0)
     middles, means = ((edges[:-1] + edges[1:]) / 2)[some], means[:, some]
     if not some.any():  # too few points for a line
         points = np.concatenate([[log.places(name), log.column(name)] for log in logs], axis=1)
-        axes.plot(*points, "o", color=colour, label=plain_words(label))
+        (drawn,) = axes.plot(*points, "o", color=look.colour, label=label)
+        mark(drawn, look, number)
         return
     if len(logs) == 1:
         known = np.flatnonzero(np.isfinite(logs[0].column(name)))
         at = known[np.argsort(logs[0].places(name)[known], kind="stable")]
-        axes.plot(logs[0].places(name)[at], logs[0].column(name)[at], color=colour, linewidth=0.6, alpha=0.25)
-    else:
-        low, high = means.min(axis=0), means.max(axis=0)
-        axes.fill_between(middles, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(middles, means.mean(axis=0), color=colour, linewidth=1.8, label=plain_words(label))
+        raw = {"color": look.colour, "linewidth": 0.6, "alpha": 0.25}
+        axes.plot(logs[0].places(name)[at], logs[0].column(name)[at], **raw)
+    band = (means.min(axis=0), means.max(axis=0)) if len(logs) > 1 else None
+    draw_curve(axes, middles, means.mean(axis=0), band, look, number, label)
 
 
 def _reference(axes: Any, reference: Reference, last: float, colour: str, of: str) -> None:
@@ -407,18 +404,9 @@ def _reference(axes: Any, reference: Reference, last: float, colour: str, of: st
     shown = [window for window in reference.windows if window[0] < last]
     for i, (start, end, value) in enumerate(shown):
         label = reference.label + of if i == 0 else None
-        axes.plot(
-            [start, end],
-            [value, value],
-            color=INK,
-            linewidth=4,
-            solid_capstyle="butt",
-            label=None if of else label,
-        )
-        if of:
-            axes.plot(
-                [start, end], [value, value], color=colour, linewidth=2, solid_capstyle="butt", label=label
-            )
+        for width, inked in ((4, INK), (2, colour))[: 1 + bool(of)]:
+            bar = {"color": inked, "linewidth": width, "solid_capstyle": "butt"}
+            axes.plot([start, end], [value, value], label=None if of and width == 4 else label, **bar)
 
 
 def _steady(axes: Any) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.view.extras import load
@@ -24,6 +26,7 @@ GAP = 0.06  # inches between parts of a figure
 LINES = (*POPULATIONS[:6], INK)
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", ":", "-.")
+GRID = "#dee2e6"
 MARKED = 8  # markers along a curve
 
 
@@ -62,6 +65,29 @@ def line_look(number: int, count: int) -> LineLook:
     """
     marker = MARKS[number % len(MARKS)] if count > 1 else ""
     return LineLook(LINES[number % len(LINES)], marker, DASHES[number // len(LINES) % len(DASHES)])
+
+
+def plain_axes(axes: Any, grid: str = "both") -> None:
+    """Removes the upper and the right spine, and draws a pale grid."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis=grid, color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def draw_curve(
+    axes: Any,
+    x: np.ndarray,
+    middle: np.ndarray,
+    band: Sequence[np.ndarray] | None,
+    look: LineLook,
+    number: int,
+    label: str,
+) -> None:
+    """Draws a line with a band (lower and upper end), if there is one."""
+    if band is not None:
+        axes.fill_between(x, *band, color=look.colour, alpha=0.2, linewidth=0)
+    (line,) = axes.plot(x, middle, color=look.colour, linewidth=1.8, label=label)
+    mark(line, look, number)
 
 
 def mark(line: Any, look: LineLook, number: int) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from interplay.evaluate.lifetimes.overlays import Layer
 from interplay.view import scales
 from interplay.view.extras import load
+from interplay.view.figures import plain_axes
 from interplay.view.palette import FAINT, INK
 
 _MAX_LABELS = 9  # of a legend
@@ -193,9 +194,7 @@ def _legend_of_colours(axes: Any, layer: Layer) -> None:
 def _finish(axes: Any, layer: Layer) -> None:
     axes.set_xlabel(layer.x_label, fontsize=9)
     axes.set_ylabel(layer.unit, fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dee2e6", linewidth=0.6)
-    axes.set_axisbelow(True)
+    plain_axes(axes)
     if layer.labels:
         beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if layer.form == "bars" else {}
         axes.legend(frameon=False, fontsize=8, ncols=1 + (len(layer.labels) > _MAX_LABELS), **beside)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +22,7 @@ from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.renamed import renew
 from interplay.train.settings.unread import keys_unread
 from interplay.view.run_log import RunLog, one_line, read_run, usual
+from interplay.view.table_text import csv_table
 
 DEPTH = 4  # nested folders that are searched for runs
 SEED = "seed"
@@ -228,12 +227,8 @@ def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
 
 def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows as comma-separated values."""
-    text = io.StringIO()
     heads = list(rows[0]) if rows else ["run"]
-    writer = csv.DictWriter(text, heads, lineterminator="\n")
-    writer.writerow({key: one_line(key) for key in heads})
-    writer.writerows({key: _shown(value) for key, value in row.items()} for row in rows)
-    return text.getvalue()
+    return csv_table([heads, *([row[key] for key in heads] for row in rows)])
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], root: Path) -> None:
@@ -277,10 +272,6 @@ def _cell(value: Any) -> str:
     if value is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else one_line(str(value))
-
-
-def _shown(value: Any) -> Any:
-    return one_line(value) if isinstance(value, str) else value
 
 
 def _relative(path: str, root: Path) -> str:

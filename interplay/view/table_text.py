@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from interplay.view.run_log import one_line
 
 Rows = Sequence[Sequence[str]]  # the head first
 
@@ -26,6 +30,14 @@ def latex_table(rows: Rows, align: str = "r") -> str:
     head, *body = (" & ".join(map(latex_text, row)) + r" \\" for row in rows)
     top = f"\\begin{{tabular}}{{l{align * (len(rows[0]) - 1)}}}\n\\toprule\n{head}\n\\midrule\n"
     return top + "\n".join(body) + "\n\\bottomrule\n\\end{tabular}\n"
+
+
+def csv_table(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as comma-separated values, with control characters of texts replaced by spaces."""
+    text = io.StringIO()
+    plain = ([one_line(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows(plain)
+    return text.getvalue()
 
 
 def markdown_text(text: str) -> str:

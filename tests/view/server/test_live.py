@@ -343,7 +343,7 @@ def test_two_people_cannot_hold_one_slot():
             assert second.hear()["holders"] == {"1": "somebody"}
             second.say("take", slot=1)
             assert second.until("refused") == {
-                "type": "refused", "what": "take", "reason": "seat_1: somebody plays it already; take another slot",
+                "type": "refused", "what": "take", "reason": "seat_1: another page plays it; take another slot",
             }  # fmt: skip
             second.say("give", slot=1)
             assert second.until("refused")["what"] == "give"
@@ -401,10 +401,7 @@ def test_a_world_that_breaks_is_told_and_the_server_lives():
         for _ in range(2):
             with Watcher(own) as page:
                 bye = page.until("bye")
-                assert (
-                    bye["reason"]
-                    == "world:0 broke: ZeroDivisionError: somebody's own mistake; mend it and come back"
-                )
+                assert bye["reason"].startswith("world:0 raised ZeroDivisionError: somebody's own mistake")
                 assert bye["again"] is False
 
 
@@ -415,7 +412,7 @@ def test_a_source_that_cannot_be_opened_is_told():
     with served(no_root(["table"]), refused) as own:
         with Watcher(own) as page:
             assert page.hear() == {"type": "bye", "reason": "world table: refused; mend it", "again": False}
-        for source, said in (("world:1", "there is none"), ("run:0", "there is none"), ("", "write run:0"), ("file:0", "write run:0"),
+        for source, said in (("world:1", "world 1"), ("run:0", "run 0"), ("", "write run:0"), ("file:0", "write run:0"),
                              ("world:-1", "write run:0"), ("world:0x0", "write run:0"), ("world:00", "write run:0")):  # fmt: skip
             with Watcher(own, source) as page:
                 assert said in page.hear()["reason"]
@@ -534,7 +531,7 @@ def test_where_roles_are_hidden_time_stands_still_for_nobody_whom_others_see():
             second.say("select", slot=1)
             refused = second.until("refused", what="select")
             assert refused["slot"] == 1
-            assert "roles are hidden and somebody plays" in refused["reason"]
+            assert "roles are hidden" in refused["reason"]
         first.until("status", waiting=0)  # alone again
 
 

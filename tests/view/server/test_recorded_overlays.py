@@ -149,8 +149,8 @@ def test_sums_are_few_and_near(played):
         ({"name": "values"}, "choose from visits"),
         ({"name": "visits", "agent": 4}, "slot 4"),
         ({"name": "visits", "options": {"whose": "mine"}}, "no choice"),
-        ({"name": None}, "names no overlay"),
-        ({"name": "visits", "more": 1}, "names no overlay"),
+        ({"name": None}, "asked"),
+        ({"name": "visits", "more": 1}, "asked"),
     ],
 )
 def test_what_there_is_not_is_refused(played, asked, words):

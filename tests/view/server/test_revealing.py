@@ -164,7 +164,7 @@ def test_who_takes_a_seat_first_gets_a_game_that_nobody_has_seen():
         assert table.session._play.tick == begun
         other.say("reset", seed=9)
         table.go()
-        assert "may have been seen" in other.last("refused")["reason"]
+        assert "seed 9" in other.last("refused")["reason"]
         assert table.session._play.tick == begun
         other.say("reset", seed=None)
         table.go()
@@ -192,7 +192,7 @@ def test_nobody_learns_roles_by_taking_one_seat_after_the_other():
         for page in (other, player):
             page.say("take", slot=6)
             table.go()
-        assert "somebody has given back a seat of this game" in other.last("refused")["reason"]
+        assert "given back" in other.last("refused")["reason"]
         assert list(table.session._holders) == [4]
         other.say("reset", seed=None)
         table.go()
