@@ -1,4 +1,4 @@
-/** Where one is, kept behind the # of the address, so that it can be sent to somebody and found again. */
+/** The state of the page in the fragment of its address. */
 
 export interface Address {
   run: number | null;
@@ -22,7 +22,7 @@ export interface LiveSource {
   at: number | null; // the tick from which a recording goes on
 }
 
-/** The source of a world in play: "run:0" or "world:0"; of a run's players "run:0@3", or two who meet "run:0@3,1"; "recording:0@120". */
+/** The source of a world in play: "run:0" or "world:0"; "run:0@3" for a player of a run, "run:0@3,1" for a match; "recording:0@120". */
 export function readLive(source: string): LiveSource | null {
   const said = /^(run|world):(\d{1,6})(?:@(\d{1,6})(?:,(\d{1,6}))?)?$/.exec(source);
   const recorded = /^recording:(\d{1,6})@(\d{1,9})$/.exec(source);

@@ -1,4 +1,4 @@
-/** Cones of sight that end where something stands in the way: interplay/view/cones.py, and a test holds the two together. */
+/** Cones of sight cut at obstacles, as in interplay/view/cones.py; a test compares the two. */
 
 import { Glide } from "./glide";
 import { MARKS } from "./palette";
@@ -7,7 +7,7 @@ import { names } from "./schema";
 
 const { rays: RAYS, past: PAST, round: ROUND, most_pairs: MOST } = MARKS; // as in interplay/view/cones.py
 
-/** A disc of half extents 0, or a box; a room blocks who is inside. */
+/** A disc of half extents 0, or a box; a room blocks from the inside. */
 interface Blocker {
   x: number;
   y: number;
@@ -26,7 +26,7 @@ export interface Eye {
   field: number;
 }
 
-/** What stands in the way of the cones of `looking`; empty where that is nothing, or too much to look at. */
+/** Obstacles of the cones of `looking`; empty for none, or more than `MOST` pairs. */
 export function blockers(looking: Glide, glides: Glide[]): Blocker[] {
   const { schema, rows } = looking.layer;
   const named = names(schema.options["sight.blockers"]);
@@ -71,12 +71,12 @@ export function cone(eye: Eye, chords: number, blocked: Blocker[]): number[] {
   return points;
 }
 
-/** A way in the blocker's own frame. */
+/** A displacement in the blocker's own frame. */
 function own({ cosine, sine }: Blocker, dx: number, dy: number): [number, number] {
   return [cosine * dx + sine * dy, cosine * dy - sine * dx];
 }
 
-/** Whether it is within reach and does not hold the eye, or is a room that does. */
+/** Whether it is within reach and does not contain the eye, or is a room that does. */
 function isNear(one: Blocker, { x, y, depth }: Eye): boolean {
   const far = Math.hypot(one.x - x, one.y - y);
   if (far - one.radius - Math.hypot(...one.half) >= depth) return false;

@@ -28,15 +28,15 @@ const ALIGN: Record<string, CanvasTextAlign> = { left: "left", centre: "center",
 export interface Shown {
   scene: Scene;
   next: Scene | null;
-  share: number; // of the way to the next one
+  share: number; // of the distance to the next one
   selected: number | null; // row of the layer called "agents"
-  thick: boolean; // people asked for more contrast
+  thick: boolean; // the system asks for more contrast
   overlay?: Overlay | null; // over the ground
   marked?: number | null; // row of that layer, pointed at elsewhere
-  rays?: Rays[]; // of who is selected
+  rays?: Rays[]; // of the selected agent
 }
 
-/** How far somebody sees: angles from its heading, and lengths in the world's units; null where nothing is told. */
+/** Rays of an agent: angles from its heading, and lengths in the world's units; null if unknown. */
 export interface Rays {
   angles: number[];
   lengths: (number | null)[];
@@ -421,7 +421,7 @@ export class Flat {
     }
   }
 
-  /** A ring around who is selected, or in dashes around who is pointed at, seen on any ground. */
+  /** A ring around the selected agent, or a dashed one around an agent pointed at in a table, visible on any ground. */
   private selection(glide: Glide, row: number, dashed = false): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;

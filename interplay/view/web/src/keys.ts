@@ -1,4 +1,4 @@
-/** Single keys and what they do; while a slot is played its keys go to the world, and those of the page need Alt. */
+/** Keys and commands; while a slot is played, keys go to the world, and those of the page need Alt. */
 
 export type Command =
   | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
@@ -105,7 +105,7 @@ function lettered(code: string): string {
  * What a key does to the page.
  *
  * @param pressed the key and what was held with it.
- * @param held whether somebody plays here: then Alt is needed.
+ * @param held whether a slot is played: then Alt is needed.
  */
 export function commandOf(pressed: Pressed, held = false): Command | null {
   if (pressed.ctrlKey || pressed.metaKey || pressed.altKey !== held) return null;
@@ -116,7 +116,7 @@ export function commandOf(pressed: Pressed, held = false): Command | null {
   return COMMANDS[far + key] ?? null;
 }
 
-/** Keys that are down, for worlds that say which keys do what: a set is sent once per tick. */
+/** Keys that are down, for worlds with keys of their own; sent once per tick. */
 export class HeldKeys {
   private readonly down: string[] = [];
 
@@ -125,7 +125,7 @@ export class HeldKeys {
   }
 
   release(key: string): void {
-    // Who lets go of Shift first ends another letter than the one that went down.
+    // If Shift is released first, the released letter differs from the pressed one.
     const place = this.down.findIndex((one) => one.toLowerCase() === key.toLowerCase());
     if (place >= 0) this.down.splice(place, 1);
   }

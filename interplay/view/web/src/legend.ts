@@ -1,4 +1,4 @@
-/** What the things of a world are, where it says so: what interplay/view/legend.py tells below pictures. */
+/** The legend of a world, as interplay/view/legend.py draws it below pictures. */
 
 import { FAINT, INK, MARKS, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
 import { Broken, LayerSchema, Schema, brokenOf, drawnBars, isHex, names } from "./schema";
@@ -13,7 +13,7 @@ export interface Entry {
   broken: Broken; // of a ring or a line
 }
 
-/** Its lines, in the order of the layers. */
+/** The entries, in the order of the layers. */
 export function entriesOf(schema: Schema): Entry[] {
   return schema.layers.flatMap(ofLayer).slice(0, ENTRIES);
 }

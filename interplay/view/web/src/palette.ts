@@ -34,7 +34,7 @@ export function signOn([red, green, blue]: RGB): string {
   return 299 * red + 587 * green + 114 * blue > 190_000 ? INK : PAPER;
 }
 
-/** The colour of a bar: of several each has its own, a single one says by it whether it is more than half full. */
+/** The colour of a bar: a fixed one each for several bars; of a single one by whether it is over half full. */
 export function barColour(place: number, bars: number, share: number): string {
   return bars > 1 ? BARS[place % BARS.length]! : share > 0.5 ? BAR_GOOD : BAR_LOW;
 }

@@ -1,4 +1,4 @@
-/** What all frames of a source share (docs/specs/viewer.md 4.1), checked: it may come from anybody's file. */
+/** The schema of frames (docs/specs/viewer.md 4.1), checked, as files are untrusted. */
 
 export const MAX_ROWS = 65_535;
 export const MAX_LAYERS = 64;
@@ -6,7 +6,7 @@ export const MAX_COLUMNS = 64;
 const MAX_SCALED = 16; // a frame has a bit for each
 const FLAGS = 8;
 
-/** What came from outside and is not as it should be; its message is shown to people. */
+/** Invalid input; the message is shown to the user. */
 export class Refused extends Error {}
 
 export type Kind = "tiles" | "circles" | "boxes" | "segments" | "polygons" | "labels" | "table" | "picture";
@@ -48,7 +48,7 @@ type Json = Record<string, unknown>;
 export function readSchema(value: unknown): Schema {
   const said = mapping(value, "the scene");
   if (said.scene !== 1) throw new Refused(`scene form ${String(said.scene)}; this page reads form 1, open it with a newer interplay`);
-  if (said.up !== "north" && said.up !== "south") throw new Refused("the scene does not say which way is up");
+  if (said.up !== "north" && said.up !== "south") throw new Refused("the scene has no valid up");
   if (!Array.isArray(said.layers) || said.layers.length > MAX_LAYERS + 1)
     throw new Refused(`the scene has no list of at most ${MAX_LAYERS} layers`);
   const layers = said.layers.map(readLayer);
@@ -87,7 +87,7 @@ function readLayer(value: unknown): LayerSchema {
 function readColumn(value: unknown, layer: string): Column {
   const said = mapping(value, `layer "${layer}"`);
   const name = text(said.name, 100, `layer "${layer}"`);
-  const wrong = new Refused(`layer "${layer}": column "${name}" is written in a way this page does not know`);
+  const wrong = new Refused(`layer "${layer}": column "${name}" has an unknown coding`);
   const scale = said.scale ?? null;
   const offset = said.offset ?? 0;
   if (said.type !== "u1" && said.type !== "u2" && said.type !== "f4") throw wrong;
@@ -121,7 +121,7 @@ const PLACES: Partial<Record<Kind, string[]>> = {
   picture: ["rgb"],
 };
 
-/** What the renderer takes for granted. */
+/** Checks the assumptions of the renderers. */
 function checkLayer(layer: LayerSchema, wrong: (what: string) => Refused): void {
   const there = new Map(layer.columns.flatMap((column) => (column.bits.length ? column.bits : [column.name]).map((name) => [name, column])));
   const needs = (name: string, constant = false) => {

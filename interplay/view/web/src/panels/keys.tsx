@@ -1,4 +1,4 @@
-/** What `?` shows. */
+/** The list of keys. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { KEYS_OF } from "../keys";

@@ -42,7 +42,7 @@ export function MatchChoice({ page }: { page: Page }) {
   );
 }
 
-/** Who of a league plays its world. */
+/** Choice of a league's player. */
 function PlayerChoice({ page }: { page: Page }) {
   const said = readLive(page.live ?? "");
   if (said?.kind !== "run" || page.players.length < 2) return null;

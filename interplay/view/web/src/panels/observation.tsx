@@ -1,4 +1,4 @@
-/** What an agent sees, by kind: crops as pictures, rows as tables, numbers with their names and bars. */
+/** An agent's observation: crops as pictures, rows as tables, numbers with names and bars. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Observed } from "../api";
@@ -67,11 +67,11 @@ function Crop({ part, values }: { part: Observed; values: Values }) {
   );
 }
 
-/** One thing in each row; those who are agents are marked in the world while one points at them, and selected by a click. */
+/** A table with a thing in each row; agents are marked in the world under the pointer, and selected by a click. */
 function Rows({ page, part, values }: { page: Page; part: Observed; values: Values }) {
   const wide = part.shape[1] ?? 1;
   const [pointed, point] = useState<number | null>(null);
-  // Rows may tell of others at the next tick, under a pointer that stands still.
+  // Rows may change with the tick, under a resting pointer.
   useEffect(() => page.player.mark(pointed === null ? null : (part.slots?.[pointed] ?? null)));
   useEffect(() => () => page.player.mark(null), []);
   const all = Array.from({ length: part.shape[0] ?? 0 }, (_, row) => row);
@@ -127,7 +127,7 @@ function Rows({ page, part, values }: { page: Page; part: Observed; values: Valu
   );
 }
 
-/** How far it sees; the lines are drawn in the world while this is shown. */
+/** Rays, also drawn in the world. */
 function Rays({ page, part, angles, lengths }: { page: Page; part: Observed; angles: number[]; lengths: Values }) {
   useEffect(() => page.player.cast(part.name, { angles, lengths }));
   useEffect(() => () => page.player.cast(part.name, null), []);

@@ -1,4 +1,4 @@
-/** What lies over the world: which, of whom, and what its colours mean. */
+/** Choice and legend of the overlay. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { Lays, Overlay, fill, gradient, valueAt } from "../overlay";
@@ -111,7 +111,7 @@ export function OverlayLine({ overlay }: { overlay: Overlay }) {
   );
 }
 
-/** Cells around an agent, who stands in the middle. */
+/** Cells around an agent in the middle. */
 function Window({ overlay }: { overlay: Overlay }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => fill(canvas.current!, overlay), [overlay]);

@@ -8,7 +8,7 @@ import { T } from "../strings";
 import { shown } from "../words";
 import { MOST_ROWS } from "./tables";
 
-/** A table for each column whose past its table offers, with the same rows. */
+/** A table for each column with history, with the same rows. */
 export function PastTables({ page, layer }: { page: Page; layer: Layer }) {
   const { player } = page;
   const { source, shot, clock } = player;

@@ -8,7 +8,7 @@ import { shown } from "../words";
 
 export const MOST_ROWS = 200;
 
-/** One table of a scene; its cells are text and nothing else. */
+/** A table of a scene; cells are plain text. */
 export function SceneTable({ layer }: { layer: Layer }) {
   const titles = names(layer.schema.options.titles);
   const rows = layer.text.slice(0, MOST_ROWS);

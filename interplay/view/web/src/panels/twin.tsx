@@ -25,7 +25,7 @@ export function TablePanel({ page }: { page: Page }) {
   );
 }
 
-/** The text twin of the picture: up and down select. */
+/** The agents in view as a table; up and down select. */
 function AgentsTable({ page }: { page: Page }) {
   const { player } = page;
   const { agents, inView, selected } = player;
