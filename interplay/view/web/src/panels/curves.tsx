@@ -6,6 +6,7 @@ import { Curve, Curves as CurvesInfo, ApiError } from "../api";
 import type { Page } from "../page";
 import { POPULATIONS } from "../palette";
 import { smoothed } from "../smooth";
+import { Choice } from "./parts";
 import { P } from "./strings";
 import { short } from "../words";
 
@@ -88,22 +89,8 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
   );
   return (
     <div class="curves">
-      <label class="row">
-        <span>{P.curvesOf}</span>
-        <select value={name ?? ""} onChange={(event) => (setName(event.currentTarget.value), setChosen(true), setSpan(null))}>
-          {first.names.map((one) => (
-            <option value={one}>{one}</option>
-          ))}
-        </select>
-      </label>
-      <label class="row">
-        <span>{P.against}</span>
-        <select value={against} onChange={(event) => (setAgainst(event.currentTarget.value), setSpan(null))}>
-          {Object.entries(P.axes).map(([axis, text]) => (
-            <option value={axis}>{text}</option>
-          ))}
-        </select>
-      </label>
+      <Choice label={P.curvesOf} value={name ?? ""} options={first.names.map((one) => [one, one] as const)} choose={(value) => (setName(value), setChosen(true), setSpan(null))} />
+      <Choice label={P.against} value={against} options={Object.entries(P.axes)} choose={(value) => (setAgainst(value), setSpan(null))} />
       {lines.length > 0 && <Plot name={name!} lines={lines} axis={P.axes[against] ?? against} logarithmic={logarithmic} smooth={smooth} dark={page.dark} zoom={setSpan} />}
       {name && first.last?.[name] && <p class="quiet">{P.last(first.last[name])}</p>}
       {problems.map((line) => (

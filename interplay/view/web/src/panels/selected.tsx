@@ -12,6 +12,7 @@ import { T } from "../strings";
 import { P } from "./strings";
 import { barsOf, kindOf, marksOf, short } from "../words";
 import { Later } from "./later";
+import { Bar } from "./parts";
 
 const MOST_CHOICES = 60;
 const MOST_EVENTS = 8;
@@ -90,9 +91,7 @@ function Meter({ name, value, share, text, low = 0.5, colour }: { name: string; 
   return (
     <div class="meter" role="meter" aria-label={name} aria-valuenow={value} aria-valuetext={text}>
       <span class="name">{name}</span>
-      <span class="bar">
-        <span class={share > low ? "good" : "low"} style={{ width: `${100 * Math.min(Math.max(share, 0), 1)}%`, background: colour }} />
-      </span>
+      <Bar share={share} kind={share > low ? "good" : "low"} colour={colour} />
       <span class="number">{text}</span>
     </div>
   );
@@ -171,9 +170,7 @@ function Choices({ head, chosen }: { head: Discrete; chosen: unknown }) {
               {head.labels?.[choice] ?? P.choice(choice)}
               {chosen === choice && <b title={P.chosen}> ●</b>}
             </span>
-            <span class="bar">
-              <span class="share" style={{ width: `${100 * (legal ? (probability ?? 0) : 0)}%` }} />
-            </span>
+            <Bar share={legal ? (probability ?? 0) : 0} kind="share" />
             <span class="number">{text}</span>
           </li>
         );
