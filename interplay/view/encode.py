@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -132,19 +133,13 @@ def _write_gif(av: Any, container: Any, pictures: Iterator[Picture], rate: int |
     stream.height, stream.width = first[0].shape[:2]
     stream.pix_fmt = "pal8"
     count = 0
-    for picture in _chain(first, pictures):
+    for picture in chain(first, pictures):
         frame = av.VideoFrame.from_ndarray((table[cell_of(picture)], argb), format="pal8")
         frame.pts, frame.time_base = count, Fraction(1, rate)
         container.mux(stream.encode(frame))
         count += 1
     container.mux(stream.encode(None))
     return count
-
-
-def _chain(first: list[Picture], rest: Iterator[Picture]) -> Iterator[Picture]:
-    while first:
-        yield first.pop(0)
-    yield from rest
 
 
 def cell_of(picture: Picture) -> np.ndarray:

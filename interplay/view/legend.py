@@ -141,30 +141,18 @@ class Legend:
         if entry.kind == "disc":
             canvas.circles(name, [x], [y], 0.5 * size, colour=colour, glyph=entry.glyph)
         elif entry.kind == "ring":
-            canvas.circles(
-                f"{name} ground", [x], [y], 0.55 * size, colour=palette.FAINT, outline=False, opacity=0.5
-            )
-            canvas.circles(
-                name,
-                [x],
-                [y],
-                0.45 * size,
-                colour=colour,
-                fill=False,
-                dashed=bool(entry.dashed),
-                width=width,
-            )
+            ground: dict[str, Any] = {"colour": palette.FAINT, "outline": False, "opacity": 0.5}
+            canvas.circles(f"{name} ground", [x], [y], 0.55 * size, **ground)
+            ring: dict[str, Any] = {
+                "colour": colour,
+                "fill": False,
+                "dashed": bool(entry.dashed),
+                "width": width,
+            }
+            canvas.circles(name, [x], [y], 0.45 * size, **ring)
         elif entry.kind == "line":
-            canvas.segments(
-                name,
-                [x - 0.7 * size],
-                [y],
-                [x + 0.7 * size],
-                [y],
-                colour,
-                dashed=entry.dashed,
-                width=width,
-            )
+            ends = [x - 0.7 * size], [y], [x + 0.7 * size], [y]
+            canvas.segments(name, *ends, colour, dashed=entry.dashed, width=width)
         else:
             half = (0.7 * size, 0.22 * size) if entry.kind == "bar" else (0.5 * size, 0.5 * size)
             canvas.boxes(name, [x], [y], *half, colour=colour, width=1.0)

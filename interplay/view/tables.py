@@ -76,15 +76,8 @@ def write_tables(pen: Pen, tables: Sequence[Layer]) -> None:
         columns = layer.options["titles"]
         for row, colour in [(columns, FAINT), *((row, INK) for row in layer.text)]:
             for i, cell in enumerate(row):
-                pen.write(
-                    shown(cell),
-                    pen.width * (i + 0.15) / len(columns),
-                    y,
-                    size,
-                    colour,
-                    (0.0, 0.5),
-                    halo=False,
-                )
+                x = pen.width * (i + 0.15) / len(columns)
+                pen.write(shown(cell), x, y, size, colour, (0.0, 0.5), halo=False)
             y += step
         y += step
 

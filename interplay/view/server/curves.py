@@ -103,13 +103,14 @@ class Logs:
             UserError: for an invalid request or an unreadable log.
         """
         asked.check()
+        empty = {"loading": False, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
         if not os.path.lexists(run / "metrics.jsonl"):  # a run that has just begun
-            return {"loading": False, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
+            return empty
         with self._lock:
             held = self._logs.setdefault(run, _Log(run, self._clock))
         log = held.latest()
         if log is None:
-            return {"loading": True, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
+            return {**empty, "loading": True}
         (moved,) = choose_axis([log], (), asked.against)[1]
         names = [name for name in log.columns if np.isfinite(log.columns[name]).any()]
         return {

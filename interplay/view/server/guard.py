@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
@@ -31,8 +32,7 @@ def host_names(port: int, host: str = "127.0.0.1") -> frozenset[str]:
         >>> sorted(host_names(8000))
         ['127.0.0.1:8000', '[::1]:8000', 'localhost:8000']
     """
-    named = f"[{host}]" if ":" in host else host
-    names = {"127.0.0.1", "localhost", "[::1]", named}
+    names = {"127.0.0.1", "localhost", "[::1]", _in_address(host)}
     return frozenset(f"{name}:{port}" for name in names) | (names if port == 80 else frozenset())
 
 
@@ -47,7 +47,7 @@ class Guard:
     def __init__(self, app: App, port: int, token: str, host: str = "127.0.0.1", ticket: str = "") -> None:
         self._app, self._token, self._hosts = app, token.encode(), host_names(port, host)
         self._ticket, self._until = ticket.encode(), time.monotonic() + TICKET_SECONDS
-        own = {f"ws://{name}:{port}": None for name in ("127.0.0.1", "localhost", *_others(host))}
+        own = {f"ws://{name}:{port}": None for name in ("127.0.0.1", "localhost", _in_address(host))}
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
             f"connect-src 'self' {' '.join(own)}; base-uri 'none'; form-action 'none'; "
@@ -91,14 +91,16 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         """Status and reason for which a request is refused; None for a valid one."""
-        headers = _Headers(scope["headers"])
+        headers: dict[bytes, list[bytes]] = defaultdict(list)
+        for name, value in scope["headers"]:
+            headers[name.lower()].append(value)
         socket = scope["type"] == "websocket"
-        if len(headers.of(b"host")) != 1 or headers.of(b"host")[0].decode("latin-1") not in self._hosts:
+        if len(headers[b"host"]) != 1 or headers[b"host"][0].decode("latin-1") not in self._hosts:
             return 403, "Host: another one than this server's; open the address that it printed"
-        origins, own = headers.of(b"origin"), b"http://" + headers.of(b"host")[0]
+        origins, own = headers[b"origin"], b"http://" + headers[b"host"][0]
         if any(origin != own for origin in origins) or (socket and len(origins) != 1):
             return 403, "Origin: another page than this server's; open the address that it printed"
-        if any(site not in _OWN_SITE for site in headers.of(b"sec-fetch-site")):
+        if any(site not in _OWN_SITE for site in headers[b"sec-fetch-site"]):
             return 403, "Sec-Fetch-Site: another site than this server's; type the address that it printed"
         if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > TARGET_BYTES:
             return 414, f"address: longer than {TARGET_BYTES} bytes; ask for less"
@@ -119,34 +121,22 @@ class Guard:
         self._ticket = b""
         return 303, [(b"location", b"/#token=" + self._token)]
 
-    def _knows_token(self, scope: Scope, headers: _Headers, socket: bool) -> bool:
+    def _knows_token(self, scope: Scope, headers: Mapping[bytes, list[bytes]], socket: bool) -> bool:
         if socket:
             asked = list(scope.get("subprotocols", ()))
             tokens = [name[6:].encode() for name in asked if name.startswith("token.")]
             if asked.count(SUBPROTOCOL) != 1:
                 return False
         else:
-            values = headers.of(b"authorization")
+            values = headers[b"authorization"]
             tokens = [value[7:] for value in values if value.startswith(b"Bearer ")]
             if len(values) != 1:
                 return False
         return len(tokens) == 1 and hmac.compare_digest(tokens[0], self._token)
 
 
-class _Headers:
-    """Lists of values by lower-case name."""
-
-    def __init__(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
-        self._values: dict[bytes, list[bytes]] = {}
-        for name, value in pairs:
-            self._values.setdefault(name.lower(), []).append(value)
-
-    def of(self, name: bytes) -> list[bytes]:
-        return self._values.get(name, [])
-
-
-def _others(host: str) -> tuple[str, ...]:
-    return (f"[{host}]" if ":" in host else host,)
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _with_caching(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

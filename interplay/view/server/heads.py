@@ -101,32 +101,24 @@ class Heads:
         described: list[dict[str, Any]] = []
         at = 0
         for head in self.heads:
-            if not head.choices:
-                mean = None if look is None or not len(look.mean) else look.mean[at : at + len(head.low)]
-                at += len(head.low)
-                described.append(
-                    {
-                        "name": head.name,
-                        "kind": "box",
-                        "low": list(head.low),
-                        "high": list(head.high),
-                        "labels": list(head.labels) or None,
-                        "mean": numbers(mean),
-                    }
+            found: dict[str, Any] = {"name": head.name, "labels": list(head.labels) or None}
+            if head.choices:
+                own = slice(head.column, head.column + head.choices)
+                probabilities = (
+                    look.probabilities[own] if look is not None and len(look.probabilities) else None
                 )
-                continue
-            own = slice(head.column, head.column + head.choices)
-            probabilities = None if look is None or not len(look.probabilities) else look.probabilities[own]
-            described.append(
-                {
-                    "name": head.name,
-                    "kind": "discrete",
-                    "n": head.choices,
-                    "labels": list(head.labels) or None,
-                    "probabilities": numbers(probabilities),
-                    "legal": None if legal is None else legal[own].tolist(),
+                found |= {"kind": "discrete", "n": head.choices, "probabilities": numbers(probabilities)}
+                found["legal"] = None if legal is None else legal[own].tolist()
+            else:
+                mean = look.mean[at : at + len(head.low)] if look is not None and len(look.mean) else None
+                at += len(head.low)
+                found |= {
+                    "kind": "box",
+                    "low": list(head.low),
+                    "high": list(head.high),
+                    "mean": numbers(mean),
                 }
-            )
+            described.append(found)
         return described
 
     def read(self, given: Mapping[str, Any], legal: Array) -> dict[str, Array]:

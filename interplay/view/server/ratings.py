@@ -61,16 +61,17 @@ def _of_tournament(folder: Path, number: Callable[[str], int], files: Mapping[st
         if not all(0 <= x <= _MOST_GAMES for row in wins for x in row):
             raise ValueError("no numbers of games")
         games = [[wins[i][j] + wins[j][i] for j in range(len(names))] for i in range(len(names))]
+        seen = [
+            {
+                "id": number(str(raw)),
+                **_player(name, row["elo"], row["elo_interval"], row["matches"]),
+                "shares": _shares(row.get("shares")),
+                "actions": one_line(str(row.get("actions", ""))),
+            }
+            for raw, name, row in zip(data["names"], names, rows, strict=True)
+        ]
         return {
-            "players": [
-                {
-                    "id": number(str(raw)),
-                    **_player(name, row["elo"], row["elo_interval"], row["matches"]),
-                    "shares": _shares(row.get("shares")),
-                    "actions": one_line(str(row.get("actions", ""))),
-                }
-                for raw, name, row in zip(data["names"], names, rows, strict=True)
-            ],
+            "players": seen,
             "payoff": [
                 [wins[i][j] / games[i][j] if games[i][j] else None for j in range(len(names))]
                 for i in range(len(names))
@@ -93,16 +94,13 @@ def _of_league(run: Path, number: Callable[[str], int]) -> dict[str, Any]:
     with reading_league(run):
         table = read_league(run)
     met = table.payoff.met
+    unknown: dict[str, Any] = {"shares": {}, "actions": ""}
+    players = [
+        {"id": number(name), **_player(one_line(name), table.elo[i], None, met[i].sum()), **unknown}
+        for i, name in enumerate(table.names)
+    ]
     return {
-        "players": [
-            {
-                "id": number(name),
-                **_player(one_line(name), table.elo[i], None, met[i].sum()),
-                "shares": {},
-                "actions": "",
-            }
-            for i, name in enumerate(table.names)
-        ],
+        "players": players,
         "payoff": [[_number(x) for x in row] for row in table.shares.tolist()],
         "games": met.tolist(),
         "seats": _by_seats((table.payoff.total + table.payoff.matches) / 2, table.payoff.matches),
