@@ -1,4 +1,4 @@
-"""Tables and comparisons of runs whose truth is known: groups, last values, ends of runs, failed seeds, labels."""
+"""Tables and comparisons of runs with known values: groups, last values, ends of runs, failed seeds, labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINES = 40
 def make_run(
     folder: Path, seed: int, clip: float = 0.2, level: float = 100.0, lines: int = LINES, more: str = ""
 ) -> Path:
-    """A run whose metric climbs to `level` + seed and stays there for the last tenth."""
+    """A run with a metric that climbs to `level` + seed and stays there for the last tenth."""
     folder.mkdir(parents=True)
     (folder / "settings.toml").write_text(
         f'seed = {seed}\nsteps = 40000\n{more}[world]\nid = "dilemma/fixed"\n[ppo]\nclip = {clip}\n'

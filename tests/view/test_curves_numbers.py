@@ -57,7 +57,7 @@ def test_a_run_is_shown_raw_and_by_the_means_of_its_windows(monkeypatch, tmp_pat
 
 
 def test_means_over_episodes_stand_where_these_began(monkeypatch, tmp_path):
-    """Told in lines at 1,000 .. 120,000; those of the 2nd and 3rd line began in the other order, those of the 4th are not of episodes."""
+    """Logged at 1,000 .. 120,000; episodes of the 2nd and 3rd line began in the other order, the 4th has none."""
     run = logged(tmp_path / "a", np.arange(120.0))
     lines_of = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     for at, began in ((1, 700.0), (2, 300.0), (119, 60_500.0)):

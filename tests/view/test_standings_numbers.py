@@ -18,7 +18,7 @@ ORDER = ("strong", "middle", "weak")
 
 
 def standings(**changes: Any) -> Standings:
-    """Three players, all of whose numbers differ: a wins share is no loss share, a row is no column."""
+    """Three players with different numbers: a share won is no share lost, a row is no column."""
     wins = np.array([[0.0, 1.0, 2.0], [7.0, 0.0, 4.5], [6.0, 3.5, 0.0]])
     given: dict[str, Any] = {
         "names": NAMES,

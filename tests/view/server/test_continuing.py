@@ -313,7 +313,7 @@ def test_a_run_that_was_made_anew_under_its_name_is_not_the_one_that_played(tmp_
 
 
 def test_who_has_left_is_gone_and_who_waits_is_not(tmp_path):
-    """Of a game in which by night few act; of turns after somebody has left."""
+    """A game with few acting at night; turns after an agent has left."""
     for world_id in ("werewolf/9-l1s9", "simulation/multi-corridor-turns"):
         path = tmp_path / f"{world_id.replace('/', '-')}.replay"
         record("random", path, world_id, {}, seed=3)

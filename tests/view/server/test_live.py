@@ -161,7 +161,7 @@ def test_a_frame_that_was_sent_meanwhile_takes_its_room():
 
 
 def test_what_waits_is_not_sent_to_who_asked_for_a_key_frame():
-    """It may be the whole world, while the page was just told that there is fog."""
+    """The queued frame may show the whole world although fog was just announced."""
     visitor, play = Visitor(lambda: None), Play(cast_of(TableWorld)("world", "table"))
     visitor.welcome({"type": "hello"}, Encoder(play.moment().scene, recording=False))
     visitor.offer(play.moment())
@@ -458,7 +458,7 @@ def test_pages_and_sessions_are_counted():
 
 
 def test_worlds_that_are_left_are_counted_until_their_threads_end():
-    """Who goes from world to world makes no more of them at a time than the server has room for."""
+    """A page that changes between worlds makes no more of them at a time than the server allows."""
     go = threading.Event()
 
     def make(kind: str, name: str) -> Cast:
@@ -509,7 +509,7 @@ def test_many_resets_are_one():
 
 
 def test_where_roles_are_hidden_time_stands_still_for_nobody_whom_others_see():
-    """By night those have something to do whose role says so; a world that stands still would tell."""
+    """At night only some roles act, so a world that waits would reveal them."""
     with table(turns=True, hides=True, length=100_000) as own, Watcher(own) as first:
         assert first.hear()["turn_based"] is False
         first.say("speed", ticks_per_second=100)

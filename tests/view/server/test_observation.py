@@ -24,7 +24,7 @@ def parts(world, slot: int, look=None) -> dict[str, dict]:
 
 
 def table(part: dict) -> np.ndarray:
-    """Its rows, NaN where nothing is told."""
+    """Its rows, NaN where unknown."""
     return np.array(part["values"], float).reshape(part["shape"])
 
 

@@ -40,7 +40,7 @@ def values():
 
 
 def valued(kind: str, name: str) -> Cast:
-    """Random play of a small persistent world, by who expects something."""
+    """Random play of a small persistent world, with a value function."""
     return Cast(common(seed=3), RandomPolicy(), "somebody", None, values)
 
 
@@ -51,7 +51,7 @@ def address():
 
 
 def cells_seen(page: Watcher, **asked) -> tuple[dict, dict]:
-    """What is told of an overlay, and its cells."""
+    """The description of an overlay, and its cells."""
     page.say("overlay", **asked)
     return page.until("overlay", name=asked["name"]), page.until("cells")
 

@@ -1,4 +1,4 @@
-"""Specification viewer 7: people who play by keys, clicks and names, who are waited for, and who see no more than their agents."""
+"""Specification viewer 7: play by keys, clicks and names; worlds that wait; views limited to the agent's."""
 
 from __future__ import annotations
 

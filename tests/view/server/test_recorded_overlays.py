@@ -69,7 +69,7 @@ NUMBERS = {"mmo": 0, "survival": 1}  # of the files, by name
 
 
 def shown(app, world: str, name: str, tick: int, **asked):
-    """What is told, and the cells."""
+    """The description, and the cells."""
     query = urllib.parse.urlencode(
         {"tick": tick, "asked": json.dumps({"type": "overlay", "name": name, **asked})}
     )

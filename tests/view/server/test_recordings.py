@@ -1,4 +1,4 @@
-"""Recordings over the routes: what was written comes back, damage is told and costs its own ticks."""
+"""Recordings over the routes: written data comes back, damage is reported and costs its own ticks."""
 
 from __future__ import annotations
 

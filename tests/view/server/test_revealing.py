@@ -1,4 +1,4 @@
-"""Specification viewer 7 and 8: hidden roles are for spectators, as long as nobody plays, and for no page while somebody does."""
+"""Specification viewer 7 and 8: hidden roles are shown until a seat is taken, and to no page then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that go on: their recordings appear and grow, their trainer hears that somebody watches, and nothing else is written."""
+"""Runs in training: their recordings appear and grow, the trainer is notified, and nothing else is written."""
 
 from __future__ import annotations
 
