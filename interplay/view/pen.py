@@ -90,9 +90,9 @@ class Pen:
         """Places of the world in pixels of the final picture."""
         return self.scale * x + self.origin[0], self.scale * self.flip * y + self.origin[1]
 
-    def pixels(self, width: float, least: float = THIN) -> float:
-        """A length of the world in pixels of the final picture, at least `least`."""
-        return min(max(width * self.scale, least), FAR)
+    def pixels(self, width: float) -> float:
+        """A width in pixels of the final picture, at least `THIN`."""
+        return min(max(width * self.scale, THIN), FAR)
 
     # -- shapes; positions in the world's units, widths in pixels of the final picture --------------------
 
