@@ -271,8 +271,8 @@ export class Api {
       throw new ApiError(T.serverGone, 0);
     }
     if (answer.ok) return answer;
-    const told = (await answer.json().catch(() => null)) as { error?: unknown } | null;
-    const said = typeof told?.error === "string" ? told.error : T.answered(answer.status);
-    throw new ApiError(answer.status === 401 ? (this.token ? T.otherStart : T.noToken) : said, answer.status);
+    const body = (await answer.json().catch(() => null)) as { error?: unknown } | null;
+    const message = typeof body?.error === "string" ? body.error : T.answered(answer.status);
+    throw new ApiError(answer.status === 401 ? (this.token ? T.otherStart : T.noToken) : message, answer.status);
   }
 }

@@ -21,23 +21,23 @@ export function entriesOf(schema: Schema): Entry[] {
 function ofLayer({ kind, options }: LayerSchema): Entry[] {
   const { legend, colour, glyph } = options;
   if (!legend) return [];
-  const said = names(legend);
+  const texts = names(legend);
   const colours = names(options["legend.colours"]);
   const one = typeof legend === "string" ? legend : "";
   const entry = (shape: Entry["kind"], words: string, of: unknown, sign: unknown = "", broken: Broken = ""): Entry => ({ kind: shape, words, colour: typeof of === "number" ? hex(rgb(of)) : isHex(of) ? of : FAINT, sign: String(sign ?? ""), broken });
   const solid = kind === "circles" ? "disc" : kind === "segments" ? "line" : "tile";
   if (kind === "tiles") {
     const palette = options.palette === "terrain" ? TERRAIN : names(options.palette);
-    return palette.slice(0, said.length).map((of, i) => entry("tile", said[i]!, of));
+    return palette.slice(0, texts.length).map((of, i) => entry("tile", texts[i]!, of));
   }
   const broken = brokenOf(options);
   const things = colours.length
-    ? colours.slice(0, said.length).map((of, i) => entry(solid, said[i]!, of, "", solid === "line" ? broken : ""))
+    ? colours.slice(0, texts.length).map((of, i) => entry(solid, texts[i]!, of, "", solid === "line" ? broken : ""))
     : solid === "line" || options.fill === false
-      ? [entry(solid === "line" ? solid : "ring", one || said.join(", "), colour ?? INK, "", broken)]
+      ? [entry(solid === "line" ? solid : "ring", one || texts.join(", "), colour ?? INK, "", broken)]
       : one
         ? [entry(solid, one, colour, glyph)]
-        : said.slice(0, MOST).map((words, number) => entry("disc", words, number, glyph === "team" ? shapeOf(number) : glyph));
+        : texts.slice(0, MOST).map((words, number) => entry("disc", words, number, glyph === "team" ? shapeOf(number) : glyph));
   const bars = drawnBars(options);
   return [
     ...things,

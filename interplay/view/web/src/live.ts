@@ -64,7 +64,7 @@ export interface LiveListener {
   /** Another hello: the scene may be another one. */
   begun(): void;
   /** A line for the user. */
-  said(line: string, stays?: boolean): void;
+  notify(line: string, stays?: boolean): void;
 }
 
 export class Live implements Source, Lays {
@@ -103,7 +103,7 @@ export class Live implements Source, Lays {
   private tries = 0;
   private timer = 0;
   private sinceKey = 0;
-  private told: OverlayInfo | null = null;
+  private overlayInfo: OverlayInfo | null = null;
   private selected: number | null = null;
   private latest: Agent | null = null;
   private waiting: ((answer: Agent | ApiError) => void)[] = [];
@@ -236,7 +236,7 @@ export class Live implements Source, Lays {
       if (this.connection === "ended") return;
       this.connection = "again";
       this.status = { ...this.status, holders: {}, waiting: null };
-      if (this.tries === WAITS.length) this.listener.said(T.serverGone);
+      if (this.tries === WAITS.length) this.listener.notify(T.serverGone);
       if (this.tries > 0) void this.recognise();
       this.timer = window.setTimeout(() => this.connect(), 1000 * WAITS[Math.min(this.tries++, WAITS.length - 1)]!);
       this.listener.changed();
@@ -249,7 +249,7 @@ export class Live implements Source, Lays {
     if (!(problem instanceof ApiError) || problem.status !== 401 || this.connection !== "again") return;
     clearTimeout(this.timer);
     this.connection = "ended";
-    this.listener.said(T.otherStart);
+    this.listener.notify(T.otherStart);
     this.listener.changed();
   }
 
@@ -262,18 +262,18 @@ export class Live implements Source, Lays {
       this.controls = message.controls as Controls | null;
       this.clicks = message.clicks === true;
     } else if (message.type === "agent") this.receiveAgent(message as unknown as Agent);
-    else if (message.type === "overlay") this.told = message as unknown as OverlayInfo;
+    else if (message.type === "overlay") this.overlayInfo = message as unknown as OverlayInfo;
     else if (message.type === "refused") this.refused(message);
     else if (message.type === "bye") {
       if (message.again === false) [this.connection, this.why] = ["ended", String(message.reason)];
-      this.listener.said(String(message.reason));
+      this.listener.notify(String(message.reason));
     }
     this.listener.changed();
   }
 
-  private receiveStatus(told: Partial<Status>): void {
+  private receiveStatus(changes: Partial<Status>): void {
     const { fog, holders } = this.status;
-    this.status = { ...this.status, ...told };
+    this.status = { ...this.status, ...changes };
     if (JSON.stringify(this.status.holders) !== JSON.stringify(holders)) {
       this.requestAgain();
       if (!Object.keys(this.status.holders).length) this.refusal = null; // perhaps due to play
@@ -290,8 +290,8 @@ export class Live implements Source, Lays {
       this.listener.laid();
     }
     if (what === "select") this.answerAll((this.keptBack = new ApiError(String(reason), 404)));
-    if (what !== "select") this.listener.said(String(reason), what !== "act" || this.status.waits || this.turnBased);
-    else if (!this.quiet) this.listener.said(String(reason), false); // the panel goes on saying it as long as it holds
+    if (what !== "select") this.listener.notify(String(reason), what !== "act" || this.status.waits || this.turnBased);
+    else if (!this.quiet) this.listener.notify(String(reason), false); // the panel goes on saying it as long as it holds
   }
 
   /** Requests details again after a takeover, which changes the agents whose details are sent. */
@@ -319,7 +319,7 @@ export class Live implements Source, Lays {
     if (hello.protocol !== PROTOCOL) {
       this.connection = "ended";
       this.socket?.close();
-      this.listener.said(T.otherProtocol(String(hello.interplay)));
+      this.listener.notify(T.otherProtocol(String(hello.interplay)));
       return;
     }
     this.schema = readSchema(hello.schema);
@@ -352,7 +352,7 @@ export class Live implements Source, Lays {
 
   private take(frame: Uint8Array): void {
     if (frame[0] === OVERLAY) {
-      const overlay = readOverlay(frame, this.told);
+      const overlay = readOverlay(frame, this.overlayInfo);
       if (overlay.name === this.wanted?.name) this.overlay = overlay;
       return this.listener.laid();
     }

@@ -62,14 +62,14 @@ export interface Overlay extends OverlayInfo {
 }
 
 /** Reads a frame after its description. */
-export function readOverlay(frame: Uint8Array, told: OverlayInfo | null): Overlay {
+export function readOverlay(frame: Uint8Array, info: OverlayInfo | null): Overlay {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
-  if (frame.length < HEAD || !told || frame[1] !== told.id) throw new Refused(T.badOverlay);
+  if (frame.length < HEAD || !info || frame[1] !== info.id) throw new Refused(T.badOverlay);
   const [width, height] = [view.getUint16(2, true), view.getUint16(4, true)];
   const count = width * height;
-  if (!count || frame.length !== HEAD + count + (-count & 3) || !(told.cell > 0) || !told.origin.every(Number.isFinite)) throw new Refused(T.badOverlay);
+  if (!count || frame.length !== HEAD + count + (-count & 3) || !(info.cell > 0) || !info.origin.every(Number.isFinite)) throw new Refused(T.badOverlay);
   const [lowest, highest] = [view.getFloat32(12, true), view.getFloat32(16, true)];
-  return { ...told, width, height, tick: view.getUint32(8, true), lowest, highest, cells: frame.slice(HEAD, HEAD + count) };
+  return { ...info, width, height, tick: view.getUint32(8, true), lowest, highest, cells: frame.slice(HEAD, HEAD + count) };
 }
 
 /** The value at a share of the scale, from 0 to 1. */

@@ -204,13 +204,13 @@ export class Page {
 
   /** A world in play; what speaks with the server is fetched with the first one. */
   async openLive(source: string): Promise<void> {
-    const said = readLive(source);
-    if (said?.kind === "recording") return this.openRecorded(source, said.id);
-    const list = said?.kind === "run" ? this.sources?.runs : this.sources?.worlds;
-    const title = list?.find((one) => one.id === said?.id)?.name ?? source;
+    const found = readLive(source);
+    if (found?.kind === "recording") return this.openRecorded(source, found.id);
+    const list = found?.kind === "run" ? this.sources?.runs : this.sources?.worlds;
+    const title = list?.find((one) => one.id === found?.id)?.name ?? source;
     this.forget();
     this.live = source;
-    if (said?.kind === "run") this.belongsTo(said.id);
+    if (found?.kind === "run") this.belongsTo(found.id);
     const session = await this.session(source, title, this.opening);
     if (!session) return;
     this.player.open(session);
@@ -259,7 +259,7 @@ export class Page {
       laid: () => this.laid(),
       veiled: () => this.player.veil(),
       begun: () => this.begun(session),
-      said: (line, stays = true) => this.tell(line, stays),
+      notify: (line, stays = true) => this.tell(line, stays),
     });
     return session;
   }
@@ -345,8 +345,8 @@ export class Page {
     this.announcedTo = tick;
     this.ran = running;
     if (!source || !following || !passed || tick <= before) return;
-    const told = source.marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(selected!));
-    if (told.length) this.say(told.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
+    const events = source.marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(selected!));
+    if (events.length) this.say(events.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
   }
 
   /** Something else lies over the world. */
@@ -473,8 +473,8 @@ export class Page {
       slower: () => player.faster(-1),
       goTo: () => (this.goToField?.focus(), this.goToField?.select()),
       live: () => (player.present(), player.live && this.say(T.presentNow)),
-      previousAgent: () => (player.neighbour(-1), this.said()),
-      nextAgent: () => (player.neighbour(1), this.said()),
+      previousAgent: () => (player.neighbour(-1), this.announceSelected()),
+      nextAgent: () => (player.neighbour(1), this.announceSelected()),
       follow: () => {
         player.follow();
         this.say(player.following ? T.followed(this.nameOf(player.selected!)) : T.unfollowed);
@@ -548,7 +548,7 @@ export class Page {
     this.say(T.populationNow(population === null ? T.allPopulations : lays.populations[population]!));
   }
 
-  private said(): void {
+  private announceSelected(): void {
     if (this.details?.slot !== this.player.selected) {
       this.details = this.detailsError = null;
       this.asked = "";
@@ -586,8 +586,8 @@ export class Page {
     if (!mark) return this.tell(T.noMoreEvents);
     player.clock.playing = false;
     player.seek(mark.tick);
-    const told = marks.filter(({ tick }) => tick === mark.tick);
-    this.tell(told.map(({ kind, slots }) => T.event(T.kinds[kind] ?? kind, slots.map((slot) => this.nameOf(slot)), mark.tick)).join("; "));
+    const events = marks.filter(({ tick }) => tick === mark.tick);
+    this.tell(events.map(({ kind, slots }) => T.event(T.kinds[kind] ?? kind, slots.map((slot) => this.nameOf(slot)), mark.tick)).join("; "));
   }
 
   async savePicture(): Promise<void> {

@@ -12,7 +12,7 @@ import { Layer } from "./scene";
 import type { Solid } from "./solid/solid";
 import { Source } from "./source";
 
-const TOLD = 100; // ms between two tellings of the panels while time goes on
+const NOTIFY_EVERY = 100; // ms between two tellings of the panels while time goes on
 const SHORTEST_GLIDE = 20; // ms
 const LONGEST_GLIDE = 1000; // ms
 const NEAR = 8; // pixels beside an agent that still hit it
@@ -57,7 +57,7 @@ export class Player {
   slow = 0; // slow pictures one after another
   private flat: Flat | null = null;
   private before = 0; // time of the last picture
-  private told = 0;
+  private notified = 0;
   private dirty = true;
   private look = false; // how much is seen is to be looked at, once
   private near = false; // fog brought the camera near, so its end takes it away again
@@ -343,7 +343,7 @@ export class Player {
   /** Redraws world and panels at once, after a command. */
   touch(): void {
     this.dirty = true;
-    this.told = 0;
+    this.notified = 0;
     this.changed();
   }
 
@@ -362,8 +362,8 @@ export class Player {
     this.paint(now);
     if (played && !this.clock.playing) this.touch();
     if (this.solid && this.drawings.at(-1) !== drew) this.slow = gap > SLOW ? this.slow + 1 : 0;
-    if (this.running && now - this.told >= TOLD) {
-      this.told = now;
+    if (this.running && now - this.notified >= NOTIFY_EVERY) {
+      this.notified = now;
       this.changed();
     }
   }

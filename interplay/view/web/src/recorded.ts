@@ -65,8 +65,8 @@ export class Recorded implements Lays {
       return;
     }
     try {
-      const { frame, ...told } = await this.api.overlay(this.id, tick, asked);
-      const overlay = readOverlay(Uint8Array.from(atob(frame), (letter) => letter.charCodeAt(0)), told);
+      const { frame, ...info } = await this.api.overlay(this.id, tick, asked);
+      const overlay = readOverlay(Uint8Array.from(atob(frame), (letter) => letter.charCodeAt(0)), info);
       if (wanted === this.wanted) this.overlay = overlay;
       this.answered = overlay.tick < tick ? "" : question; // it goes on where it takes long
     } catch (problem) {

@@ -152,13 +152,13 @@ function sound(data: Uint8Array): boolean {
 /** Checks a header. */
 export function readHeader(value: unknown): Header {
   if (typeof value !== "object" || value === null) throw new Refused(T.damagedHeader);
-  const said = value as Record<string, unknown>;
-  const text = (key: string) => (typeof said[key] === "string" ? (said[key] as string) : "");
-  const frames = Number.isInteger(said.frames_per_step) ? (said.frames_per_step as number) : 1;
-  const own = Number(said.tick_seconds) || Math.max(LEAST_SECONDS, frames / VIDEO_FRAMES); // as the server's play.tick_seconds
+  const fields = value as Record<string, unknown>;
+  const text = (key: string) => (typeof fields[key] === "string" ? (fields[key] as string) : "");
+  const frames = Number.isInteger(fields.frames_per_step) ? (fields.frames_per_step as number) : 1;
+  const own = Number(fields.tick_seconds) || Math.max(LEAST_SECONDS, frames / VIDEO_FRAMES); // as the server's play.tick_seconds
   const tickSeconds = Math.min(Math.max(own, 1 / SPEEDS[SPEEDS.length - 1]!), 1 / SPEEDS[0]!);
-  const agents = Array.isArray(said.agents) ? said.agents.map(String) : [];
-  return { world: text("world"), policy: text("policy"), interplay: text("interplay"), started: text("started"), exact: said.exact === true, tickSeconds, agents, scene: said.scene };
+  const agents = Array.isArray(fields.agents) ? fields.agents.map(String) : [];
+  return { world: text("world"), policy: text("policy"), interplay: text("interplay"), started: text("started"), exact: fields.exact === true, tickSeconds, agents, scene: fields.scene };
 }
 
 /** Checks a mark, which has rows in a file and slots from the server. */

@@ -62,24 +62,24 @@ class Recording implements Source {
 /** A recording that the server has. */
 export async function openServed(api: Api, id: number, title: string): Promise<Source> {
   const ask = () => Promise.all([api.recording(id), api.events(id)]);
-  let [told, { events }] = await ask();
-  const header = readHeader(told.header);
+  let [info, { events }] = await ask();
+  const header = readHeader(info.header);
   const schema = readSchema(header.scene);
-  const problems = [...told.problems];
+  const problems = [...info.problems];
   const load = async (place: number) => {
     try {
-      return await inflate(await api.chunk(id, place), told.chunks[place]!.raw);
+      return await inflate(await api.chunk(id, place), info.chunks[place]!.raw);
     } catch (error) {
       throw error instanceof ApiError ? new Refused(error.message) : error;
     }
   };
-  const reel = new Reel(schema, told.chunks, load);
+  const reel = new Reel(schema, info.chunks, load);
   const marks = events.map(readMark);
   const grow = async () => {
-    const before = told.chunks.length;
-    if (told.growing) [told, { events }] = await ask();
-    if (told.chunks.length <= before) return false;
-    reel.extend(told.chunks);
+    const before = info.chunks.length;
+    if (info.growing) [info, { events }] = await ask();
+    if (info.chunks.length <= before) return false;
+    reel.extend(info.chunks);
     marks.splice(0, marks.length, ...events.map(readMark));
     return true;
   };

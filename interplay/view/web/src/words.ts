@@ -36,13 +36,13 @@ export function barsOf(layer: Layer, row: number): Bar[] {
 
 /** The kind of a row (population, team) by the layer's legend; empty if there is one kind. */
 export function kindOf({ schema, columns }: Layer, row: number): string {
-  const said = names(schema.options.legend);
+  const texts = names(schema.options.legend);
   const colours = names(schema.options["legend.colours"]);
-  if (said.length < 2) return "";
+  if (texts.length < 2) return "";
   const [number, rgb] = [columns.get("colour"), columns.get("rgb")];
-  if (!colours.length) return number ? (said[number[row]!] ?? "") : "";
+  if (!colours.length) return number ? (texts[number[row]!] ?? "") : "";
   const own = rgb ? hex([rgb[3 * row]!, rgb[3 * row + 1]!, rgb[3 * row + 2]!]) : "";
-  return said[colours.map((one) => one.toLowerCase()).indexOf(own)] ?? "";
+  return texts[colours.map((one) => one.toLowerCase()).indexOf(own)] ?? "";
 }
 
 /** The marks that a row wears. */

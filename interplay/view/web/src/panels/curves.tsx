@@ -52,8 +52,8 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         const problems: string[] = [];
         const rest = await Promise.all(others.map((id) => ask(id).catch((problem: unknown) => void problems.push(problem instanceof ApiError ? problem.message : String(problem)))));
         if (gone) return;
-        const lines = [first, ...rest].flatMap((told, i) => {
-          const curve = name ? told?.curves[name] : undefined;
+        const lines = [first, ...rest].flatMap((answer, i) => {
+          const curve = name ? answer?.curves[name] : undefined;
           return curve ? [{ run: runName(page, i ? others[i - 1]! : run), curve }] : [];
         });
         setFound({ first, lines, problems });
@@ -64,7 +64,7 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         // Before the first episode ends, any curve; then the most usual one.
         const telling = usual.find((one) => !isFlat(tried?.[one])) ?? usual[0] ?? first.names[0];
         if (!chosen && telling) setName(telling);
-        timer = window.setTimeout(look, first.loading || rest.some((told) => told?.loading) ? 500 : AGAIN);
+        timer = window.setTimeout(look, first.loading || rest.some((answer) => answer?.loading) ? 500 : AGAIN);
       } catch (problem) {
         if (gone) return;
         setError(problem instanceof ApiError ? problem.message : String(problem));

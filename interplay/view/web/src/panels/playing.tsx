@@ -45,16 +45,16 @@ function WaitForMe({ live }: { live: Live }) {
 /** The world's own keys and what they mean. */
 export function ControlKeys({ live }: { live: Live }) {
   const keys = live.controls!.keys;
-  const told = new Map<string, string[]>();
+  const keysOf = new Map<string, string[]>();
   for (const key of Object.keys(keys)) {
     const label = choicesOf(keys, key).map((one) => labelOf(live.heads[one.head], one.choice)).join(", ");
-    told.set(label, [...(told.get(label) ?? []), P.keyNames[key] ?? key.toUpperCase()]);
+    keysOf.set(label, [...(keysOf.get(label) ?? []), P.keyNames[key] ?? key.toUpperCase()]);
   }
   return (
     <>
       <h3>{P.controlKeys}</h3>
       <dl class="keys">
-        {[...told].map(([label, names]) => (
+        {[...keysOf].map(([label, names]) => (
           <div>
             <dt>
               {names.map((name) => (

@@ -157,13 +157,13 @@ function Cell({ page, ratings, row, column }: { page: Page; ratings: Ratings; ro
   const share = dotted(ratings.payoff[row]?.[column] ?? null);
   const first = dotted(ratings.seats?.shares[row]?.[column] ?? null);
   const theirs = ratings.seats?.shares[column]?.[row] ?? null;
-  const said = [share ? P.shareOf(share, ratings.games[row]![column]!) : P.unplayed, ...(first && theirs !== null ? [P.bySeat(first, dotted(1 - theirs))] : [])];
+  const summary = [share ? P.shareOf(share, ratings.games[row]![column]!) : P.unplayed, ...(first && theirs !== null ? [P.bySeat(first, dotted(1 - theirs))] : [])];
   const ofRun = page.sources?.runs.find(({ id }) => id === page.runId)?.checkpoint; // a league's training records windows alone
   const live = `run:${page.runId}@${one.id},${other.id}`;
   return (
     <section class="behind">
       <h3>{P.pair(one.name, other.name)}</h3>
-      <p class="quiet">{said.join(": ")}</p>
+      <p class="quiet">{summary.join(": ")}</p>
       <ul>
         {matches.map(({ id, match, players, scores }) => {
           const seats = P.inSeats(players.map((player) => ratings.players[player]!.name));
