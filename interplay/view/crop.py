@@ -17,9 +17,6 @@ class Crop:
     Args:
         focus: row of the layer ``agents``, or a place (x, y); None = the middle of the world.
         zoom: the shorter side of the part, in the world's units; None = `NEAR`.
-
-    Raises:
-        UserError: for numbers that name no agent, place or length.
     """
 
     def __init__(self, focus: int | Sequence[float] | None = None, zoom: float | None = None) -> None:
@@ -53,11 +50,7 @@ class Crop:
         )
 
     def __call__(self, scene: Scene) -> Scene:
-        """The scene with the bounds of the part.
-
-        Raises:
-            UserError: for a world without places, an unknown agent, or a place outside of the world.
-        """
+        """The scene with the bounds of the part."""
         if not self.cuts:
             return scene
         if scene.bounds is None or scene.picture is not None:

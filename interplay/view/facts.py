@@ -81,11 +81,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(world_id: str) -> Facts:
-    """Describes a registered world or ``"module:name"``; the world is made, but not reset.
-
-    Raises:
-        UserError: for an unknown world.
-    """
+    """Describes a registered world or ``"module:name"``; the world is made, but not reset."""
     named = load(world_id, users=True) if ":" in world_id else find_world(world_id)
     spec = named if isinstance(named, WorldSpec) else None
     world = make_world(world_id, num_worlds=1)

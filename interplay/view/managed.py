@@ -71,9 +71,6 @@ class Stage:
         frame_delay: milliseconds between pictures, at least 10.
         record: pictures will be saved.
         show: opens a window if there is a display.
-
-    Raises:
-        UserError: if nothing is recorded and there is no display.
     """
 
     def __init__(self, title: str, frame_delay: int = 200, record: bool = False, show: bool = True) -> None:

@@ -69,11 +69,7 @@ def _players(world: World, index: int, policy: Policy, episodes: int) -> dict[st
 
 
 def refuse_looks(**looks: object) -> None:
-    """Refuses options of pictures for a recording.
-
-    Raises:
-        UserError: for the first that is not None.
-    """
+    """Refuses options of pictures for a recording."""
     for name, value in looks.items():
         if value is not None:
             raise UserError(

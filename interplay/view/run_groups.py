@@ -43,11 +43,7 @@ class RunGroup(NamedTuple):
 
 
 def group_runs(runs: Sequence[Run]) -> list[RunGroup]:
-    """Groups runs, in the order of first ones; a run without settings is a group of its own.
-
-    Raises:
-        UserError: for a duplicate run, which would count as two seeds.
-    """
+    """Groups runs, in the order of first ones; a run without settings is a group of its own."""
     members: dict[str, list[Run]] = {}
     for run in runs:
         key = json.dumps(run.asked, sort_keys=True) if run.settings else str(run.path.resolve())
@@ -71,9 +67,6 @@ def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping
         groups: from `group_runs`.
         labels: of groups without a name.
         new: a group's label or one of its `keys` -> the user's label.
-
-    Raises:
-        UserError: for a key of no group or of several, or one label for two groups.
     """
     names = [{str(run.settings.get("name", "")) for run in group.runs} for group in groups]
     found = [one_line(next(iter(own))) if len(own) == 1 else "" for own in names]
@@ -101,9 +94,6 @@ def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping
 
 def read_labels(words: Sequence[str]) -> dict[str, str]:
     """Parses ``KEY=TEXT`` words; the last ``=`` divides.
-
-    Raises:
-        UserError: for a word without ``=``.
 
     Example:
         >>> read_labels(["runs/a=IPPO"])

@@ -122,9 +122,6 @@ def read_run(path: Path) -> RunLog:
     """Reads ``metrics.jsonl`` and ``settings.toml`` of a run folder.
 
     An incomplete last line is left out. Arrays (one number per agent) are read as their mean.
-
-    Raises:
-        UserError: for a missing, empty or damaged log.
     """
     file = path / "metrics.jsonl"
     if not os.path.lexists(file):
@@ -199,11 +196,7 @@ def one_line(text: str) -> str:
 
 
 def _checked(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a log, checked for ascending agent-steps.
-
-    Raises:
-        UserError: naming the invalid line.
-    """
+    """The lines of a log, checked for ascending agent-steps."""
     before = 0.0
     for number, line in read_json_lines(file, links=False):
         steps = line.get("agent_steps")

@@ -64,9 +64,6 @@ def find_runs(places: Sequence[Path], lenient: bool = False) -> list[Path]:
 
     Args:
         lenient: returns a place without runs as it is, so that the caller can word the error.
-
-    Raises:
-        UserError: for a place without runs.
     """
     found: list[Path] = []
     for place in places:
@@ -89,11 +86,7 @@ def _inside(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def read_row(path: Path) -> Run:
-    """Reads a run's settings, if there is a file of them, and its log, if it is not empty.
-
-    Raises:
-        UserError: if settings or log are damaged, or both are missing.
-    """
+    """Reads a run's settings, if there is a file of them, and its log, if it is not empty."""
     file = path / "settings.toml"
     if not os.path.lexists(file):
         return Run(path, {}, read_run(path))
@@ -123,9 +116,6 @@ def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[R
     Args:
         paths: run folders.
         bare: accepts a log without valid settings, as of evaluated checkpoints.
-
-    Raises:
-        UserError: if no run has a log.
     """
     found: list[tuple[Run, RunLog]] = []
     notes = []
@@ -184,11 +174,7 @@ def _differs(values: Sequence[Any]) -> bool:
 
 
 def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """A row for each run: folder, differing settings, agent-steps, and last and best of each metric.
-
-    Raises:
-        UserError: for a metric that no run has logged.
-    """
+    """A row for each run: folder, differing settings, agent-steps, and last and best of each metric."""
     logged = sorted({name for run in runs if run.log is not None for name in run.log.columns})
     names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
     for name in names:

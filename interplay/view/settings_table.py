@@ -39,11 +39,7 @@ class SettingsTable(NamedTuple):
 
 
 def settings_table(runs: Sequence[Run]) -> SettingsTable:
-    """Tabulates the settings of runs, grouped by equal settings but for the seed.
-
-    Raises:
-        UserError: for no runs.
-    """
+    """Tabulates the settings of runs, grouped by equal settings but for the seed."""
     if not runs:
         raise UserError("no run with readable settings; name a folder of runs")
     groups: dict[str, list[Run]] = {}

@@ -60,11 +60,7 @@ def stands(
 
 
 def check_play(world: World, episodes: int, max_steps: int | None, every: int = 1, index: int = 0) -> None:
-    """Checks the arguments of `stands`.
-
-    Raises:
-        UserError: for numbers out of range, or a world that never ends without `max_steps`.
-    """
+    """Checks the arguments of `stands`."""
     for name, value in (("episodes", episodes), ("max_steps", max_steps), ("every", every)):
         if value is not None and value < 1:
             raise UserError(f"{name} = {value}; record at least one")

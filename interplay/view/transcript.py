@@ -32,9 +32,6 @@ def transcript(
         max_steps: of an episode, which is then left; needed for worlds that never end.
         seed: as for `interplay.view.video.record`, which shows the same episodes.
         index: of the world in the batch.
-
-    Raises:
-        UserError: for numbers out of range, or a world that never ends without `max_steps`.
     """
     check_play(world, episodes, max_steps, index=index)
     for stand in stands(world, policy, episodes, max_steps, seed, index):

@@ -18,9 +18,6 @@ class Window:
         title: of the window.
         width, height: pixels.
         frames_per_second: limit of `show`, which waits; 0 = no limit.
-
-    Raises:
-        UserError: without a display or pygame.
     """
 
     def __init__(self, title: str, width: int, height: int, frames_per_second: int = 30) -> None:

@@ -32,11 +32,7 @@ class Continued(NamedTuple):
 
 
 def continue_at(path: Path, tick: int, checkpoints: Checkpoints) -> Continued:
-    """Restores the world of a recording (an untrusted file) at a tick.
-
-    Raises:
-        UserError: if that is impossible, see `ReplayReader.world_at`.
-    """
+    """Restores the world of a recording (an untrusted file) at a tick."""
     with told_plainly("reading", path), ReplayReader(path, links=False, patience=WALK_SECONDS) as reader:
         world = reader.world_at(tick, most=STEPPED)
         try:

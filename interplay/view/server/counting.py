@@ -97,11 +97,7 @@ def names_of_populations(world: World) -> list[str]:
 
 
 def find_asked(offered: Sequence[Overlay], world: World, job: messages.Overlay) -> Overlay:
-    """The requested overlay.
-
-    Raises:
-        UserError: for an unknown overlay, population, agent or option.
-    """
+    """The requested overlay."""
     overlay = next((one for one in offered if one.name == job.name), None)
     if overlay is None or overlay.live is None:
         names = ", ".join(one.name for one in offered) or "none"

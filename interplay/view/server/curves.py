@@ -74,11 +74,7 @@ class Asked(NamedTuple):
     points: int = 2_000
 
     def check(self) -> None:
-        """Checks the values.
-
-        Raises:
-            UserError: naming the invalid one.
-        """
+        """Checks the values."""
         if self.against not in AXES:
             raise UserError(f"against = {self.against[:60]}: no such axis; give {', '.join(AXES)}")
         if not 1 <= self.points <= MOST_POINTS:
@@ -97,11 +93,7 @@ class Logs:
         self._logs: dict[Path, _Log] = {}
 
     def curves(self, run: Path, asked: Asked) -> dict[str, Any]:
-        """The requested curves of a run.
-
-        Raises:
-            UserError: for an invalid request or an unreadable log.
-        """
+        """The requested curves of a run."""
         asked.check()
         empty = {"loading": False, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
         if not os.path.lexists(run / "metrics.jsonl"):  # a run that has just begun
@@ -144,11 +136,7 @@ class _Log:
         self._thread: threading.Thread | None = None
 
     def latest(self) -> RunLog | None:
-        """The log; None during the first read.
-
-        Raises:
-            UserError: if it cannot be read.
-        """
+        """The log; None during the first read."""
         with self._lock:
             stamp = self._look()
             idle = self._thread is None or not self._thread.is_alive()

@@ -89,11 +89,7 @@ class Eyes:
         return OWN_EYES if self._holders[eyes] is visitor else OTHER_EYES
 
     def check_look(self, visitor: Visitor, slot: int) -> None:
-        """Checks whether a page may get details of an agent.
-
-        Raises:
-            UserError: for other agents than its own, while a slot is played under fog or with hidden roles.
-        """
+        """Checks whether a page may get details of an agent."""
         if self._holders.get(slot) is visitor:
             return
         name = one_line(self._play.world.agents[slot])
@@ -112,11 +108,7 @@ class Eyes:
             raise UserError(HIDDEN_OVERLAYS)
 
     def check_seed(self, seed: int | None) -> None:
-        """Checks the seed of a new game; while a seat is played, the roles of a chosen seed may be known.
-
-        Raises:
-            UserError: for any seed then.
-        """
+        """Checks the seed of a new game; while a seat is played, the roles of a chosen seed may be known."""
         if self.concealing and seed is not None:
             raise UserError(
                 f"seed {seed}: a seat is played, and roles of that game may be known; begin one without a seed"
@@ -130,9 +122,6 @@ class Eyes:
 
         Args:
             left: whether a seat of this game was given back.
-
-        Raises:
-            UserError: if the page plays another slot, or a seat of this game was given back.
         """
         if self._play.cast.fog and self._plays(visitor) and self._holders.get(slot) is not visitor:
             raise UserError("under fog one plays one slot at a time; give back yours first")

@@ -127,9 +127,6 @@ class Heads:
         Args:
             given: head -> number of the choice, or the numbers of a Box.
             legal: (choices,) bool.
-
-        Raises:
-            UserError: for an unknown head, or an invalid or illegal choice.
         """
         action = self.idle(legal)
         for name, value in given.items():
@@ -206,11 +203,7 @@ class Heads:
 
 
 def heads_of(world: World) -> dict[str, Heads]:
-    """Name of each kind -> its heads, named as in the world.
-
-    Raises:
-        UserError: if the world's names or controls do not fit its actions.
-    """
+    """Name of each kind -> its heads, named as in the world."""
     found = {}
     for kind in world.kinds:
         controls = controls_of(world, kind.slots[0])

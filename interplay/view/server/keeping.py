@@ -22,11 +22,7 @@ TAKEN, GIVEN = "taken", "given"  # kinds of marks
 
 
 def check_target(path: Path) -> None:
-    """Checks the file before play, which cannot be repeated.
-
-    Raises:
-        UserError: for another suffix, a missing folder, or an existing file.
-    """
+    """Checks the file before play, which cannot be repeated."""
     check_output(path, (SUFFIX,))
     if os.path.lexists(path):
         raise UserError(f"--out {path}: it exists already; name another file, or move it away")
@@ -69,9 +65,6 @@ class Keeper:
             policy: name of the policy of other slots.
             under_way: whether an episode has begun.
             players: name of the player of each slot; empty: `policy` for all.
-
-        Raises:
-            UserError: if it cannot be written, or exists.
         """
         if self._recorder is not None:
             self._recorder.note(TAKEN, slot)

@@ -36,11 +36,7 @@ class Cells(NamedTuple):
 
 
 def cells_of(layer: Layer) -> Cells:
-    """The cells of a map or a window, summed over channels; cells with a count of 0 have no value.
-
-    Raises:
-        UserError: for another form, or more than `MOST_CELLS`.
-    """
+    """The cells of a map or a window, summed over channels; cells with a count of 0 have no value."""
     values = np.asarray(layer.values, float)
     if layer.form not in _FORMS:
         raise UserError(

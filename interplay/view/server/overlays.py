@@ -91,11 +91,7 @@ class Overlays:
         return describe_overlays(self._offered)
 
     def ask(self, visitor: Visitor, job: messages.Overlay) -> None:
-        """Sets the overlay of a page, or none.
-
-        Raises:
-            UserError: for an invalid request, or values of a policy without a critic.
-        """
+        """Sets the overlay of a page, or none."""
         self._asked.pop(visitor, None)
         if job.name is None:
             return
@@ -226,11 +222,7 @@ class Overlays:
         return job.overlay.live.show(study, dict(options))
 
     def _check_learner(self, slot: int) -> None:
-        """Checks that the network with the values plays an agent.
-
-        Raises:
-            UserError: naming the other player.
-        """
+        """Checks that the network with the values plays an agent."""
         policy, words = self._play.cast.player(slot)
         if self._play.cast.of is not None and policy is not self._values.playing:
             name = one_line(str(self._play.world.agents[slot]))

@@ -192,11 +192,7 @@ class Play:
         return self._marks.step(self.tick)
 
     def read(self, slot: int, given: Mapping[str, Any]) -> Mapping[str, Array]:
-        """A person's action for a slot, see `Heads.read`.
-
-        Raises:
-            UserError: if the slot does not act now, or the choice is illegal.
-        """
+        """A person's action for a slot, see `Heads.read`."""
         kind, _ = place_of(self.world, slot)
         if not self.acts(slot):
             name, now = one_line(self.world.agents[slot]), f"at tick {self.tick}"
@@ -288,11 +284,7 @@ class Play:
         return None if memory is None else memory[0, column] * (not self._ended[slot])
 
     def take(self, slot: int) -> None:
-        """Records that a person plays a slot.
-
-        Raises:
-            UserError: if the recording cannot be written.
-        """
+        """Records that a person plays a slot."""
         if self.cast.keeper is not None:
             players = [self.cast.player(one)[1] for one in range(len(self.world.agents))]
             self.cast.keeper.take(self.world, slot, self.cast.words, not self._first, players)

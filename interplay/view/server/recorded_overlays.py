@@ -74,9 +74,6 @@ class Counting:
             reader: of the recording, which may have grown.
             overlay: an offered one.
             tick: of the recording.
-
-        Raises:
-            UserError: if the recording cannot be replayed to that tick.
         """
         until = self._seconds() + COUNTED_SECONDS
         counter = self._go_back(reader, overlay, tick)

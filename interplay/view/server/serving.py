@@ -59,11 +59,7 @@ class Address(NamedTuple):
 
 
 def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
-    """Binds a port, any free one for 0, and draws the token.
-
-    Raises:
-        UserError: if the port is taken, or the host is not an address of this machine, or means all of them.
-    """
+    """Binds a port, any free one for 0, and draws the token."""
     if not 0 <= port < 2**16:
         raise UserError(f"--port {port}: ports are 0 (any free one) to 65535; give one of those")
     if _is_unspecified(host):

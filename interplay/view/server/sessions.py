@@ -56,9 +56,6 @@ class Sessions:
             source: ``run:0`` or ``world:0``; ``run:0@3`` for a player of a tournament or league, ``run:0@3,1`` for a match of
                 two; ``recording:0@120`` to continue from that tick.
             visitor: the page.
-
-        Raises:
-            UserError: for an unknown source, without sessions, or with too many pages or sessions.
         """
         if self._make is None:
             raise UserError(

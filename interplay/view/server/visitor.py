@@ -118,11 +118,7 @@ class Visitor:
             self._overlay = None
 
     def fetch(self) -> tuple[list[Mapping[str, Any]], bytes | None]:
-        """Queued messages, with a `bye` last, and a frame to be sent after them.
-
-        Raises:
-            UserError: if the scene's schema has changed; the page must reconnect.
-        """
+        """Queued messages, with a `bye` last, and a frame to be sent after them."""
         with self._lock:
             messages = [
                 *self._hello,
