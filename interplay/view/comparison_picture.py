@@ -31,7 +31,6 @@ def plot_comparison(comparison: Comparison, out: str | Path, look: FigureLook = 
     """Draws the curves of all groups beside each run's final score and the interquartile means.
 
     Args:
-        comparison: from `compare`.
         out: a ``.png``, ``.pdf`` or ``.svg`` in an existing folder.
     """
     width = look.width or _SIZE[0]

@@ -35,7 +35,6 @@ def write_video(
     Args:
         path: ``.mp4`` or ``.gif``.
         pictures: at least one.
-        frames_per_second: of the playback.
 
     Raises:
         UserError: for no picture, or if PyAV is missing or lacks an encoder.

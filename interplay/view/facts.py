@@ -60,7 +60,6 @@ class Facts(NamedTuple):
     """Description of a world.
 
     Attributes:
-        id, summary: from the registry.
         teams: names of the agents of each team.
         populations: names, if there are several.
         traits: sentences on its rules.

@@ -186,7 +186,6 @@ def frame_figure(
         look: its height is kept; without one the figure becomes as high as its parts.
         title: empty for none.
         notes: below the legend, in small letters.
-        rows: of panels.
         panel_height: inches, if the look has no height.
 
     Raises:

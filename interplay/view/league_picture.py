@@ -18,12 +18,7 @@ _MARKS = ("o", "s", "^", "p", "h", "D", "8")
 
 
 def plot_league(table: LeagueTable, out: str | Path) -> Path:
-    """Draws the learners' ratings over the agent-steps of their copies, and the shares of matches won.
-
-    Args:
-        table: of the league.
-        out: a ``.png`` in an existing folder.
-    """
+    """Draws the learners' ratings over the agent-steps of their copies, and the shares of matches won."""
     count = len(table.names)
     size = float(np.clip(2.4 + 0.3 * count, 4.2, 14.0))
     figure = begin_figure(out, "pictures of leagues", (6.0 + size, size))

@@ -67,7 +67,6 @@ class Stage:
     """Shows and saves episodes.
 
     Args:
-        title: of the window.
         frame_delay: milliseconds between pictures, at least 10.
         record: pictures will be saved.
         show: opens a window if there is a display.

@@ -58,7 +58,6 @@ def begin_figure(out: str | Path, purpose: str, size: tuple[float, float], dpi: 
 
     Args:
         out: a ``.png``, ``.pdf`` or ``.svg`` in an existing folder.
-        purpose: of matplotlib, in the plural, for the error message.
         size: width and height in inches.
         dpi: pixels per inch.
 

@@ -40,7 +40,6 @@ def plot_overlay(data: OverlayData, out: str | Path) -> Path:
 
     Args:
         data: from `interplay.evaluate.lifetimes.overlays.compute_overlays`.
-        out: a ``.png`` in an existing folder.
     """
     keyed, apart, across = _arranged(data)
     panes = len(data.layers) + len(apart) + (keyed is not None)

@@ -47,7 +47,6 @@ class Pen:
     """Draws one picture.
 
     Args:
-        width, height: pixels.
         ground: colour of the page.
         sharpness: sub-pixels per pixel along each axis; a power of two, else the scaling is not exact.
     """

@@ -64,7 +64,6 @@ def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping
     If two groups share a name, the given label is appended.
 
     Args:
-        groups: from `group_runs`.
         labels: of groups without a name.
         new: a group's label or one of its `keys` -> the user's label.
     """

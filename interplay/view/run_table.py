@@ -114,7 +114,6 @@ def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[R
     """The runs with a log, and a note on each other one.
 
     Args:
-        paths: run folders.
         bare: accepts a log without valid settings, as of evaluated checkpoints.
     """
     found: list[tuple[Run, RunLog]] = []

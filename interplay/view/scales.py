@@ -78,7 +78,6 @@ def mixed(
 
     Args:
         counts: (C, ...) of each channel.
-        colours: one per channel.
         top: the max; None = of the sums.
         ground: colour of a count of 0, or of each place (..., 3).
 
@@ -118,7 +117,6 @@ def dominant(counts: np.ndarray, colours: tuple[str, ...], top: float | None = N
 
     Args:
         counts: (C, ...) of each channel, C > 1.
-        colours: one per channel.
         top: the max; None = of the sums.
 
     Returns:

@@ -19,12 +19,7 @@ _COLOURS = {"won": POPULATIONS[0], "drawn": BAR_EMPTY, "cut": FAINT, "lost": POP
 
 
 def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
-    """Draws ratings, shares of matches and the matrix of points; for merges, mean lives below.
-
-    Args:
-        results: of a tournament.
-        out: a ``.png`` in an existing folder.
-    """
+    """Draws ratings, shares of matches and the matrix of points; for merges, mean lives below."""
     merges = results if isinstance(results, MergeResults) else None
     ranked = results.standings if isinstance(results, MergeResults) else results
     size = max(3.2, 1.2 + 0.45 * len(ranked.names))

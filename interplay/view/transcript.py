@@ -28,7 +28,6 @@ def transcript(
 
     Args:
         world: is reset with `seed`.
-        policy: acts for all slots.
         max_steps: of an episode, which is then left; needed for worlds that never end.
         seed: as for `interplay.view.video.record`, which shows the same episodes.
         index: of the world in the batch.

@@ -15,8 +15,6 @@ class Window:
     """One window.
 
     Args:
-        title: of the window.
-        width, height: pixels.
         frames_per_second: limit of `show`, which waits; 0 = no limit.
     """
 

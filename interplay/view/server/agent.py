@@ -28,10 +28,7 @@ def describe_agent(
     """Describes an agent of a batch of one at the current time step.
 
     Args:
-        world: the batch.
-        slot: of the agent.
         tick: the page's number of this time step.
-        policy: name of its player.
         heads: of its kind; None: they are made.
         earned: its return so far; None if unknown.
         look: outputs of its network (`interplay.train.play.by_name.Look`); None if unknown.

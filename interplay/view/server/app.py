@@ -55,11 +55,8 @@ def make_app(
     """The server as an ASGI application behind its guard.
 
     Args:
-        opened: what the user named.
         make: makes worlds with their players; None: recordings and curves alone (``--read-only``).
         port, token, host, ticket: see `Guard`.
-        seed: of worlds and policies.
-        static: folder of the page.
         trust: see `Networks`.
     """
     sources = Sources(opened)

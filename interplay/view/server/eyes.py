@@ -30,7 +30,6 @@ class Eyes:
     """Decides what each page may see of a session.
 
     Args:
-        play: the world in play, and whether there is fog.
         holders: slot -> the page that plays it; shared with the session, which changes it.
     """
 

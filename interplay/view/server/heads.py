@@ -47,7 +47,6 @@ class Heads:
     """The heads of one kind of agents.
 
     Args:
-        space: their action space.
         names: of heads and choices (`interplay.core.controls.names_of`); None: from the space.
         idle: head -> default choice.
     """

@@ -34,8 +34,6 @@ class Keeper:
     Args:
         path: of the file, which is made when the first slot is taken. If a full disk or a kill cuts it short, the rest can
             still be watched.
-        options: of the world.
-        seed: of its first reset.
         warn: called with one line if the recording ends before the play or is incomplete.
     """
 
@@ -60,8 +58,6 @@ class Keeper:
         """Marks that a person plays a slot; the first one begins the recording.
 
         Args:
-            world: in play.
-            slot: that is taken.
             policy: name of the policy of other slots.
             under_way: whether an episode has begun.
             players: name of the player of each slot; empty: `policy` for all.

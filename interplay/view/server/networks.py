@@ -27,8 +27,6 @@ def look_at(policy: Policy, world: World, slot: int, legal: Array, memory: Array
     """Outputs of the network of an acting slot (`Look`); None if it has no network that can be evaluated.
 
     Args:
-        policy: of the slot.
-        world: a batch of one.
         legal: (choices,) bool.
         memory: (size,) of its network, or None.
     """
@@ -121,9 +119,7 @@ class Networks:
         """Outputs of the network that played a slot, and a note if there are none; both may be None.
 
         Args:
-            header: of the recording.
             world: restored at the tick.
-            slot: of the agent.
         """
         if not _NAMED.fullmatch(header.checkpoint) or not world.timestep.acting[0, slot]:
             return None, None

@@ -61,7 +61,6 @@ def encode_cells(number: int, tick: int, cells: Cells) -> bytes:
 
     Args:
         number: of the overlay in the session's list, below 256.
-        tick: of the world.
 
     Example:
         >>> encode_cells(2, 7, Cells(np.array([[0.0, np.nan, 1.0]]), 0.0, 1.0, True, False))[20:]

@@ -61,7 +61,6 @@ class Overlays:
     """The overlays of one session.
 
     Args:
-        clock: seconds.
         wake: called, from any thread, when a computation has ended.
         words: text of an error for the page.
     """

@@ -43,7 +43,6 @@ class Cast(NamedTuple):
     """A world with its players.
 
     Attributes:
-        world: a batch of one.
         policy: acts for all slots without a person.
         words: its name.
         renew: loads a newer checkpoint and returns its name, or None if there is none. None: the policy never changes.
@@ -92,10 +91,6 @@ class Moment(NamedTuple):
 
 class Play:
     """Plays a world as `interplay.view.stepping.stands` does, with actions of people.
-
-    Args:
-        cast: the world and its players.
-        seed: of world and policy.
 
     Attributes:
         tick: counted over all episodes, resets included; continues the number of a recording.

@@ -13,7 +13,6 @@ class RateLimiter:
 
     Args:
         most: messages per second, and in a burst.
-        clock: seconds.
     """
 
     def __init__(self, most: int = MESSAGES, clock: Callable[[], float] = time.monotonic) -> None:

@@ -34,7 +34,6 @@ def ratings_of(
     """The ratings of a folder.
 
     Args:
-        run: the folder.
         number: of a player, by its name.
         files: numbers of the recordings in its folder of matches, by their names.
 

@@ -72,8 +72,6 @@ class Counting:
 
         Args:
             reader: of the recording, which may have grown.
-            overlay: an offered one.
-            tick: of the recording.
         """
         until = self._seconds() + COUNTED_SECONDS
         counter = self._go_back(reader, overlay, tick)

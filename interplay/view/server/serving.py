@@ -125,7 +125,6 @@ def serve(
     """Serves until Ctrl-C or SIGTERM.
 
     Args:
-        app: ASGI application.
         listening: from `bind`; closed at the end.
         begun: called when the port answers, with a function that stops the server from any thread.
         compress: deflates messages of websockets, for slow lines.

@@ -46,8 +46,6 @@ class Session:
     Args:
         source: its name for pages.
         make: makes the world with its players; called in the session's thread.
-        seed: of world and policies.
-        clock: seconds.
         plain: replaces paths by the page's names, see `Sources.plain`.
         deal: draws a secret seed, for games with hidden information.
     """

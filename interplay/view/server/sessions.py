@@ -33,12 +33,7 @@ class Sessions:
     A session that continues a recording ends with its last page, so that the next one begins at the recorded tick.
 
     Args:
-        sources: numbers runs and worlds.
         make: makes the world of a source with its players; None: no sessions (``--read-only``).
-        seed: of worlds and policies.
-
-    Attributes:
-        rosters: numbers players.
     """
 
     def __init__(self, sources: Sources, make: MakeCast | None, seed: int = 0) -> None:
@@ -55,7 +50,6 @@ class Sessions:
         Args:
             source: ``run:0`` or ``world:0``; ``run:0@3`` for a player of a tournament or league, ``run:0@3,1`` for a match of
                 two; ``recording:0@120`` to continue from that tick.
-            visitor: the page.
         """
         if self._make is None:
             raise UserError(

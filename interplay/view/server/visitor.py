@@ -27,7 +27,6 @@ class Visitor:
         wake: called from any thread, once for each fetch, when something is queued.
 
     Attributes:
-        selected: the selected slot.
         last_details: tick, slot and time of the last details of an agent.
     """
 
