@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,13 +55,9 @@ def _warnings(standings: Standings) -> Iterator[str]:
 
 def ratings_table(standings: Standings) -> Table:
     """One row per player, the best first."""
-    table = _table(f"ratings over {standings.title}")
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("player", overflow="fold")
-    for title in ("Elo", "95 %", "alpha-rank", f"mean {standings.score}"):
-        table.add_column(title, justify="right", no_wrap=True)
-    if standings.skill is not None:
-        table.add_column("openskill", justify="right", no_wrap=True)
+    skill = ["openskill"] if standings.skill is not None else []
+    heads = ["Elo", "95 %", "alpha-rank", f"mean {standings.score}", *skill]
+    table = _ranking(f"ratings over {standings.title}", heads)
     names = shorten(standings.names)
     for number, i in enumerate(standings.order, 1):
         row = [
@@ -80,15 +76,21 @@ def ratings_table(standings: Standings) -> Table:
 
 def results_table(standings: Standings) -> Table:
     """Each player's shares of matches won, lost, drawn and cut, with their intervals."""
-    table = _table("share of matches, % [95 %]")
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("player", overflow="fold")
-    for title in standings.results:
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _ranking("share of matches, % [95 %]", standings.results)
     names = shorten(standings.names)
     for number, i in enumerate(standings.order, 1):
         shares = map(_percent, standings.shares(i).values())
         table.add_row(str(number), standings.label(i, names[i]), *shares)
+    return table
+
+
+def _ranking(title: str, heads: Iterable[str]) -> Table:
+    """A table with columns for rank and player, and further ones."""
+    table = _table(title)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("player", overflow="fold")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -221,7 +221,9 @@ def held(
     scenes: Iterable[tuple[Scene, int, bool]], look: Look | None = None, frames: int = 1
 ) -> Iterator[np.ndarray]:
     """Draws each scene for `frames` frames, with interpolated places; the end of an episode stays `HOLD` frames longer."""
-    for (scene, _, last), following in _with_next(scenes):
+    for one, after in pairwise(chain(scenes, [None])):
+        assert one is not None
+        (scene, _, last), following = one, None if after is None else after[0]
         look = look or Look(None, Crop(), True)
         part = look.crop(scene)
         look = look.sized(part)
@@ -231,19 +233,6 @@ def held(
                 yield look.picture(look.crop(glide(scene, following, frame / frames)), SHARPNESS)
         else:
             yield from repeat(picture, frames - 1 + (HOLD - 1) * last)
-
-
-def _with_next(
-    scenes: Iterable[tuple[Scene, int, bool]],
-) -> Iterator[tuple[tuple[Scene, int, bool], Scene | None]]:
-    """Pairs each scene with the next one; None after the last."""
-    before: tuple[Scene, int, bool] | None = None
-    for one in scenes:
-        if before is not None:
-            yield before, one[0]
-        before = one
-    if before is not None:
-        yield before, None
 
 
 def shown_at(scenes: Iterable[tuple[T, int, bool]], step: int) -> T:

@@ -50,11 +50,16 @@ def is_begun(root: Path) -> bool:
     return any(_begun(root, DEPTH))
 
 
-def _begun(folder: Path, depth: int) -> Iterator[bool]:
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """The entries in the order of names; none of a folder that was removed or is not readable."""
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
-        return
+        return []
+
+
+def _begun(folder: Path, depth: int) -> Iterator[bool]:
+    entries = _entries(folder)
     if any(entry.name in _BEGUN and entry.is_file(follow_symlinks=False) for entry in entries):
         yield True
     for entry in entries:
@@ -63,10 +68,7 @@ def _begun(folder: Path, depth: int) -> Iterator[bool]:
 
 
 def _walk(folder: Path, run: Path | None, depth: int) -> Iterator[Place]:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return  # removed meanwhile, or not readable
+    entries = _entries(folder)
     names = {entry.name for entry in entries if not entry.is_symlink()}
     is_run = "settings.toml" in names and any(name in names for name in _OF_A_RUN)
     if run is None and (is_run or all(name in names for name in _OF_A_TOURNAMENT)):

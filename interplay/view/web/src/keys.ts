@@ -1,9 +1,5 @@
 /** Keys and commands; while a slot is played, keys go to the world, and those of the page need Alt. */
 
-export type Command =
-  | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
-  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "solid" | "moveLeft" | "moveRight" | "moveUp" | "moveDown" | "turnLeft" | "turnRight" | "tiltUp" | "tiltDown" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
-
 export interface Pressed {
   key: string;
   shiftKey: boolean;
@@ -13,12 +9,13 @@ export interface Pressed {
   code?: string;
 }
 
-const COMMANDS: Record<string, Command> = {
+/** Keys in the order of the list that `?` shows, which names the first one of each command. */
+const COMMANDS = {
   " ": "play",
-  ArrowRight: "forward",
   ArrowLeft: "back",
-  "shift ArrowRight": "forwardFar",
+  ArrowRight: "forward",
   "shift ArrowLeft": "backFar",
+  "shift ArrowRight": "forwardFar",
   Home: "start",
   End: "end",
   ",": "previousEvent",
@@ -26,8 +23,8 @@ const COMMANDS: Record<string, Command> = {
   e: "eventKind",
   "+": "faster",
   "=": "faster",
-  "-": "slower",
   "−": "slower",
+  "-": "slower",
   g: "goTo",
   l: "live",
   "[": "previousAgent",
@@ -52,47 +49,15 @@ const COMMANDS: Record<string, Command> = {
   s: "picture",
   "?": "help",
   Escape: "close",
-};
+} as const;
+export type Command = (typeof COMMANDS)[keyof typeof COMMANDS];
 
-/** The keys of each command, for the list that `?` shows. */
-export const KEYS_OF: [Command, string[]][] = [
-  ["play", ["Space"]],
-  ["back", ["←"]],
-  ["forward", ["→"]],
-  ["backFar", ["Shift ←"]],
-  ["forwardFar", ["Shift →"]],
-  ["start", ["Home"]],
-  ["end", ["End"]],
-  ["previousEvent", [","]],
-  ["nextEvent", ["."]],
-  ["eventKind", ["E"]],
-  ["faster", ["+"]],
-  ["slower", ["−"]],
-  ["goTo", ["G"]],
-  ["live", ["L"]],
-  ["previousAgent", ["["]],
-  ["nextAgent", ["]"]],
-  ["follow", ["F"]],
-  ["fit", ["Z"]],
-  ["zoomIn", ["I"]],
-  ["zoomOut", ["U"]],
-  ["moveLeft", ["A"]],
-  ["moveRight", ["D"]],
-  ["moveUp", ["W"]],
-  ["moveDown", ["X"]],
-  ["solid", ["V"]],
-  ["turnLeft", ["J"]],
-  ["turnRight", ["K"]],
-  ["tiltUp", ["N"]],
-  ["tiltDown", ["M"]],
-  ["overlay", ["O"]],
-  ["population", ["P"]],
-  ["take", ["T"]],
-  ["panels", ["H"]],
-  ["picture", ["S"]],
-  ["help", ["?"]],
-  ["close", ["Esc"]],
-];
+const SHOWN: Record<string, string> = { " ": "Space", ArrowLeft: "←", ArrowRight: "→", "shift ArrowLeft": "Shift ←", "shift ArrowRight": "Shift →", Escape: "Esc" };
+
+/** The key of each command, for the list that `?` shows. */
+export const KEYS_OF: [Command, string][] = Object.entries(COMMANDS)
+  .map(([key, command]): [Command, string] => [command, SHOWN[key] ?? (key.length === 1 ? key.toUpperCase() : key)])
+  .filter(([command], place, all) => all.findIndex(([one]) => one === command) === place);
 
 const SIGNS: Record<string, string> = { Comma: ",", Period: ".", BracketLeft: "[", BracketRight: "]", Equal: "+", Minus: "-" };
 
@@ -113,7 +78,7 @@ export function commandOf(pressed: Pressed, held = false): Command | null {
   const letter = (pressed.altKey && lettered(pressed.code ?? "")) || pressed.key;
   const key = letter.length === 1 ? letter.toLowerCase() : letter;
   const far = pressed.shiftKey && key.startsWith("Arrow") ? "shift " : "";
-  return COMMANDS[far + key] ?? null;
+  return (COMMANDS as Record<string, Command>)[far + key] ?? null;
 }
 
 /** Keys that are down, for worlds with keys of their own; sent once per tick. */

@@ -27,12 +27,10 @@ export function KeyList({ page }: { page: Page }) {
         </>
       )}
       <dl class="keys">
-        {KEYS_OF.map(([command, keys]) => (
+        {KEYS_OF.map(([command, key]) => (
           <div>
             <dt>
-              {keys.map((key) => (
-                <kbd>{key}</kbd>
-              ))}
+              <kbd>{key}</kbd>
             </dt>
             <dd>{T.commands[command]}</dd>
           </div>
