@@ -196,7 +196,7 @@ def test_players_and_runs_that_are_not_there_are_refused(played, tmp_path):
         sessions.join("run:7@0,1", Visitor(lambda: None))
     make_run(tmp_path / "run")
     sessions = Sessions(Sources(Opened("", tmp_path)), pytest.fail)
-    with pytest.raises(UserError, match="nobody plays there by a name"):
+    with pytest.raises(UserError, match="no named players"):
         sessions.join("run:0@0,1", Visitor(lambda: None))
 
 
