@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
@@ -228,13 +228,16 @@ class _Open:
         """Whether it is probably still being written."""
         return not self.reader.closed and time.time() - self._stamp[3] / 1e9 < GROWS_SECONDS
 
+    @contextmanager
+    def _file(self) -> Iterator[BinaryIO]:
+        path = self.reader.path
+        with told_plainly("reading", path), opened(path, _ANY_SIZE, links=False) as file:
+            yield file
+
     def scenes(self) -> list[Stored]:
         """The chunks of scenes."""
         chunks = self.reader.of(SCENES)
-        with (
-            told_plainly("reading", self.reader.path),
-            opened(self.reader.path, _ANY_SIZE, links=False) as file,
-        ):
+        with self._file() as file:
             for chunk in chunks[len(self._scenes) :]:
                 file.seek(chunk.offset)
                 head = file.read(CHUNK_HEAD.size)
@@ -250,10 +253,7 @@ class _Open:
             raise Unreadable(
                 f"{ticks}: {one.raw:,} bytes in a chunk, {MAX_RAW:,} are read at most; skip them"
             )
-        with (
-            told_plainly("reading", self.reader.path),
-            opened(self.reader.path, _ANY_SIZE, links=False) as file,
-        ):
+        with self._file() as file:
             file.seek(chunk.offset)
             data = file.read(CHUNK_HEAD.size + chunk.stored)
         try:
