@@ -355,13 +355,8 @@ def _panel(
     last = max(log.steps[-1] for logs in groups.values() for log in logs)
     series = [(label, part, logs) for label, logs in groups.items() for part in parts]
     for i, (label, part, logs) in enumerate(series):
-        shown = (
-            f"{label}: {part}"
-            if part and len(groups) > 1
-            else part + (f" ({len(logs)} seeds)" if len(logs) > 1 else "")
-            if part
-            else label
-        )
+        seeds = f" ({len(logs)} seeds)" if len(logs) > 1 else ""
+        shown = f"{label}: {part}" if part and len(groups) > 1 else part + seeds if part else label
         _curve(axes, name + parts[part], plain_words(shown), logs, looks[label, part], i)
     for i, (part, end) in enumerate(parts.items()):
         colour = looks[next(iter(groups)), part].colour if part and len(groups) == 1 else INK

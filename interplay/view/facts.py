@@ -7,6 +7,7 @@ import inspect
 import io
 import textwrap
 import tokenize
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -205,28 +206,28 @@ def _comments(model: type) -> dict[str, str]:
             source = textwrap.dedent(inspect.getsource(one))
         except (OSError, TypeError):  # made at run time, or without source
             continue
-        comments: dict[int, tuple[bool, str]] = {}
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type == tokenize.COMMENT:
-                alone = not token.line[: token.start[1]].strip()
-                comments[token.start[0]] = (alone, token.string.lstrip("# ").rstrip())
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        comments = {token.start[0]: token for token in tokens if token.type == tokenize.COMMENT}
         body: Any = ast.parse(source).body[0]
         for node in body.body:
             if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
                 continue
-            last = node.end_lineno or node.lineno
-            behind = [
-                text
-                for line in range(node.lineno, last + 1)
-                if line in comments
-                for _, text in [comments[line]]
-            ]
-            above: list[str] = []
-            line = node.lineno - 1
-            while comments.get(line, (False, ""))[0] and not comments[line][1].startswith("--"):
-                above.insert(0, comments[line][1])
-                line -= 1
-            text = " ".join([*above, *behind])
+            above = list(
+                takewhile(lambda line, all=comments: _is_note(all.get(line)), range(node.lineno - 1, 0, -1))
+            )
+            lines = (*reversed(above), *range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            text = " ".join(_text(comments[line]) for line in lines if line in comments)
             if text and not text.startswith("type:"):
                 found[node.target.id] = text
     return found
+
+
+def _text(comment: tokenize.TokenInfo) -> str:
+    return comment.string.lstrip("# ").rstrip()
+
+
+def _is_note(comment: tokenize.TokenInfo | None) -> bool:
+    """Whether a comment has its line alone and is no rule between sections."""
+    return (
+        comment is not None and comment.line.lstrip().startswith("#") and not _text(comment).startswith("--")
+    )

@@ -26,7 +26,7 @@ GAP = 0.06  # inches between parts of a figure
 LINES = (*POPULATIONS[:6], INK)
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", ":", "-.")
-GRID = "#dee2e6"
+_GRID = "#dee2e6"
 MARKED = 8  # markers along a curve
 
 
@@ -70,7 +70,7 @@ def line_look(number: int, count: int) -> LineLook:
 def plain_axes(axes: Any, grid: str = "both") -> None:
     """Removes the upper and the right spine, and draws a pale grid."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis=grid, color=GRID, linewidth=0.6)
+    axes.grid(axis=grid, color=_GRID, linewidth=0.6)
     axes.set_axisbelow(True)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-WRITTEN = 14  # most players of a matrix with numbers in its cells
-LUMINANCE = np.array([0.299, 0.587, 0.114])
+_WRITTEN = 14  # most players of a matrix with numbers in its cells
+_LUMINANCE = np.array([0.299, 0.587, 0.114])
 
 
 def draw_matrix(
@@ -24,8 +24,8 @@ def draw_matrix(
     image = axes.imshow(values, cmap=colours, vmin=0.0, vmax=highest, aspect="auto")
     axes.patch.set(facecolor="#e9ecef", edgecolor="#adb5bd", hatch="////", linewidth=0)
     size = 10 if len(names) <= 8 else 8 if len(names) <= 30 else 6
-    if len(names) <= WRITTEN:
-        light = image.cmap(image.norm(values))[..., :3] @ LUMINANCE > 0.5
+    if len(names) <= _WRITTEN:
+        light = image.cmap(image.norm(values))[..., :3] @ _LUMINANCE > 0.5
         for i, j in np.argwhere(np.isfinite(values)):
             colour = "black" if light[i, j] else "white"
             axes.text(j, i, f"{values[i, j]:{form}}", ha="center", va="center", color=colour, fontsize=size)

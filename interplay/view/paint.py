@@ -23,7 +23,7 @@ LABEL_FROM: float = MARKS["label_from"]  # pixels of radius from which on discs 
 def paint(pen: Pen, layer: Layer, layers: Sequence[Layer] = ()) -> None:
     """Paints one layer of the scene's `layers`; tables are not painted here."""
     if "sight.chords" in layer.options:
-        paint_sight(pen, layer, layers)
+        _paint_sight(pen, layer, layers)
     painter = PAINTERS.get(layer.kind)
     if painter is not None:
         painter(pen, layer)
@@ -47,7 +47,7 @@ def paint_circles(pen: Pen, layer: Layer) -> None:
             _label(pen, layer, row)
 
 
-def paint_sight(pen: Pen, layer: Layer, layers: Sequence[Layer]) -> None:
+def _paint_sight(pen: Pen, layer: Layer, layers: Sequence[Layer]) -> None:
     """Cones of sight, cut at the obstacles among `layers`; painted before the discs."""
     blocked, chords = blockers(layer, layers), layer.options["sight.chords"]
     parts = ("x", "y", "angle", "sight.depth", "sight.angle")

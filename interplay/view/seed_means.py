@@ -18,13 +18,13 @@ def curves_of(logs: Sequence[RunLog], name: str, edges: np.ndarray) -> np.ndarra
 
     A mean over changing runs would jump from window to window.
     """
-    found = np.array([curve_of(log, name, edges) for log in logs]).reshape(len(logs), len(edges) - 1)
+    found = np.array([_curve_of(log, name, edges) for log in logs]).reshape(len(logs), len(edges) - 1)
     found = found[np.isfinite(found).any(axis=1)]
     found[:, np.isnan(found).any(axis=0)] = np.nan
     return found
 
 
-def curve_of(log: RunLog, name: str, edges: np.ndarray) -> np.ndarray:
+def _curve_of(log: RunLog, name: str, edges: np.ndarray) -> np.ndarray:
     """(K,) the mean of a run's metric in each window; means over episodes are weighted by their number."""
     places, values, cases = log.places(name), log.column(name), log.cases(name)
     if cases is not None:

@@ -88,7 +88,7 @@ def record(
         kept = stands(world, policy, episodes, max_steps, seed, index)
         keep(world, index, target, _counted(kept, progress), seed, policy, options, episodes)
         return target
-    look = check_looks(target, size, frames, focus, zoom, legend)
+    look = _check_looks(target, size, frames, focus, zoom, legend)
     look = look._replace(players=line_of(players_of(policy, world)) if legend else "")
     if step is not None:
         every = 1  # of a single picture there is no playback
@@ -119,7 +119,7 @@ def draw_replay(
     target = check_output(path, SUFFIXES)
     if every < 1:
         raise UserError(f"every = {every}; show at least every step")
-    look = check_looks(target, size, frames, focus, zoom, legend)
+    look = _check_looks(target, size, frames, focus, zoom, legend)
     with ReplayReader(replay) as reader:
         look = look._replace(players=one_line(line_of(reader.header.lineup)) if legend else "")
         scenes = _counted(replayed_scenes(reader, 1 if step is not None else every), progress)
@@ -159,7 +159,7 @@ class Look(NamedTuple):
         return np.concatenate([drawn, strip]) if len(strip) else drawn
 
 
-def check_looks(
+def _check_looks(
     target: Path,
     size: int | Sequence[int] | None,
     frames: int | None,
