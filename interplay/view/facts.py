@@ -7,7 +7,6 @@ import inspect
 import io
 import textwrap
 import tokenize
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,10 +211,10 @@ def _comments(model: type) -> dict[str, str]:
         for node in body.body:
             if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
                 continue
-            above = list(
-                takewhile(lambda line, all=comments: _is_note(all.get(line)), range(node.lineno - 1, 0, -1))
-            )
-            lines = (*reversed(above), *range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            first = node.lineno
+            while _is_note(comments.get(first - 1)):
+                first -= 1
+            lines = range(first, (node.end_lineno or node.lineno) + 1)
             text = " ".join(_text(comments[line]) for line in lines if line in comments)
             if text and not text.startswith("type:"):
                 found[node.target.id] = text
