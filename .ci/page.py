@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WEB, STATIC = Path("interplay/view/web"), Path("interplay/view/static")
-BESIDE = ("build.mjs", "package.json", "package-lock.json", "tsconfig.json")
+BESIDE = ("../palette.json", "build.mjs", "package.json", "package-lock.json", "tsconfig.json")
 NODE = 20
 PATIENCE = 300  # seconds for what npm fetches
 
@@ -26,9 +26,10 @@ PATIENCE = 300  # seconds for what npm fetches
 def stamp_of_page(root: Path = ROOT) -> str:
     """A digest of the page's sources, which build.mjs writes into the manifest."""
     web = root / WEB
-    files = [*(web / name for name in BESIDE), *(file for file in (web / "src").rglob("*") if file.is_file())]
+    files = {name: web / name for name in BESIDE}
+    files |= {file.relative_to(web).as_posix(): file for file in (web / "src").rglob("*") if file.is_file()}
     digest = hashlib.sha256()
-    for name, file in sorted((file.relative_to(web).as_posix(), file) for file in files):
+    for name, file in sorted(files.items()):
         text = file.read_bytes()
         digest.update(f"{name} {len(text)}\n".encode() + text)
     return digest.hexdigest()

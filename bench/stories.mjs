@@ -214,7 +214,7 @@ const STORIES = {
       const sums = told.heads.map((head) => head.probabilities.reduce((sum, one) => sum + one, 0));
       holds("its choices have probabilities that sum to one", sums.every((sum) => Math.abs(sum - 1) < 1e-3), (await choices(tab)).join(" "));
       holds("its value is told", Number.isFinite(told.value), told.value?.toFixed(2));
-      holds("what it sees is told", (await tab.getByText("What it sees").count()) > 0, told.observation.map((one) => one.name).join(", "));
+      holds("what it sees is told", (await tab.getByText("Observation", { exact: true }).count()) > 0, told.observation.map((one) => one.name).join(", "));
       holds("its stores are bars", (await tab.getByRole("meter").count()) >= 3);
       await picture(tab, "04-why");
       await tab.locator("aside").evaluate((panel) => (panel.querySelector("[role=tabpanel]") ?? panel).scrollTo(0, 1e6));

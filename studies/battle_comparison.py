@@ -27,7 +27,7 @@ from interplay.evaluate import aggregates
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.sweep import PlannedRun, SweepSettings, plan, sweep
 from interplay.view.comparison import compare
-from interplay.view.comparison import told as in_words
+from interplay.view.comparison import interval_text as in_words
 from interplay.view.comparison_picture import plot_comparison
 from interplay.view.output import check_output
 from studies.battle_matches import AGAINST, measure

@@ -2,7 +2,7 @@
 
     .venv/bin/python website/moving_picture.py docs/images/worlds.gif
 
-Scripted players play, so everybody who runs it gets the same picture. Needs the extras ``render`` and ``plot`` (Pillow comes with it).
+Scripted players play, so the picture is reproducible. Needs the extras ``render`` and ``plot`` (Pillow comes with it).
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Groups of runs that differ in their seed alone, against each other: curves and final scores with intervals over seeds."""
+"""Compares groups of runs that differ only in their seed: curves and final scores with intervals over seeds."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +18,13 @@ from interplay.view.run_groups import RunGroup, group_runs, label_groups
 from interplay.view.run_log import RunLog, one_line
 from interplay.view.run_table import METRICS, SEED, Run, find_runs, read_logged
 from interplay.view.seed_means import WINDOWS, curves_of
+from interplay.view.table_text import csv_table, latex_table, latex_text, markdown_table, markdown_text
 
 _RATING = ("evaluate_against", "evaluate_actions", "evaluate_episodes")  # settings of ratings
 RATES = ("rating", "win_rate", "loss_rate", "draw_rate", "cut_rate", "score_rate")
-LONGEST = 60  # characters of a group's settings; where one has more, notes call the groups by letters
-NAMED = 5  # runs that a note names
-SMALL = -3  # power of ten, below which numbers are told with it
+LONGEST = 60  # characters of a group's settings; longer ones get letters in the notes
+NAMED = 5  # runs listed in a note
+SMALL = -3  # power of ten below which numbers are written with an exponent
 TABLES = (".table.md", ".table.tex", ".table.csv")
 BEGINS = {
     ".table.md": "| group | seeds | ",
@@ -35,16 +34,15 @@ BEGINS = {
 
 
 class Group(NamedTuple):
-    """Runs that differ in their seed alone.
+    """Runs that differ only in their seed.
 
     Attributes:
-        label: the settings in which groups differ, behind a letter where they are long.
-        name: what notes call it: its label, or its letter.
-        runs: at least one.
-        lasts: the last value of the metric in each run, and what it is made of.
+        label: the settings in which groups differ, after a letter if they are long.
+        name: the label, or its letter.
+        lasts: the last value of the metric in each run.
         curves: (runs, K) float64, see `interplay.view.seed_means.curves_of`.
         mean, interquartile_mean: of the scores.
-        improvement: how likely a run of this group is to be better than one of the first group; None for the first.
+        improvement: probability that a run of this group beats one of the first group; None for the first.
     """
 
     label: str
@@ -63,14 +61,13 @@ class Group(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Groups against each other.
+    """A comparison of groups.
 
     Attributes:
-        metric: that is compared.
         steps: agent-steps of the longest run.
         middles: (K,) agent-steps of the curves' windows.
-        groups: the first is the one that others are compared with.
-        notes: what a reader must know, a line each.
+        groups: the first is the baseline.
+        notes: caveats, a line each.
     """
 
     metric: str
@@ -81,7 +78,7 @@ class Comparison(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """The unit of the metric; empty where it is not known."""
+        """The unit of the metric; empty if unknown."""
         logs = [run.log for group in self.groups for run in group.runs if run.log is not None]
         return next((unit for log in logs if (unit := log.unit(self.metric))), "")
 
@@ -91,15 +88,15 @@ def compare(
 ) -> Comparison:
     """Compares groups of runs by the last value of a metric in each run.
 
-    A run that logged nothing of the metric, or cannot be read, is left out with a note.
+    Runs that cannot be read or did not log the metric are left out with a note.
 
     Args:
-        places: run folders, or folders of runs; the first run's group is the one that others are compared with.
-        metric: a column of metrics.jsonl; None: rating, return, life or length, the first that every run has, else that some have.
-        labels: label of a group, or name or path of one of its runs -> what it is called.
+        places: run folders, or folders of runs; the first run's group is the baseline.
+        metric: a column of metrics.jsonl; None: rating, return, life or length, the first that every run has, else some.
+        labels: label of a group, or name or path of one of its runs -> new label.
 
     Raises:
-        UserError: where no run can be compared, for a metric that none has, runs on different worlds, or a label of no group.
+        UserError: for no comparable run, an unknown metric or label, or runs on different worlds.
     """
     found, notes = read_logged(find_runs(places))
     metric = _metric([log for _, log in found], metric)
@@ -134,7 +131,7 @@ def compare(
 
 
 def bounds_of(metric: str) -> tuple[float, float]:
-    """What a metric can be: a share is from 0 to 1; of others nothing is known."""
+    """Lowest and highest possible value of a metric: 0 and 1 for shares, else infinite."""
     name = metric.partition("[")[0]
     share = name in SHARES or name.startswith(RATES[1:])  # a rating is in Elo points
     return (0.0, 1.0) if share else (-np.inf, np.inf)
@@ -146,7 +143,7 @@ def _possible(metric: str, interval: Interval) -> Interval:
 
 
 def rows(comparison: Comparison) -> list[tuple[str, ...]]:
-    """The final table: group, seeds, mean, interquartile mean and probability of improvement, the head first."""
+    """The final table with its head: group, seeds, mean, interquartile mean, probability of improvement."""
     head = [
         "group",
         "seeds",
@@ -160,56 +157,46 @@ def rows(comparison: Comparison) -> list[tuple[str, ...]]:
     for group in comparison.groups:
         made = [_range([last.measurements for last in group.lasts])]
         made += [_range([last.cases or 0 for last in group.lasts]) for _ in _cases(comparison)]
-        better = "" if group.improvement is None else told(group.improvement, 2)
-        cells = (told(group.mean), told(group.interquartile_mean), better)
+        better = "" if group.improvement is None else interval_text(group.improvement, 2)
+        cells = (interval_text(group.mean), interval_text(group.interquartile_mean), better)
         found.append((one_line(group.label), str(len(group.runs)), *made, *cells))
     return found
 
 
 def _cases(comparison: Comparison) -> list[str]:
-    """What the metric is a mean over, the heading of a column; none for a metric that is no such mean."""
+    """Heading of the column that counts episodes or lives; empty if the metric is no mean over them."""
     counted = any(last.cases is not None for group in comparison.groups for last in group.lasts)
     return ["lives" if comparison.metric.partition("[")[0] in OF_LIVES else "episodes"] * counted
 
 
 def _range(numbers: Sequence[int]) -> str:
-    """Of each seed: one number, or the lowest and the highest."""
+    """One number if all are equal, else the lowest and the highest."""
     low, high = min(numbers), max(numbers)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def scores_csv(comparison: Comparison) -> str:
-    """Every score as comma-separated values, a row for each run: what the table is computed from."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ["group", "run", "seed", "agent_steps", comparison.metric, "measurements", *_cases(comparison)]
-    )
+    """The score of each run as comma-separated values, a row for each run."""
+    cases = _cases(comparison)
+    rows: list[list[Any]] = [
+        ["group", "run", "seed", "agent_steps", comparison.metric, "measurements", *cases]
+    ]
     for group in comparison.groups:
         for run, last in zip(group.runs, group.lasts, strict=True):
-            cases = [last.cases for _ in _cases(comparison)]
-            row = [
-                group.label,
-                str(run.path),
-                run.settings[SEED],
-                run.steps,
-                last.value,
-                last.measurements,
-                *cases,
-            ]
-            writer.writerow([one_line(cell) if isinstance(cell, str) else cell for cell in row])
-    return text.getvalue()
+            start = [group.label, str(run.path), run.settings[SEED], run.steps]
+            rows.append([*start, last.value, last.measurements, *(last.cases for _ in cases)])
+    return csv_table(rows)
 
 
-def told(interval: Interval, decimals: int | None = None) -> str:
-    """``12.3 [11.2, 13.5]``, to as many digits as the interval is wide, or to so many decimals; without an interval the value.
+def interval_text(interval: Interval, decimals: int | None = None) -> str:
+    """``12.3 [11.2, 13.5]``, rounded to the width of the interval; the value alone without one.
 
-    Numbers that are all small are told with a power of ten.
+    Small numbers are written with an exponent.
 
     Example:
-        >>> told(Interval(12.3456, 11.234, 13.456)), told(Interval(3.0, np.nan, np.nan))
+        >>> interval_text(Interval(12.3456, 11.234, 13.456)), interval_text(Interval(3.0, np.nan, np.nan))
         ('12.35 [11.23, 13.46]', '3')
-        >>> told(Interval(1.5e-7, 1.2e-7, 1.8e-7))
+        >>> interval_text(Interval(1.5e-7, 1.2e-7, 1.8e-7))
         '1.500e-07 [1.200e-07, 1.800e-07]'
     """
     value, low, high = interval
@@ -220,7 +207,7 @@ def told(interval: Interval, decimals: int | None = None) -> str:
 
 
 def _form(width: float, largest: float) -> str:
-    """How numbers up to `largest` are told whose interval is so wide: two digits of the width, or three of the number."""
+    """Format of numbers up to `largest`: two digits of the interval's width, else three of the number."""
     size = int(np.floor(np.log10(largest))) if largest > 0 else 0
     if width > 0:
         decimals = max(int(2 - np.floor(np.log10(width))), 0)
@@ -231,20 +218,14 @@ def _form(width: float, largest: float) -> str:
 
 def markdown(comparison: Comparison) -> str:
     """The final table as Markdown, with the notes below it."""
-    head, *body = ([_plain_in_markdown(cell) for cell in row] for row in rows(comparison))
-    lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, body)]
-    notes = "".join(f"\n{_plain_in_markdown(note)}\n" for note in _below(comparison))
-    return "\n".join(lines) + "\n" + notes
+    notes = "".join(f"\n{markdown_text(note)}\n" for note in _below(comparison))
+    return markdown_table(rows(comparison)) + "\n" + notes
 
 
 def latex(comparison: Comparison) -> str:
     """The final table as LaTeX, for the package booktabs."""
-    head, *body = ([_escaped(cell) for cell in row] for row in rows(comparison))
-    lines = [" & ".join(row) + r" \\" for row in body]
-    notes = "".join(f"% {_escaped(note)}\n" for note in _below(comparison))
-    notes = BEGINS[".table.tex"] + notes
-    top = f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{' & '.join(head)} \\\\\n\\midrule\n"
-    return notes + top + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
+    notes = "".join(f"% {latex_text(note)}\n" for note in _below(comparison))
+    return BEGINS[".table.tex"] + notes + latex_table(rows(comparison))
 
 
 def _below(comparison: Comparison) -> list[str]:
@@ -257,7 +238,7 @@ def _unit(comparison: Comparison) -> str:
 
 
 def _notes_on_play(metric: str, runs: Sequence[Run]) -> list[str]:
-    """The rule of play and the opponents behind a metric of ratings or of training."""
+    """Notes on the action rule and the opponents behind a rating or a training metric."""
     name = metric.partition("[")[0]
     if name in SHARES:
         return [f"{metric}: of the episodes of training, played as the algorithm explores."]
@@ -274,7 +255,7 @@ def _notes_on_play(metric: str, runs: Sequence[Run]) -> list[str]:
 
 
 def _play_of(rating: str, run: Run) -> str:
-    """The rule of play, the opponents and the episodes of a run's ratings."""
+    """Action rule, opponents and episodes of a run's ratings."""
     asked = {key: run.settings.get(f"train.{key}") for key in _RATING}
     rule = asked["evaluate_actions"]
     if rating.endswith("_sampled"):
@@ -294,19 +275,6 @@ def _caption(comparison: Comparison) -> str:
     )
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _plain_in_markdown(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
-
-
-def _escaped(text: str) -> str:
-    marks = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(marks.get(letter, f"\\{letter}" if letter in "&%$#_{}" else letter) for letter in text)
-
-
 def _metric(logs: Sequence[RunLog], asked: str | None) -> str:
     logged = [{name for name, column in log.columns.items() if np.isfinite(column).any()} for log in logs]
     common, some = set.intersection(*logged), set.union(*logged)
@@ -320,7 +288,7 @@ def _metric(logs: Sequence[RunLog], asked: str | None) -> str:
 
 
 def _labels(groups: Sequence[RunGroup], labels: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """What tables call the groups, and what notes call them: a letter where a label is long."""
+    """Labels for tables and names for notes; names are letters if a label is long."""
     found = label_groups(groups, [group.settings for group in groups], labels)
     if max(map(len, found)) <= LONGEST:
         return found, found
@@ -344,7 +312,7 @@ def _refuse_different_worlds(runs: Sequence[Run]) -> None:
 
 
 def _notes_on_ends(logs: Sequence[RunLog]) -> list[str]:
-    """Runs that end more than an update before the longest one, or before they were asked to; how far each came."""
+    """Notes on runs that end more than an update before the longest one or before their target."""
     longest = max(logs, key=lambda log: log.steps[-1])
     short = [log for log in logs if longest.steps[-1] - log.steps[-1] > max(log.apart, longest.apart)]
     notes = []

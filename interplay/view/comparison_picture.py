@@ -1,4 +1,4 @@
-"""A comparison as a picture: curves with intervals over seeds, and final scores; needs the extra ``plot`` (matplotlib)."""
+"""Plots a comparison: curves with intervals over seeds, and final scores. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import numpy as np
 from interplay.evaluate.aggregates import LEVEL
 from interplay.view.comparison import Comparison, bounds_of
 from interplay.view.curves import plain_words, quantity, thousands
-from interplay.view.figures import AS_NEEDED, FigureLook, fonts, frame_figure, line_look, mark
+from interplay.view.figures import (
+    AS_NEEDED,
+    FigureLook,
+    draw_curve,
+    fonts,
+    frame_figure,
+    line_look,
+    plain_axes,
+)
 from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT
 from interplay.view.seed_means import curve_band
 
-_WIDE = 5.0  # inches, below which the scores stand under the curves
-_SIZE = (9.0, 3.0)  # inches of both panels, title and legend not included
+_WIDE = 5.0  # inches; narrower figures have the scores below the curves
+_SIZE = (9.0, 3.0)  # inches of both panels without title and legend
 
 
 def plot_comparison(comparison: Comparison, out: str | Path, look: FigureLook = AS_NEEDED) -> Path:
-    """Draws the curves of all groups and, beside them, each run's final score with mean and interquartile mean.
+    """Draws the curves of all groups beside each run's final score and the interquartile means.
 
     Args:
-        comparison: of `compare`.
-        out: a ``.png``, ``.pdf`` or ``.svg`` in a folder that exists.
-        look: size, fonts and title.
-
-    Returns:
-        The path that was written.
-
-    Raises:
-        UserError: for an unwritable file, or if matplotlib is not installed.
+        out: a ``.png``, ``.pdf`` or ``.svg`` in an existing folder.
     """
     width = look.width or _SIZE[0]
     rows, height = (1, _SIZE[1]) if width >= _WIDE else (2, 2.3)
@@ -53,17 +53,15 @@ def _curves(axes: Any, comparison: Comparison) -> None:
         some = np.isfinite(middle)
         low, high = np.clip([low, high], *bounds_of(comparison.metric))
         x = comparison.middles[some]
-        axes.fill_between(x, low[some], high[some], color=line.colour, alpha=0.18, linewidth=0)
         seeds = f"{len(group.runs)} seed{'s' * (len(group.runs) != 1)}"
         label = plain_words(f"{group.label} ({seeds})")
-        (drawn,) = axes.plot(x, middle[some], color=line.colour, linewidth=1.5, label=label)
-        mark(drawn, line, i)
+        draw_curve(axes, x, middle[some], (low[some], high[some]), line, i, label)
     axes.set_xlabel("agent-steps")
     axes.set_ylabel(_quantity(comparison))
     axes.set_xlim(0, comparison.steps)
     axes.xaxis.set_major_formatter(thousands)
     axes.set_title(f"mean of seeds, {LEVEL:.0%} interval at each step")
-    _plain(axes)
+    plain_axes(axes)
 
 
 def _scores(axes: Any, comparison: Comparison) -> None:
@@ -82,15 +80,9 @@ def _scores(axes: Any, comparison: Comparison) -> None:
     axes.margins(x=0.12)
     axes.set_xlabel(_quantity(comparison))
     axes.set_title("last measurements: runs (|), interquartile mean (mark), its interval")
-    _plain(axes)
+    plain_axes(axes)
     axes.spines["left"].set_visible(False)
 
 
 def _quantity(comparison: Comparison) -> str:
     return quantity(comparison.metric, comparison.unit)
-
-
-def _plain(axes: Any) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dee2e6", linewidth=0.6)
-    axes.set_axisbelow(True)

@@ -1,7 +1,7 @@
-"""Cones of sight that end where something stands in the way, by the rays of `interplay.planar.sight`.
+"""Cones of sight cut off at obstacles, by the rays of `interplay.planar.sight`.
 
-A scene names the layers that block a cone; renderers cut it. So it costs a recording nothing, and glides with what it meets.
-interplay/view/web/src/cones.ts does the same for the page, and a test holds the two together.
+A scene names the layers that block a cone; the renderer cuts it, so recordings store nothing for it.
+interplay/view/web/src/cones.ts does the same for the page; a test compares the two.
 """
 
 from __future__ import annotations
@@ -12,22 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.layers import Layer
+from interplay.view.palette import MARKS
 
-RAYS = 32  # spread evenly over a cone; those past edges and rims come on top
-PAST = 1e-4  # rad by which a ray misses a corner
-ROUND = (
-    -0.999,
-    -0.9,
-    -0.5,
-    0.5,
-    0.9,
-    0.999,
-)  # where rays meet a disc, of its half width as seen from the eye
-MOST = 20_000  # pairs of who looks and what may block; of scenes with more, cones are drawn whole
+RAYS: int = MARKS["rays"]  # spread evenly over a cone, besides those past corners and rims
+PAST: float = MARKS["past"]  # rad by which a ray misses a corner
+ROUND: list[float] = MARKS["round"]  # where rays meet a disc, as a share of its half width seen from the eye
+MOST: int = MARKS["most_pairs"]  # pairs of eye and obstacle; with more, cones are drawn uncut
 
 
 class Eye(NamedTuple):
-    """Who looks: place, heading in rad, and the cone's depth and angle from edge to edge in rad."""
+    """Apex of a cone: place, heading (rad), depth and full angle (rad)."""
 
     x: float
     y: float
@@ -37,12 +31,12 @@ class Eye(NamedTuple):
 
 
 class Blockers(NamedTuple):
-    """What may block a cone.
+    """Obstacles of a cone.
 
     Attributes:
         discs: (D, 3) float, x, y, radius.
         boxes: (B, 5) float, x, y, half extents, angle.
-        rooms: (B,) bool, boxes that block who is inside: outlines, to their inner edge.
+        rooms: (B,) bool, outlined boxes, which block from the inside.
     """
 
     discs: np.ndarray
@@ -51,11 +45,11 @@ class Blockers(NamedTuple):
 
 
 def blockers(layer: Layer, layers: Sequence[Layer]) -> Blockers | None:
-    """What stands in the way of the cones of `layer`; None where that is nothing, or too much to look at.
+    """Obstacles of the cones of `layer`; None for none, or more than `MOST` pairs.
 
     Args:
-        layer: whose option ``sight.blockers`` names layers of circles and boxes.
-        layers: of the scene. Rows that are absent or dimmed block nothing.
+        layer: its option ``sight.blockers`` names layers of circles and boxes.
+        layers: of the scene. Absent and dimmed rows block nothing.
     """
     named = [other for other in layers if other.name in layer.options.get("sight.blockers", ())]
     discs, boxes, rooms = [np.empty((0, 3))], [np.empty((0, 5))], [np.empty(0, bool)]
@@ -75,13 +69,7 @@ def blockers(layer: Layer, layers: Sequence[Layer]) -> Blockers | None:
 
 
 def cone(eye: Eye, chords: int, blocked: Blockers | None) -> np.ndarray:
-    """The corners of a cone, (P, 2), the eye first.
-
-    Args:
-        eye: who looks.
-        chords: of the arc.
-        blocked: what may stand in the way.
-    """
+    """The corners of a cone, (P, 2), the eye first; `chords` is the number of pieces of the arc."""
     x, y, angle, depth, field = eye
     turns = np.linspace(-field / 2, field / 2, chords + 1)
     if blocked is None or depth <= 0 or not 0 < field < np.pi * chords:
@@ -103,7 +91,7 @@ def _columns(layer: Layer, names: Sequence[str]) -> np.ndarray:
 
 
 def _near(blocked: Blockers, eye: Eye) -> Blockers:
-    """What is within reach and does not hold the eye, and rooms that do."""
+    """Obstacles within reach: those that do not contain the eye, and rooms that do."""
     discs, boxes, rooms = blocked
     x, y, depth = eye.x, eye.y, eye.depth
     far = np.hypot(discs[:, 0] - x, discs[:, 1] - y)
@@ -116,13 +104,13 @@ def _near(blocked: Blockers, eye: Eye) -> Blockers:
 
 
 def _own(boxes: np.ndarray, dx: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    """Ways (..., B) in each box's own frame, (..., B, 2)."""
+    """Displacements (..., B) in each box's own frame, (..., B, 2)."""
     c, s = np.cos(boxes[:, 4]), np.sin(boxes[:, 4])
     return np.stack([c * dx + s * dy, c * dy - s * dx], axis=-1)
 
 
 def _turns(near: Blockers, eye: Eye, turns: np.ndarray) -> np.ndarray:
-    """The turns from the heading at which rays are sent: evenly, and past every corner and rim within the field."""
+    """Angles of the rays from the heading: evenly spaced, and past each corner and rim in the field."""
     boxes, discs = near.boxes, near.discs
     x, y, angle, _, field = eye
     c, s = np.cos(boxes[:, 4]), np.sin(boxes[:, 4])
@@ -141,7 +129,7 @@ def _turns(near: Blockers, eye: Eye, turns: np.ndarray) -> np.ndarray:
 
 
 def _first(near: Blockers, x: float, y: float, way: np.ndarray) -> np.ndarray:
-    """How far rays (R,) go before they meet something; infinity where they meet nothing."""
+    """Distance of the first obstacle along rays (R,); infinity for none."""
     c, s = np.cos(way)[:, None], np.sin(way)[:, None]
     dx, dy = near.discs[:, 0] - x, near.discs[:, 1] - y
     along = c * dx + s * dy

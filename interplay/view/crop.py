@@ -1,4 +1,4 @@
-"""Which part of a world a picture shows: all of it, around a place, or around an agent that it follows."""
+"""Crops scenes to a part of the world: around a place, or around an agent."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ NEAR = 24.0  # of the world's units (tiles, metres): the side that is shown arou
 
 
 class Crop:
-    """Cuts scenes, one after another; an agent that is gone is waited for where it was last.
+    """Crops scenes in their order; around an absent agent, the last place where it was seen is shown.
 
     Args:
         focus: row of the layer ``agents``, or a place (x, y); None = the middle of the world.
-        zoom: the shorter side of what is shown, in the world's units; None = `NEAR`.
-
-    Raises:
-        UserError: for numbers that name no agent, place or length.
+        zoom: the shorter side of the part, in the world's units; None = `NEAR`.
     """
 
     def __init__(self, focus: int | Sequence[float] | None = None, zoom: float | None = None) -> None:
@@ -39,35 +36,29 @@ class Crop:
 
     @property
     def cuts(self) -> bool:
-        """Whether a part is shown, and not the whole world."""
+        """Whether only a part is shown."""
         return self.focus is not None or self.zoom is not None
 
     @property
     def missed(self) -> str:
-        """A line for who looks for an agent that was in none of the scenes; empty where it was seen, or nobody is followed."""
+        """A warning if the agent to follow was in none of the scenes, else empty."""
         if not isinstance(self.focus, int) or self._last is not None:
             return ""
         return (
-            f"focus = {self.focus}: nobody was in that slot up to what is shown, so it is the middle of the map; name another agent, "
-            "or play more steps: a slot that is still empty may be taken later (of mmo/... one is born a tick)"
+            f"focus = {self.focus}: that slot was empty in all steps shown, so the picture shows the middle of the map; name another "
+            "agent, or play more steps: the slot may be filled later (in mmo/... one agent is born a tick)"
         )
 
     def __call__(self, scene: Scene) -> Scene:
-        """The scene with the bounds of the part that is shown.
-
-        Raises:
-            UserError: for a world without places, an agent that there is not, a place outside of the world.
-        """
+        """The scene with the bounds of the part."""
         if not self.cuts:
             return scene
         if scene.bounds is None or scene.picture is not None:
-            raise UserError("focus, zoom: this world has no map to look at from near; leave them out")
+            raise UserError("focus, zoom: this world has no map to crop; leave them out")
         x0, y0, x1, y1 = scene.bounds
         middle = self._middle(scene, scene.bounds)
         side = self.zoom or min(NEAR, min(x1 - x0, y1 - y0) / 2)
-        scale = side / min(
-            x1 - x0, y1 - y0
-        )  # in the proportions of the whole, so that the size of the picture fits
+        scale = side / min(x1 - x0, y1 - y0)  # in the world's proportions, to fit the picture's size
         spans = (x1 - x0) * min(scale, 1.0), (y1 - y0) * min(scale, 1.0)
         # Near its edge the world fills the picture, and the focus leaves the middle.
         left = min(max(middle[0] - spans[0] / 2, x0), x1 - spans[0])
@@ -90,7 +81,7 @@ class Crop:
         if agents is None or agents.kind not in ("circles", "boxes", "polygons"):
             raise UserError(f"focus = {self.focus}: this world draws no agents; name a place as x,y")
         if self.focus >= agents.rows:
-            raise UserError(f"focus = {self.focus}: there is no such agent; choose 0 to {agents.rows - 1}")
+            raise UserError(f"focus = {self.focus}: no such agent; choose 0 to {agents.rows - 1}")
         if not agents.value("absent", False)[self.focus]:
             x, y = (float(agents.columns[key][self.focus].mean()) for key in ("x", "y"))
             self._last = (x, y)

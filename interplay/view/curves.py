@@ -16,11 +16,13 @@ from interplay.view.figures import (
     AS_NEEDED,
     FigureLook,
     LineLook,
+    draw_curve,
     fonts,
     frame_figure,
     line_look,
     mark,
     panel_grid,
+    plain_axes,
 )
 from interplay.view.output import FIGURES, begin_figure, check_output, save_figure
 from interplay.view.palette import FAINT, INK
@@ -39,18 +41,17 @@ AXES = {
 }
 MOST_PARTS = 16  # agents or teams, whose curves can be told apart
 UNFINISHED = "episodes stand where they began"
-WHOLE = 0.9  # of a run: a curve that ends before this is explained
+WHOLE = 0.9  # share of a run; curves that end earlier get a note
 LONGEST = 120  # characters of a label
-SHORT = 40  # characters of settings that are a label
-PANEL = (4.0, 2.8)  # inches of a panel, title and legend not included
+SHORT = 40  # characters of settings that serve as a label
+PANEL = (4.0, 2.8)  # inches of a panel without title and legend
 
 
 class Reference(NamedTuple):
     """A line to compare with.
 
     Attributes:
-        label: what it is.
-        column: whose panel it belongs to.
+        column: the metric in whose panel it is drawn.
         level: a horizontal line, or None.
         windows: (first, last step of every slot, value) of means over windows, drawn as short bars.
     """
@@ -72,35 +73,28 @@ def plot_runs(
     labels: Mapping[str, str] | None = None,
     look: FigureLook = AS_NEEDED,
 ) -> Path:
-    """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each, in rows of at most three.
+    """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each.
 
-    Where a published curve is drawn beside them, which counts the steps of every slot, so do the runs' curves (earlier
-    versions logged that number as agent-steps).
-
-    Runs that differ in nothing but their seed are drawn as one: the mean, and a band from the lowest to the
-    highest, each run interpolated between its own points (`interplay.view.seed_means`), as far as all of them have points. A single run
-    is drawn as means over windows above its faint raw values. A mean over episodes weighs as many as it holds. Means over episodes stand where these
-    began (decision 16). Below the panels stands which runs have fewer agent-steps than they were asked for, and why curves of
-    episodes end before a run does.
+    Runs that differ only in their seed become one curve: the mean, in a band from lowest to highest. Each run is
+    interpolated between its own points (`interplay.view.seed_means`), as far as all runs have points. A single run is
+    drawn as means over windows above its faint raw values. Means are weighted by their episodes and stand where these
+    began (decision 16). Notes below the panels name runs that ended early. Beside a published curve, which counts the
+    steps of every slot, so do the runs' curves (earlier versions logged that number as agent-steps).
 
     Args:
         runs: run folders.
-        out: a ``.png``, ``.pdf`` or ``.svg`` in a folder that exists.
-        columns: names in ``metrics.jsonl``; None = episode length and return, share won, mean life, rating, as far as they were logged.
-        references: None = what was published about the world, if all runs are of one; () = none.
-        title: above the panels; empty = the world's id, if all runs are of one.
-        against: ``agent_steps``, ``slot_steps`` (of every slot, alive or not) or ``time`` (seconds of training); empty: what
-            the published curve counts where there is one, else agent-steps.
-        by: ``agent`` or ``team``: a curve for each, of columns that were logged for every agent; empty: their mean.
-        labels: label of a group, or name or path of one of its runs -> the words of the legend.
-        look: size and fonts; its title wins over `title`.
-
-    Returns:
-        The path that was written.
+        out: a ``.png``, ``.pdf`` or ``.svg`` in an existing folder.
+        columns: names in ``metrics.jsonl``; None = length, return, share won, life and rating, if logged.
+        references: None = published results of the world, if all runs share one; () = none.
+        title: empty = the world's id, if all runs share one.
+        against: ``agent_steps``, ``slot_steps`` (of every slot, alive or not) or ``time`` (seconds of training); empty: as
+            the published curve, else agent-steps.
+        by: ``agent`` or ``team``: a curve for each, of columns logged for every agent; empty: their mean.
+        labels: label of a group, or name or path of one of its runs -> new label.
+        look: size and fonts; its title replaces `title`.
 
     Raises:
-        UserError: for a folder that holds no run or nothing logged yet, an unknown column, one that has no number per agent, a label
-            for no group, an unwritable file, or if matplotlib is not installed.
+        UserError: for a folder without a log, an unknown column or label, or a column without numbers per agent.
     """
     from interplay.view.run_table import read_logged  # brings all settings: the viewer starts without
 
@@ -148,9 +142,9 @@ def plot_runs(
 def _grouped(
     runs: Sequence[Run], logs: Sequence[RunLog], labels: Mapping[str, str]
 ) -> dict[str, list[RunLog]]:
-    """Label of a group, with the number of its seeds -> its logs.
+    """Label of a group with its number of seeds -> its logs.
 
-    Groups have the settings in which they differ as labels where these are short, else the names of their folders.
+    Labels are the settings in which groups differ if these are short, else the names of the folders.
     """
     from interplay.view.run_groups import group_runs, label_groups
 
@@ -168,13 +162,13 @@ def _grouped(
 def _looks(
     groups: Mapping[str, Sequence[RunLog]], parts: Sequence[Mapping[str, str]]
 ) -> dict[tuple[str, str], LineLook]:
-    """Group and part -> how its lines look, the same in every panel."""
+    """Group and part -> look of its lines, the same in each panel."""
     kinds = dict.fromkeys((label, part) for own in parts for label in groups for part in own)
     return {kind: line_look(number, len(kinds)) for number, kind in enumerate(kinds)}
 
 
 def _lack_ends(logs: Sequence[RunLog], names: Sequence[str]) -> bool:
-    """Whether a curve ends long before its run, as the last episodes had not ended."""
+    """Whether a curve ends long before its run because the last episodes had not ended."""
     of_episodes = [(log, name) for log in logs for name in names if name in log.of_episodes]
     return any(
         np.max(log.places(name), initial=0.0, where=np.isfinite(log.column(name))) < WHOLE * log.steps[-1]
@@ -185,7 +179,7 @@ def _lack_ends(logs: Sequence[RunLog], names: Sequence[str]) -> bool:
 def choose_axis(
     logs: Sequence[RunLog], references: Sequence[Reference], against: str = ""
 ) -> tuple[str, list[RunLog]]:
-    """What curves are drawn against: its name, and the runs with their `steps` in it."""
+    """Label of the x axis, and the runs with their `steps` in its unit."""
     if against not in ("", *AXES):
         raise UserError(f"against = {against}: no such axis; give {', '.join(AXES)}")
     if not against and not any(reference.windows for reference in references):
@@ -207,19 +201,14 @@ def choose_axis(
 def split(
     logs: Sequence[RunLog], names: Sequence[str], by: str
 ) -> tuple[list[RunLog], dict[str, dict[str, str]]]:
-    """Columns of agents, or of teams, beside those that there are; what was logged for all together stays one curve.
-
-    Args:
-        logs: of the runs.
-        names: of the columns.
-        by: ``agent``, ``team``, or empty for none.
+    """Adds a column for each agent or team to columns that were logged per agent.
 
     Returns:
-        The runs with columns ``name[agent 0]`` or ``name[team 0]`` besides; and the parts of each column: label -> end of the
-        column's name, one without either where nothing is split.
+        The runs with columns such as ``name[agent 0]``, and the parts of each column: label -> suffix of the column's
+        name, both empty for a column that is not split.
 
     Raises:
-        UserError: where no column has a number per agent, for runs of different worlds, or a world that has no teams.
+        UserError: for no column per agent, runs of different worlds, or a world without teams.
     """
     whole = {"": ""}
     if not by:
@@ -253,7 +242,7 @@ def split(
 
 
 def _by_agent(log: RunLog, name: str) -> np.ndarray:
-    """A column of every agent, (N, A)."""
+    """A column with a number per agent, (N, A)."""
     if name not in log.agents:
         there = ", ".join(sorted(log.agents)) or "none"
         raise UserError(f"{log.path}: {name} has no number per agent; these have: {there}")
@@ -261,7 +250,7 @@ def _by_agent(log: RunLog, name: str) -> np.ndarray:
 
 
 def _sides(logs: Sequence[RunLog], by: str) -> tuple[int | None, tuple[tuple[int, ...], ...]]:
-    """How many agents the runs' world has, None where only the log knows it, and the slots of each of its teams."""
+    """Number of agents of the runs' world (None if only the log has it) and the slots of each team."""
     from interplay.registry import make_world
 
     worlds = {(log.world, log.options) for log in logs}
@@ -281,7 +270,7 @@ def _sides(logs: Sequence[RunLog], by: str) -> tuple[int | None, tuple[tuple[int
 def _members(
     name: str, columns: int, agents: int | None, teams: Sequence[Sequence[int]], by: str
 ) -> dict[str, list[int]]:
-    """Label of a part -> which of a metric's columns are its own."""
+    """Label of a part -> its columns of the metric."""
     if by == "agent" and agents in (None, columns):
         return {f"agent {i}": [i] for i in range(columns)}
     if by == "team" and teams and columns == agents:
@@ -302,7 +291,7 @@ def _mean_of_known(table: np.ndarray) -> np.ndarray:
 
 
 def published(world: str) -> tuple[Reference, ...]:
-    """What is known from elsewhere about a world's learning curves."""
+    """Published learning curves of a world."""
     if not world.startswith("survival/"):
         return ()
     from interplay.worlds.survival.published import (
@@ -333,7 +322,7 @@ def published(world: str) -> tuple[Reference, ...]:
 def _bars(
     windows: Sequence[tuple[float, float]], values: Sequence[float]
 ) -> tuple[tuple[float, float, float], ...]:
-    """Windows in millions of steps, with the means over them, as `Reference` has them."""
+    """Windows in millions of steps with their means, as in `Reference`."""
     return tuple(
         (1e6 * first, 1e6 * last, float(value)) for (first, last), value in zip(windows, values, strict=True)
     )
@@ -366,17 +355,9 @@ def _panel(
     last = max(log.steps[-1] for logs in groups.values() for log in logs)
     series = [(label, part, logs) for label, logs in groups.items() for part in parts]
     for i, (label, part, logs) in enumerate(series):
-        said = (
-            f"{label}: {part}"
-            if part and len(groups) > 1
-            else part + (f" ({len(logs)} seeds)" if len(logs) > 1 else "")
-            if part
-            else label
-        )
-        _curve(axes, name + parts[part], said, logs, looks[label, part].colour)
-        for line in axes.get_lines():
-            if line.get_label() == plain_words(said):
-                mark(line, looks[label, part], i)
+        seeds = f" ({len(logs)} seeds)" if len(logs) > 1 else ""
+        shown = f"{label}: {part}" if part and len(groups) > 1 else part + seeds if part else label
+        _curve(axes, name + parts[part], plain_words(shown), logs, looks[label, part], i)
     for i, (part, end) in enumerate(parts.items()):
         colour = looks[next(iter(groups)), part].colour if part and len(groups) == 1 else INK
         for reference in references:
@@ -390,28 +371,26 @@ def _panel(
     axes.set_xlim(0, last * 1.02)
     axes.xaxis.set_major_formatter(thousands)
     _steady(axes)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dee2e6", linewidth=0.6)
-    axes.set_axisbelow(True)
+    plain_axes(axes)
 
 
-def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str) -> None:
+def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], look: LineLook, number: int) -> None:
     edges = np.linspace(0, max(log.steps[-1] for log in logs), WINDOWS + 1)
     means = curves_of(logs, name, edges)
     some = np.isfinite(means).any(axis=0)
     middles, means = ((edges[:-1] + edges[1:]) / 2)[some], means[:, some]
     if not some.any():  # too few points for a line
         points = np.concatenate([[log.places(name), log.column(name)] for log in logs], axis=1)
-        axes.plot(*points, "o", color=colour, label=plain_words(label))
+        (drawn,) = axes.plot(*points, "o", color=look.colour, label=label)
+        mark(drawn, look, number)
         return
     if len(logs) == 1:
         known = np.flatnonzero(np.isfinite(logs[0].column(name)))
         at = known[np.argsort(logs[0].places(name)[known], kind="stable")]
-        axes.plot(logs[0].places(name)[at], logs[0].column(name)[at], color=colour, linewidth=0.6, alpha=0.25)
-    else:
-        low, high = means.min(axis=0), means.max(axis=0)
-        axes.fill_between(middles, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(middles, means.mean(axis=0), color=colour, linewidth=1.8, label=plain_words(label))
+        raw = {"color": look.colour, "linewidth": 0.6, "alpha": 0.25}
+        axes.plot(logs[0].places(name)[at], logs[0].column(name)[at], **raw)
+    band = (means.min(axis=0), means.max(axis=0)) if len(logs) > 1 else None
+    draw_curve(axes, middles, means.mean(axis=0), band, look, number, label)
 
 
 def _reference(axes: Any, reference: Reference, last: float, colour: str, of: str) -> None:
@@ -420,22 +399,13 @@ def _reference(axes: Any, reference: Reference, last: float, colour: str, of: st
     shown = [window for window in reference.windows if window[0] < last]
     for i, (start, end, value) in enumerate(shown):
         label = reference.label + of if i == 0 else None
-        axes.plot(
-            [start, end],
-            [value, value],
-            color=INK,
-            linewidth=4,
-            solid_capstyle="butt",
-            label=None if of else label,
-        )
-        if of:
-            axes.plot(
-                [start, end], [value, value], color=colour, linewidth=2, solid_capstyle="butt", label=label
-            )
+        for width, inked in ((4, INK), (2, colour))[: 1 + bool(of)]:
+            bar = {"color": inked, "linewidth": width, "solid_capstyle": "butt"}
+            axes.plot([start, end], [value, value], label=None if of and width == 4 else label, **bar)
 
 
 def _steady(axes: Any) -> None:
-    """Ticks without an offset; a column that is constant up to rounding gets an axis wider than its noise."""
+    """Removes the tick offset, and widens the axis of a column that is constant up to rounding."""
     axes.ticklabel_format(axis="y", useOffset=False)
     low, high = axes.get_ylim()
     if high - low < 1e-6 * max(abs(low), abs(high)):
@@ -450,13 +420,13 @@ def quantity(name: str, unit: str) -> str:
 
 
 def plain_words(text: str) -> str:
-    """Words out of a file or a folder's name as they can be drawn: not long, no control characters."""
+    """Text from a file or a folder's name without control characters, cut to `LONGEST`."""
     plain = one_line(text[: LONGEST + 1])
     return plain if len(plain) <= LONGEST else plain[:LONGEST] + "..."
 
 
 def thousands(value: float, _: int) -> str:
-    """A tick's label, for an axis of agent-steps."""
+    """Label of a tick on an axis of agent-steps."""
     if abs(value) >= 1e6:
         return f"{value / 1e6:g} M"
     return f"{value / 1e3:g} k" if abs(value) >= 1e3 else f"{value:g}"

@@ -1,10 +1,11 @@
-"""Videos and animations through PyAV, frame by frame; needs the extra ``video`` (av)."""
+"""Encodes videos and animations with PyAV, frame by frame. Needs the extra ``video``."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ MP4_CODECS: dict[str, dict[str, str]] = {
     "libopenh264": {},
     "mpeg4": {"qscale": "3"},
 }
-LOOK_AHEAD = 32  # frames that an animation looks at before it settles its 256 colours
+LOOK_AHEAD = 32  # frames from which an animation's 256 colours are chosen
 
 Picture = np.ndarray  # (height, width, 3) uint8
 
@@ -29,19 +30,15 @@ Picture = np.ndarray  # (height, width, 3) uint8
 def write_video(
     path: Path, pictures: Iterator[Picture], frames_per_second: int | Fraction = FRAMES_PER_SECOND
 ) -> int:
-    """Encodes pictures as they come; only a few are held in memory.
+    """Encodes pictures of one size as they come, and returns the number of frames.
 
     Args:
         path: ``.mp4`` or ``.gif``.
-        pictures: of one size, at least one.
-        frames_per_second: of the playback.
-
-    Returns:
-        How many frames were written.
+        pictures: at least one.
 
     Raises:
-        UserError: if there is no picture, PyAV is not installed or lacks an encoder.
-        OSError: of the system, e.g. for a full disk.
+        UserError: for no picture, or if PyAV is missing or lacks an encoder.
+        OSError: e.g. for a full disk.
     """
     av = load("av", "video", "videos")
     write, form = (_write_gif, "gif") if path.suffix.lower() == ".gif" else (_write_mp4, "mp4")
@@ -53,16 +50,16 @@ def write_video(
         except UserError:
             raise
         except Exception:
-            sink.check()  # the disk's own word goes before the encoder's
+            sink.check()  # the disk's error says more than the encoder's
             raise
         sink.check()
     if count == 0:
-        raise UserError(f"{path}: there is nothing to show; record at least one frame")
+        raise UserError(f"{path}: no frames; record at least one")
     return count
 
 
 class Sink(io.RawIOBase):
-    """A file that an encoder writes to, and that remembers a failed write: encoders do not always pass it on."""
+    """A file for encoders that keeps the error of a failed write, which encoders may swallow."""
 
     def __init__(self, file: io.FileIO) -> None:
         self._file = file
@@ -75,7 +72,7 @@ class Sink(io.RawIOBase):
         return True
 
     def write(self, data: Any) -> int:
-        """Writes every byte, or says that it cannot."""
+        """Writes all bytes."""
         left = memoryview(data)
         try:
             while left:
@@ -92,11 +89,7 @@ class Sink(io.RawIOBase):
         return self._file.tell()
 
     def check(self) -> None:
-        """Raises the first failure.
-
-        Raises:
-            OSError: of the system.
-        """
+        """Raises the first error of `write`."""
         if self._failed is not None:
             raise self._failed
 
@@ -122,7 +115,7 @@ def _write_mp4(av: Any, container: Any, pictures: Iterator[Picture], rate: int |
 
 
 def _even(picture: Picture) -> Picture:
-    # yuv420p halves the colour planes: both sides must be even. The last row or column is drawn twice.
+    # yuv420p halves the colour planes, so both sides must be even: the last row or column is repeated.
     height, width = picture.shape[:2]
     return np.pad(picture, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
@@ -139,19 +132,13 @@ def _write_gif(av: Any, container: Any, pictures: Iterator[Picture], rate: int |
     stream.height, stream.width = first[0].shape[:2]
     stream.pix_fmt = "pal8"
     count = 0
-    for picture in _chain(first, pictures):
+    for picture in chain(first, pictures):
         frame = av.VideoFrame.from_ndarray((table[cell_of(picture)], argb), format="pal8")
         frame.pts, frame.time_base = count, Fraction(1, rate)
         container.mux(stream.encode(frame))
         count += 1
     container.mux(stream.encode(None))
     return count
-
-
-def _chain(first: list[Picture], rest: Iterator[Picture]) -> Iterator[Picture]:
-    while first:
-        yield first.pop(0)
-    yield from rest
 
 
 def cell_of(picture: Picture) -> np.ndarray:
@@ -161,11 +148,7 @@ def cell_of(picture: Picture) -> np.ndarray:
 
 
 def choose_colours(pictures: list[Picture]) -> np.ndarray:
-    """At most 256 colours for an animation: the most frequent ones, and those that may still come.
-
-    Returns:
-        (K, 3) uint8.
-    """
+    """At most 256 colours for an animation, (K, 3) uint8: the most frequent ones, and those of the palette."""
     known = np.array([rgb(name) for name in (*POPULATIONS, *BARS, BAR_GOOD, BAR_LOW, BAR_MORE)], np.uint8)
     pixels = np.concatenate([picture.reshape(-1, 3) for picture in pictures])
     cells = cell_of(pixels)
@@ -179,13 +162,13 @@ def choose_colours(pictures: list[Picture]) -> np.ndarray:
 
 
 def nearest_colours(colours: np.ndarray) -> np.ndarray:
-    """For every cell of the colour cube the number of the nearest colour, (32768,) uint8."""
+    """The number of the nearest colour for each cell of the colour cube, (32768,) uint8."""
     cells = np.arange(32768)
     middle = np.stack([cells >> 10, cells >> 5 & 31, cells & 31], axis=1) * 8.0 + 4.0
     own = colours.astype(float)
-    # |a - b|^2 without the part that is the same for every colour
+    # |a - b|^2 without the term that is equal for all colours
     distance = (own**2).sum(axis=1) - 2 * middle @ own.T
     best = distance.argmin(axis=1)
-    # A cell that one of the colours lies in takes that colour, although the cell's middle may be nearer to another.
+    # A cell that contains a colour takes it, although the cell's middle may be nearer to another.
     best[cell_of(colours)[::-1]] = np.arange(len(colours))[::-1]
     return best.astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Optional neighbours of the viewer: a missing one answers with one sentence that says what to install."""
+"""Imports optional packages; a missing one raises one line that names the extra to install."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from interplay.core.errors import UserError
 
-# What users may install beside the package, and the modules that each brings; pyproject.toml has the versions.
+# Extra -> modules that it installs; pyproject.toml has the versions.
 EXTRAS = {
     "train": ("jax", "optax", "equinox", "filelock"),
     "cuda12": ("jax", "jax_cuda12_plugin"),
@@ -31,7 +31,7 @@ EXTRAS = {
 
 
 def present_extras() -> list[str]:
-    """The extras whose modules are all there; none is imported.
+    """The installed extras; none of their modules is imported.
 
     Example:
         >>> set(present_extras()) <= set(EXTRAS)
@@ -41,16 +41,16 @@ def present_extras() -> list[str]:
 
 
 def _is_there(module: str) -> bool:
-    if module in sys.modules:  # of one that was put there by hand nothing is to be found
+    if module in sys.modules:  # `find_spec` fails for a module that was put there by hand
         return sys.modules[module] is not None
     return find_spec(module) is not None
 
 
 def load(module: str, extra: str, purpose: str) -> Any:
-    """Imports `module`, or says how to get it.
+    """Imports `module`.
 
     Raises:
-        UserError: if it is not installed: ``pictures need pygame; install it with pip install "interplay[render]"``.
+        UserError: if it is missing: ``pictures need pygame; install it with pip install "interplay[render]"``.
     """
     try:
         return importlib.import_module(module)
@@ -60,6 +60,6 @@ def load(module: str, extra: str, purpose: str) -> Any:
 
 
 def load_pygame(purpose: str = "pictures") -> Any:
-    """pygame-ce without its greeting; drawing on surfaces needs neither a display nor an environment variable."""
+    """pygame-ce without its greeting; drawing on surfaces needs no display."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     return load("pygame", "render", purpose)

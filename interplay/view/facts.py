@@ -1,4 +1,4 @@
-"""What a world is made of, read from the world itself: kinds of agents, observations, actions, options, players."""
+"""Describes a world: kinds of agents, observations, actions, options and scripted policies."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ from interplay.sim.batch.world import EnvironmentBatch
 
 
 class Leaf(NamedTuple):
-    """An array that agents see, or a part of what they do.
+    """An array of an observation or an action.
 
     Attributes:
-        name: its key, ``a.b`` where mappings are nested; empty where there is one array alone.
-        shape: of one agent's.
-        dtype: of its numbers.
-        says: which values it takes, in words.
+        name: its key, ``a.b`` for nested mappings; empty for a single array.
+        shape: of one agent.
+        says: its range of values, in words.
     """
 
     name: str
@@ -40,7 +39,7 @@ class Leaf(NamedTuple):
 
 
 class KindFacts(NamedTuple):
-    """One kind of agents: its name, its agents, what they see and do."""
+    """One kind of agents with its observation and action."""
 
     name: str
     agents: tuple[str, ...]
@@ -49,7 +48,7 @@ class KindFacts(NamedTuple):
 
 
 class Option(NamedTuple):
-    """A setting of a world: its default in this variant, what it allows, and what the source says of it."""
+    """A setting of a world: its default in this variant, allowed values, and description."""
 
     name: str
     default: str
@@ -58,18 +57,14 @@ class Option(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a world is made of.
+    """Description of a world.
 
     Attributes:
-        id, summary: as the registry has them.
-        kinds: of agents.
-        teams: names of the agents of each, empty where there are none.
-        populations: names, where there are several.
-        traits: sentences that hold of it.
-        state: length of the vector that a central critic may see, or None.
-        metrics: what it counts.
-        policies: names of its scripted players.
-        options: its settings.
+        teams: names of the agents of each team.
+        populations: names, if there are several.
+        traits: sentences on its rules.
+        state: length of the central critic's state vector, or None.
+        policies: names of its scripted policies.
     """
 
     id: str
@@ -85,11 +80,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(world_id: str) -> Facts:
-    """What a world is made of, registered or named ``"module:name"``; it is made, not reset.
-
-    Raises:
-        UserError: for an unknown world.
-    """
+    """Describes a registered world or ``"module:name"``; the world is made, but not reset."""
     named = load(world_id, users=True) if ":" in world_id else find_world(world_id)
     spec = named if isinstance(named, WorldSpec) else None
     world = make_world(world_id, num_worlds=1)
@@ -127,20 +118,23 @@ def facts_of(world_id: str) -> Facts:
 
 
 def _traits(world: World) -> tuple[str, ...]:
-    """Sentences that hold of a world."""
-    told = (
-        (world.persistent, "it never ends: worlds are not over"),
-        (world.respawns, "slots are lived in by one agent after another"),
-        (world.dead_stay, "who dies keeps its slot, and is paid, until the episode ends"),
-        (world.ignores_illegal, "what is illegal does nothing"),
-        (world.privileged_view is not None, "it hides something, which spectators may see (`--reveal`)"),
+    """Sentences on a world's rules."""
+    traits = (
+        (world.persistent, "it never ends: episodes have no end"),
+        (world.respawns, "a slot is used by one agent after another"),
+        (world.dead_stay, "a dead agent keeps its slot and gets rewards until the episode ends"),
+        (world.ignores_illegal, "illegal actions do nothing"),
+        (
+            world.privileged_view is not None,
+            "it has hidden information, which spectators may see (`--reveal`)",
+        ),
     )
     masks = (masked_heads(world, world.shown),) if isinstance(world, EnvironmentBatch) else ()
-    return (*(text for holds, text in told if holds), *masks)
+    return (*(text for holds, text in traits if holds), *masks)
 
 
 def as_data(facts: Facts) -> dict[str, Any]:
-    """The same as plain mappings and lists, for JSON."""
+    """The facts as plain mappings and lists, for JSON."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, tuple) and hasattr(value, "_asdict"):
@@ -193,46 +187,46 @@ def _range(box: spaces.Box) -> str:
 
 
 def _options(model: type[Settings], given: dict[str, Any]) -> tuple[Option, ...]:
-    said = _comments(model)
+    comments = _comments(model)
     made = model(**given)
     return tuple(
-        Option(name, show(getattr(made, name)), allowed(field), field.description or said.get(name, ""))
+        Option(name, show(getattr(made, name)), allowed(field), field.description or comments.get(name, ""))
         for name, field in model.model_fields.items()
     )
 
 
 def _comments(model: type) -> dict[str, str]:
-    """What stands behind the fields of a class, and above them, in its source: our settings of worlds are explained there."""
+    """Field -> comment behind or above it in the source: built-in worlds describe their settings there."""
     found: dict[str, str] = {}
     for one in reversed(model.__mro__):
         if not (isinstance(one, type) and issubclass(one, Settings)) or one is Settings:
             continue
         try:
             source = textwrap.dedent(inspect.getsource(one))
-        except (OSError, TypeError):  # made by hand, or without its source
+        except (OSError, TypeError):  # made at run time, or without source
             continue
-        comments: dict[int, tuple[bool, str]] = {}
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type == tokenize.COMMENT:
-                alone = not token.line[: token.start[1]].strip()
-                comments[token.start[0]] = (alone, token.string.lstrip("# ").rstrip())
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        comments = {token.start[0]: token for token in tokens if token.type == tokenize.COMMENT}
         body: Any = ast.parse(source).body[0]
         for node in body.body:
             if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
                 continue
-            last = node.end_lineno or node.lineno
-            behind = [
-                text
-                for line in range(node.lineno, last + 1)
-                if line in comments
-                for _, text in [comments[line]]
-            ]
-            above: list[str] = []
-            line = node.lineno - 1
-            while comments.get(line, (False, ""))[0] and not comments[line][1].startswith("--"):
-                above.insert(0, comments[line][1])
-                line -= 1
-            text = " ".join([*above, *behind])
+            first = node.lineno
+            while _is_note(comments.get(first - 1)):
+                first -= 1
+            lines = range(first, (node.end_lineno or node.lineno) + 1)
+            text = " ".join(_text(comments[line]) for line in lines if line in comments)
             if text and not text.startswith("type:"):
                 found[node.target.id] = text
     return found
+
+
+def _text(comment: tokenize.TokenInfo) -> str:
+    return comment.string.lstrip("# ").rstrip()
+
+
+def _is_note(comment: tokenize.TokenInfo | None) -> bool:
+    """Whether a comment has its line alone and is no rule between sections."""
+    return (
+        comment is not None and comment.line.lstrip().startswith("#") and not _text(comment).startswith("--")
+    )

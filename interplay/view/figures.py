@@ -1,12 +1,14 @@
-"""The look of figures for papers: size in inches, fonts, line styles, rows of panels, title and legend outside of the axes."""
+"""Look of matplotlib figures for papers: size, fonts, line styles, grid of panels, title and legend."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.view.extras import load
@@ -15,25 +17,26 @@ from interplay.view.palette import INK, POPULATIONS
 WIDTHS = {"column": 3.25, "page": 6.75}  # inches: one column and both of ICML's style
 SMALLEST, LARGEST = 1.0, 40.0  # inches a side
 FONTS = (4.0, 40.0)  # points
-FONT = 9.0  # points, where no other size is given
+FONT = 9.0  # points by default
 ACROSS, NARROWEST = 3, 2.0  # panels side by side at most, and inches of one at least
 LOWEST = 0.7  # inches of a panel's height, labels included
 GAP = 0.06  # inches between parts of a figure
 
-# Colours of lines on white: yellow is too pale there. A marker and, after seven, a dash goes with each: colours alone are lost in grey.
+# Colours of lines on white, without yellow, which is too pale. Markers and, after seven, dashes tell lines apart in grey.
 LINES = (*POPULATIONS[:6], INK)
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", ":", "-.")
+_GRID = "#dee2e6"
 MARKED = 8  # markers along a curve
 
 
 class FigureLook(NamedTuple):
-    """How a figure looks, whatever it shows.
+    """Look of a figure.
 
     Attributes:
         width, height: inches; None: as its panels need.
         font: points of the labels of axes; other texts are one point smaller or larger.
-        title: above the panels; empty: what the figure is of.
+        title: above the panels; empty: the default.
     """
 
     width: float | None = None
@@ -46,7 +49,7 @@ AS_NEEDED = FigureLook()
 
 
 class LineLook(NamedTuple):
-    """How a line differs from others, in colour and in grey."""
+    """Colour, marker and dash of a line."""
 
     colour: str
     marker: str
@@ -54,7 +57,7 @@ class LineLook(NamedTuple):
 
 
 def line_look(number: int, count: int) -> LineLook:
-    """The look of one of several lines; a single one has no marker.
+    """The look of line `number` of `count`; a single one has no marker.
 
     Example:
         >>> line_look(0, 1), line_look(7, 9)
@@ -64,9 +67,32 @@ def line_look(number: int, count: int) -> LineLook:
     return LineLook(LINES[number % len(LINES)], marker, DASHES[number // len(LINES) % len(DASHES)])
 
 
+def plain_axes(axes: Any, grid: str = "both") -> None:
+    """Removes the upper and the right spine, and draws a pale grid."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis=grid, color=_GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def draw_curve(
+    axes: Any,
+    x: np.ndarray,
+    middle: np.ndarray,
+    band: Sequence[np.ndarray] | None,
+    look: LineLook,
+    number: int,
+    label: str,
+) -> None:
+    """Draws a line with a band (lower and upper end), if there is one."""
+    if band is not None:
+        axes.fill_between(x, *band, color=look.colour, alpha=0.2, linewidth=0)
+    (line,) = axes.plot(x, middle, color=look.colour, linewidth=1.8, label=label)
+    mark(line, look, number)
+
+
 def mark(line: Any, look: LineLook, number: int) -> None:
-    """Gives a drawn line its dash and a few markers, which do not lie upon those of other lines."""
-    if line.get_linestyle() == "None":  # points, which stay points
+    """Gives a drawn line its dash and a few markers, offset from those of other lines."""
+    if line.get_linestyle() == "None":  # points
         line.set_marker(look.marker or line.get_marker())
         return
     points = len(line.get_xdata())
@@ -77,7 +103,7 @@ def mark(line: Any, look: LineLook, number: int) -> None:
 
 
 def figure_look(size: str = "", font_size: float | None = None, title: str = "") -> FigureLook:
-    """Reads a look as it is typed.
+    """Parses the look that a user typed.
 
     Args:
         size: ``5.5``, ``5.5x3``, ``column`` or ``page x 2.5``: width, or width and height, in inches; empty: as the panels need.
@@ -118,7 +144,7 @@ def _number(word: str) -> float | None:
 
 
 def panel_grid(count: int, width: float | None) -> tuple[int, int]:
-    """Rows and columns of panels: at most three side by side, fewer where the figure is narrow, rows as even as they can be.
+    """Rows and columns of panels: at most three side by side, fewer in a narrow figure.
 
     Example:
         >>> [panel_grid(count, None) for count in (1, 3, 4, 5, 6, 7)]
@@ -133,7 +159,7 @@ def panel_grid(count: int, width: float | None) -> tuple[int, int]:
 
 @contextmanager
 def fonts(look: FigureLook) -> Iterator[None]:
-    """Inside, matplotlib writes in the sizes of a look; what stands between two dollar signs is no formula."""
+    """Sets matplotlib's font sizes to those of a look; text between dollar signs is no formula."""
     size = look.font
     sizes = {
         "font.size": size,
@@ -151,20 +177,19 @@ def fonts(look: FigureLook) -> Iterator[None]:
 def frame_figure(
     figure: Any, look: FigureLook, title: str, notes: str = "", rows: int = 1, panel_height: float = 2.6
 ) -> None:
-    """Puts a title above the panels and one legend, then notes, below them; none of it lies over axes.
+    """Puts a title above the panels, and one legend and notes below them, outside of the axes.
 
-    Call it inside `fonts`, when all panels are drawn. The legend has every label of the panels once.
+    Call it inside `fonts`, when all panels are drawn. The legend has each label of the panels once.
 
     Args:
         figure: with a constrained layout.
-        look: whose height, if it has one, is kept; else the figure becomes as high as its parts.
-        title: above; empty for none.
+        look: its height is kept; without one the figure becomes as high as its parts.
+        title: empty for none.
         notes: below the legend, in small letters.
-        rows: of panels.
-        panel_height: inches of one, where the look has no height.
+        panel_height: inches, if the look has no height.
 
     Raises:
-        UserError: where the look's height leaves no room for panels.
+        UserError: if the look's height leaves no room for panels.
     """
     canvas = load("matplotlib.backends.backend_agg", "plot", "figures").FigureCanvasAgg(figure)
     renderer, width = canvas.get_renderer(), figure.get_size_inches()[0]
@@ -195,7 +220,7 @@ def frame_figure(
 
 
 def _fit_labels(figure: Any, renderer: Any) -> None:
-    """Breaks titles and labels of axes into lines where they are longer than their axes."""
+    """Breaks titles and labels that are longer than their axes into lines."""
     figure.draw_without_rendering()  # which lays the axes out
     for axes in figure.axes:
         box = axes.get_window_extent(renderer)
@@ -205,7 +230,7 @@ def _fit_labels(figure: Any, renderer: Any) -> None:
 
 
 def _legend(figure: Any, renderer: Any, room: float) -> Any:
-    """One legend for all panels, in as many columns as fit into `room` inches; None where nothing has a label."""
+    """One legend for all panels, in as many columns as fit into `room` inches; None without labels."""
     found: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -242,12 +267,12 @@ def _legend(figure: Any, renderer: Any, room: float) -> Any:
 
 
 def _height(text: str, size: float) -> float:
-    """Inches of a text of some lines, with a gap."""
+    """Inches of a text with a gap."""
     return (1.25 * size / 72 * (text.count("\n") + 1) + GAP) if text else 0.0
 
 
 def wrapped(renderer: Any, text: str, size: float, room: float) -> str:
-    """A text in lines that are at most `room` inches wide; words that are longer are cut."""
+    """Breaks a text into lines of at most `room` inches; longer words are cut."""
     from matplotlib.font_manager import FontProperties
 
     font, most = FontProperties(size=size), room * renderer.dpi

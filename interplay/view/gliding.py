@@ -1,4 +1,4 @@
-"""Where things are between two steps, as on the page (interplay/view/web/src/glide.ts)."""
+"""Interpolates scenes between two steps, as the page does (interplay/view/web/src/glide.ts)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ TURN = 2 * np.pi
 
 
 def glide(scene: Scene, following: Scene, share: float) -> Scene:
-    """`scene`, its rows moved towards their places in the next one.
+    """`scene` with places and angles moved towards those of the next scene of the episode.
+
+    Angles turn in the shorter direction. Rows that appear, disappear or jump do not move.
 
     Args:
-        scene, following: of one episode, one after the other.
-        share: of the way, 0 to 1. Angles turn the shorter way. Rows that come, go or jump stay, and so does all but place and angle.
+        share: of the distance, 0 to 1.
     """
     layers = tuple(
         _moved(layer, after, share) if _alike(layer, after) else layer
@@ -26,7 +27,7 @@ def glide(scene: Scene, following: Scene, share: float) -> Scene:
 
 
 def moves(scene: Scene, following: Scene) -> bool:
-    """Whether anything glides from one scene to the next."""
+    """Whether anything moves between the two scenes."""
     if scene.picture is not None:
         return False
     half = glide(scene, following, 0.5)
@@ -52,9 +53,9 @@ def _moved(layer: Layer, after: Layer, share: float) -> Layer:
         old, new = columns.get(key), after.columns.get(key)
         if old is None or new is None or old.shape != new.shape:
             continue
-        way = new - old
+        change = new - old
         if key == "angle":
-            way = way - TURN * np.rint(way / TURN)
+            change = change - TURN * np.rint(change / TURN)
         stays = still if old.ndim == 1 else still[:, None]
-        columns[key] = np.where(stays, old, old + way * np.float32(share))
+        columns[key] = np.where(stays, old, old + change * np.float32(share))
     return layer._replace(columns=columns)

@@ -1,4 +1,4 @@
-"""A league as a picture: ratings over time, and who beat whom; needs the extra ``plot`` (matplotlib)."""
+"""Plots a league: ratings over time and the payoff matrix. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -9,32 +9,22 @@ import numpy as np
 
 from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 from interplay.view.curves import thousands
+from interplay.view.figures import plain_axes
+from interplay.view.matrix import draw_matrix
 from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT, POPULATIONS
 
 _MARKS = ("o", "s", "^", "p", "h", "D", "8")
-_WRITTEN = 14  # players up to whom shares stand in the cells
 
 
 def plot_league(table: LeagueTable, out: str | Path) -> Path:
-    """Draws the ratings of learners over the agent-steps at which they were frozen, and the shares of matches won.
-
-    Args:
-        table: of the league.
-        out: a ``.png`` in a folder that exists.
-
-    Returns:
-        The path that was written.
-
-    Raises:
-        UserError: for an unwritable file, or if matplotlib is not installed.
-    """
+    """Draws the learners' ratings over the agent-steps of their copies, and the shares of matches won."""
     count = len(table.names)
     size = float(np.clip(2.4 + 0.3 * count, 4.2, 14.0))
     figure = begin_figure(out, "pictures of leagues", (6.0 + size, size))
     left, right = figure.subplots(1, 2, width_ratios=(5.4, size))
     _over_time(left, table)
-    _who_beat_whom(figure, right, table)
+    _payoffs(figure, right, table)
     figure.suptitle(
         f"{table.world}, {table.agent_steps:,} agent-steps, {int(table.payoff.matches.sum()):,} matches",
         fontsize=11,
@@ -47,48 +37,27 @@ def _over_time(axes: Any, table: LeagueTable) -> None:
         own = [i for i, name in enumerate(table.learner) if name == learner]
         own.sort(key=lambda i: (table.since[i], table.names[i] == learner))
         colour = POPULATIONS[number % len(POPULATIONS)]
-        axes.plot(table.since[own], table.elo[own], color=colour, linewidth=1.6)
-        axes.plot(
-            table.since[own],
-            table.elo[own],
-            _MARKS[number % len(_MARKS)],
-            color=colour,
-            label=learner,
-            markersize=5,
-        )
+        marker = _MARKS[number % len(_MARKS)]
+        look = {"color": colour, "linewidth": 1.6, "marker": marker, "markersize": 5}
+        axes.plot(table.since[own], table.elo[own], label=learner, **look)
     for i, learner in enumerate(table.learner):
         if not learner:
             axes.axhline(table.elo[i], color=FAINT, linewidth=1.0, linestyle="--")
-            place = axes.get_yaxis_transform()  # across: of the axes, upwards: of the data
-            axes.text(
-                0.01, table.elo[i], table.names[i], fontsize=8, color=FAINT, va="bottom", transform=place
-            )
+            look = {"fontsize": 8, "color": FAINT, "va": "bottom"}
+            # x in units of the axes, y in those of the data
+            axes.text(0.01, table.elo[i], table.names[i], transform=axes.get_yaxis_transform(), **look)
     axes.set_xlabel("agent-steps when the copy was made")
     axes.xaxis.set_major_formatter(thousands)
     axes.set_ylabel(f"Elo points, {table.anchor} at 0")
     axes.set_title("ratings over time", fontsize=10)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dee2e6", linewidth=0.6)
-    axes.set_axisbelow(True)
+    plain_axes(axes)
     axes.legend(frameon=False, fontsize=9)
 
 
-def _who_beat_whom(figure: Any, axes: Any, table: LeagueTable) -> None:
+def _payoffs(figure: Any, axes: Any, table: LeagueTable) -> None:
     order = table.order
     share = 100 * table.shares[np.ix_(order, order)]
     np.fill_diagonal(share, np.nan)
-    names = [table.names[i] for i in order]
-    image = axes.imshow(share, cmap="RdBu", vmin=0.0, vmax=100.0, aspect="auto")
-    axes.patch.set(
-        facecolor="#e9ecef", edgecolor="#adb5bd", hatch="////", linewidth=0
-    )  # even pairs are white
-    if len(names) <= _WRITTEN:
-        for (i, j), value in np.ndenumerate(share):
-            if np.isfinite(value):
-                colour = "black" if 25 < value < 75 else "white"
-                axes.text(j, i, f"{value:.0f}", ha="center", va="center", color=colour, fontsize=8)
-    font = 8 if len(names) <= 30 else 6
-    axes.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=font)
-    axes.set_yticks(range(len(names)), names, fontsize=font)
-    axes.set_title("the row won against the column, %\n(draws count half; hatched: never met)", fontsize=10)
+    title = "the row won against the column, %\n(draws count half; hatched: never met)"
+    image = draw_matrix(axes, share, [table.names[i] for i in order], title)
     figure.colorbar(image, ax=axes, shrink=0.8)

@@ -1,4 +1,4 @@
-"""What the things of a picture are: a strip below it, of the layers that a world gives a name."""
+"""Draws the legend below a picture, from the layers that a world names."""
 
 from __future__ import annotations
 
@@ -10,26 +10,23 @@ from interplay.core.scene import Canvas, Scene
 from interplay.view import palette
 from interplay.view.pen import text_width
 
-MOST = 10  # kinds of agents that are told apart
-ENTRIES = 30  # at most: a canvas has 64 layers
-SHARE = 0.4  # of a picture's height that a legend may take
+MOST: int = palette.MARKS["kinds"]  # kinds of agents
+ENTRIES: int = palette.MARKS["entries"]  # of a canvas, which may have 64 layers
+SHARE = 0.4  # of a picture's height, at most
 LETTERS = 0.027  # height of the letters as a share of the picture's shorter side
-SMALLEST, LEAST = 12.0, 8.0  # pixels of letters; the latter where a line would not fit otherwise
-MARGINS = 2.7  # letters' heights that an entry's sign and its gaps are wide
-USUAL = (
-    14.0  # pixels of letters beside which lines have the widths of the scene; larger ones have wider lines
-)
+SMALLEST, LEAST = 12.0, 8.0  # pixels of letters; the latter if a line would not fit otherwise
+MARGINS = 2.7  # width of an entry's sign and gaps, in heights of a letter
+USUAL = 14.0  # pixels of letters from which on lines are wider than in the scene
 
 
 class Entry(NamedTuple):
-    """One thing: how it looks, and what it is.
+    """A line of a legend.
 
     Attributes:
         kind: disc, ring, tile, bar or line.
         colour: palette number or "#rrggbb".
-        words: what it is.
         glyph: sign in a disc.
-        dashed: of a ring or line; a line may be of dots (`interplay.core.scene.DOTS`).
+        dashed: of a ring or line; `interplay.core.scene.DOTS` for a dotted line.
         width: of a ring or line, pixels.
     """
 
@@ -42,51 +39,51 @@ class Entry(NamedTuple):
 
 
 def entries(scene: Scene) -> list[Entry]:
-    """What a scene's legend tells, in the order of its layers."""
-    told = (layer for layer in scene.layers if layer.options.get("legend"))
-    return [entry for layer in told for entry in _of(layer)][:ENTRIES]
+    """The entries of a scene's legend, in the order of its layers."""
+    named = (layer for layer in scene.layers if layer.options.get("legend"))
+    return [entry for layer in named for entry in _of(layer)][:ENTRIES]
 
 
 def _of(layer: Layer) -> Iterator[Entry]:
-    said, options = layer.options["legend"], layer.options
+    legend, options = layer.options["legend"], layer.options
     if layer.kind == "tiles":
         colours = palette.TERRAIN if options["palette"] == "terrain" else options["palette"]
-        for colour, name in zip(colours, said, strict=False):
+        for colour, name in zip(colours, legend, strict=False):
             yield Entry("tile", colour, name)
         return
     line = 2.5 if options.get("width", 0) else 1.25
     looks: dict[str, Any] = {"dashed": options.get("dashed", False), "width": line}
     if "legend.colours" in options:
         kind = {"circles": "disc", "segments": "line"}.get(layer.kind, "tile")
-        for colour, words in zip(options["legend.colours"], said, strict=False):
+        for colour, words in zip(options["legend.colours"], legend, strict=False):
             yield Entry(kind, colour, words, **(looks if kind == "line" else {}))
     elif layer.kind == "segments" or not options["fill"]:
         kind = "line" if layer.kind == "segments" else "ring"
-        words = said if isinstance(said, str) else ", ".join(said)
+        words = legend if isinstance(legend, str) else ", ".join(legend)
         yield Entry(kind, options.get("colour", palette.INK), words, **looks)
-    elif isinstance(said, str):
+    elif isinstance(legend, str):
         kind = "disc" if layer.kind == "circles" else "tile"
-        yield Entry(kind, options.get("colour", palette.FAINT), said, options.get("glyph", ""))
+        yield Entry(kind, options.get("colour", palette.FAINT), legend, options.get("glyph", ""))
     else:
-        for number, words in enumerate(said[:MOST]):
+        for number, words in enumerate(legend[:MOST]):
             yield Entry("disc", number, words, options.get("glyph", ""))
     bars = layer.drawn_bars()
     for place, name in enumerate(bars):
         yield Entry("bar", palette.bar_colour(place, len(bars), 1.0), name)
-    if len(bars) == 1:  # then its colour says how full it is
+    if len(bars) == 1:  # its colour shows how full it is
         yield Entry("bar", palette.bar_colour(0, 1, 0.5), f"{bars[0]}, half or less")
     for place, name in enumerate(options.get("marks", ())):
         yield Entry("ring", palette.INK, name, dashed=place % 2 == 0)
 
 
 def _fitting(size: float, found: list[Entry], width: int) -> float:
-    """The size of letters, smaller where an entry would be wider than the picture."""
+    """The size of letters, reduced if an entry would be wider than the picture."""
     longest = max((text_width(entry.words, size) / size for entry in found), default=0.0)
     return max(min(size, width / (longest + MARGINS)), LEAST)
 
 
 def _cut(words: str, size: float, room: float) -> str:
-    """Words of at most so many pixels; what is longer ends with three dots."""
+    """Words cut to `room` pixels, with three dots at the end."""
     if text_width(words, size) <= room:
         return words
     kept = words
@@ -96,15 +93,15 @@ def _cut(words: str, size: float, room: float) -> str:
 
 
 class Legend:
-    """A legend laid out for pictures of one size, whose letters grow with it.
+    """A legend laid out for pictures of one size; its letters grow with them.
 
     Args:
-        scene: whose layers it tells.
+        scene: with named layers.
         width: of the picture, pixels.
-        height: of the picture; None = as high as is wanted.
+        height: of the picture; None = no limit.
 
     Attributes:
-        height: pixels; 0 where there is nothing to tell, or no room for it.
+        height: pixels; 0 without entries or room.
     """
 
     def __init__(self, scene: Scene, width: int, height: int | None = None) -> None:
@@ -125,7 +122,7 @@ class Legend:
             self.height = 0
 
     def scene(self, width: int, height: int, top: float) -> Scene:
-        """The legend as a scene whose units are the picture's pixels, y down, from `top` on."""
+        """The legend as a scene in pixels of the picture, y down, from `top` on."""
         canvas, size = Canvas((0, 0, width, height)), self.size
         left, middle, words = [], [], []
         for row, line in enumerate(self.lines):
@@ -144,30 +141,18 @@ class Legend:
         if entry.kind == "disc":
             canvas.circles(name, [x], [y], 0.5 * size, colour=colour, glyph=entry.glyph)
         elif entry.kind == "ring":
-            canvas.circles(
-                f"{name} ground", [x], [y], 0.55 * size, colour=palette.FAINT, outline=False, opacity=0.5
-            )
-            canvas.circles(
-                name,
-                [x],
-                [y],
-                0.45 * size,
-                colour=colour,
-                fill=False,
-                dashed=bool(entry.dashed),
-                width=width,
-            )
+            ground: dict[str, Any] = {"colour": palette.FAINT, "outline": False, "opacity": 0.5}
+            canvas.circles(f"{name} ground", [x], [y], 0.55 * size, **ground)
+            ring: dict[str, Any] = {
+                "colour": colour,
+                "fill": False,
+                "dashed": bool(entry.dashed),
+                "width": width,
+            }
+            canvas.circles(name, [x], [y], 0.45 * size, **ring)
         elif entry.kind == "line":
-            canvas.segments(
-                name,
-                [x - 0.7 * size],
-                [y],
-                [x + 0.7 * size],
-                [y],
-                colour,
-                dashed=entry.dashed,
-                width=width,
-            )
+            ends = [x - 0.7 * size], [y], [x + 0.7 * size], [y]
+            canvas.segments(name, *ends, colour, dashed=entry.dashed, width=width)
         else:
             half = (0.7 * size, 0.22 * size) if entry.kind == "bar" else (0.5 * size, 0.5 * size)
             canvas.boxes(name, [x], [y], *half, colour=colour, width=1.0)

@@ -1,8 +1,7 @@
-"""Pictures of a simulation under a manager: shown in a window, saved as an animation, or neither.
+"""Draws simulations under a manager, in a window or as an animation.
 
-A simulation that has ``draw(canvas)`` is painted like a world. Any other is asked to ``render(fig=...)`` on a figure of
-matplotlib, which belongs to no window and to no backend; one that returns a text or a picture instead is taken at its word.
-Source: specification simulations 6.2, fault F27.
+A simulation with ``draw(canvas)`` is painted like a world. For any other, ``render(fig=...)`` is called with a figure of
+matplotlib without a backend; it may return a text or a picture instead. Source: specification simulations 6.2, fault F27.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ FONT = 14  # points, of simulations that draw themselves in words
 
 
 class Artist:
-    """Draws one simulation again and again."""
+    """Draws the states of one simulation."""
 
     def __init__(self) -> None:
         self._figure: Any = None
@@ -65,16 +64,12 @@ class Artist:
 
 
 class Stage:
-    """Where episodes are watched.
+    """Shows and saves episodes.
 
     Args:
-        title: of the window.
-        frame_delay: milliseconds between pictures.
+        frame_delay: milliseconds between pictures, at least 10.
         record: pictures will be saved.
-        show: open a window, where there is a display.
-
-    Raises:
-        UserError: if nothing is recorded and there is no display to show it on, or a delay below 10 ms.
+        show: opens a window if there is a display.
     """
 
     def __init__(self, title: str, frame_delay: int = 200, record: bool = False, show: bool = True) -> None:
@@ -103,7 +98,7 @@ class Stage:
         self._present(self._artist.picture(manager))
 
     def save(self, path: Path, moments: Iterable[SimulationManager]) -> Path:
-        """Writes the moments as an animation, as they come, and shows them."""
+        """Shows the moments and writes them as an animation."""
         with writing(path, (".gif",)) as temporary:
             write_video(temporary, self.pictures(moments), Fraction(1000, self._delay))
         return path
@@ -131,11 +126,11 @@ class Stage:
 
 @contextlib.contextmanager
 def watching(title: str, wanted: bool) -> Iterator[bool | Callable[[SimulationManager], None]]:
-    """What a trainer's `render` takes: False, or a function that draws, and shows where there is a display."""
+    """The `render` of a trainer: False, or a function that draws and, if there is a display, shows."""
     if not wanted:
         yield False
         return
     if not has_display():
-        print("no display here: every step is drawn, none is shown", file=sys.stderr)
+        print("no display here: steps are drawn, but not shown", file=sys.stderr)
     with Stage(title, record=True) as stage:
         yield stage.look

@@ -1,4 +1,4 @@
-"""Pictures and videos that are there whole or not at all."""
+"""Writes pictures and videos atomically."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from interplay.core.errors import UserError
 from interplay.core.files import os_errors_as_user_errors, replace_file, replacing
 from interplay.view.extras import load
 
-FIGURES = (".png", ".pdf", ".svg")  # kinds of files of `save_figure`
-DPI = 150  # pixels per inch of a figure that is a PNG
+FIGURES = (".png", ".pdf", ".svg")  # suffixes of `save_figure`
+DPI = 150  # pixels per inch of a PNG
 
 
 def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
-    """Checks the suffix of a file that is to be written and that its folder can be written to.
+    """Checks the suffix of a file and that its folder can be written to.
 
     Raises:
-        UserError: naming the file and the suffixes or folders that would do.
+        UserError: naming the file and the valid suffixes.
     """
     target = Path(path)
     if target.suffix.lower() not in suffixes:
@@ -36,15 +36,15 @@ def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
 
 
 def write_picture(path: str | Path, suffixes: Sequence[str], encode: Callable[[io.BytesIO], object]) -> Path:
-    """Writes a picture that is encoded in memory first: encoders do not always say that a disk is full.
+    """Encodes a picture in memory, then writes the file: encoders may not report a full disk.
 
     Args:
-        path: of the file; its folder must exist.
-        suffixes: that it may have.
-        encode: writes the picture into the memory that it is given.
+        path: in an existing folder.
+        suffixes: allowed ones.
+        encode: writes the picture into the given buffer.
 
     Raises:
-        UserError: for another suffix, or if the file cannot be written; what stood there stands then.
+        UserError: for another suffix, or if writing fails; the old file stays then.
     """
     target, memory = check_output(path, suffixes), io.BytesIO()
     encode(memory)
@@ -54,11 +54,10 @@ def write_picture(path: str | Path, suffixes: Sequence[str], encode: Callable[[i
 
 
 def begin_figure(out: str | Path, purpose: str, size: tuple[float, float], dpi: int = DPI) -> Any:
-    """An empty figure of matplotlib for `save_figure`; an unwritable file is refused before anything is drawn.
+    """An empty figure of matplotlib for `save_figure`; checks the file before anything is drawn.
 
     Args:
-        out: a ``.png``, ``.pdf`` or ``.svg`` in a folder that exists.
-        purpose: what needs matplotlib, in the plural.
+        out: a ``.png``, ``.pdf`` or ``.svg`` in an existing folder.
         size: width and height in inches.
         dpi: pixels per inch.
 
@@ -70,18 +69,17 @@ def begin_figure(out: str | Path, purpose: str, size: tuple[float, float], dpi: 
 
 
 def save_figure(figure: Any, path: str | Path) -> Path:
-    """Writes a figure of matplotlib as PNG, PDF or SVG, the same bytes for the same figure; see `write_picture`.
+    """Writes a figure as PNG, PDF or SVG, with equal bytes for equal figures; see `write_picture`.
 
-    PDF and SVG hold their letters as text. Names of runs, players and columns are words: what stands between two dollar signs is
-    no formula.
+    Letters in PDF and SVG are text. Text between dollar signs is no formula.
     """
     import matplotlib
 
     kind = Path(path).suffix.lower().removeprefix(".")
-    # No dates, no random ids; fonts as text that a reader can select and an editor can change.
+    # No dates, no random ids; fonts as text that can be selected and edited.
     undated = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
     settings: dict[Any, Any] = {
-        "text.parse_math": False,  # for texts that are made while it draws
+        "text.parse_math": False,  # for texts that are made while drawing
         "pdf.fonttype": 42,
         "svg.fonttype": "none",
         "svg.hashsalt": "interplay",
@@ -98,10 +96,9 @@ def save_figure(figure: Any, path: str | Path) -> Path:
 
 @contextmanager
 def writing(path: str | Path, suffixes: Sequence[str]) -> Iterator[Path]:
-    """Gives a temporary name in the same folder, with the same suffix; at the end it is fsynced and renamed.
+    """Yields a temporary file with the same suffix, which is fsynced and renamed to `path` at the end.
 
-    For what is too large for the memory. If anything goes wrong the temporary file is removed and what stood at `path` before
-    stands there still.
+    After an error the temporary file is removed, and the old file stays. For files too large for memory.
     """
     target = check_output(path, suffixes)
     with os_errors_as_user_errors("writing", target), replacing(target, "video") as temporary:

@@ -1,6 +1,6 @@
-"""Overlays as PNG files: maps, windows around an agent, curves and bars; needs the extra ``plot`` (matplotlib).
+"""Plots overlays: maps, windows around an agent, curves and bars. Needs the extra ``plot``.
 
-The data come from `interplay.evaluate.lifetimes.overlays`, which says of every layer what it means and which colours it wants.
+The data with meaning and colour scale come from `interplay.evaluate.lifetimes.overlays`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SIZES = {
     "bars": (5.2, 4.2),
 }  # inches of a panel
 ACROSS = {"map": 3, "window": 4, "curves": 2, "bars": 2}
-KEYED_ACROSS = 4  # panels of maps of many populations, which are followed by one of each and by a key
-MIXING = ("population", "style")  # scales that one legend below the picture explains
+KEYED_ACROSS = 4  # panels, if a map of many populations is followed by a map of each and a key
+MIXING = ("population", "style")  # scales explained by one legend below the picture
 DRAW = {
     "map": panels.draw_map,
     "window": panels.draw_window,
@@ -36,17 +36,10 @@ DRAW = {
 
 
 def plot_overlay(data: OverlayData, out: str | Path) -> Path:
-    """Draws every layer of an overlay as a panel.
+    """Draws each layer of an overlay as a panel.
 
     Args:
         data: from `interplay.evaluate.lifetimes.overlays.compute_overlays`.
-        out: a ``.png`` in a folder that exists.
-
-    Returns:
-        The path that was written.
-
-    Raises:
-        UserError: for an unwritable file, or if matplotlib is not installed.
     """
     keyed, apart, across = _arranged(data)
     panes = len(data.layers) + len(apart) + (keyed is not None)
@@ -69,17 +62,17 @@ def plot_overlay(data: OverlayData, out: str | Path) -> Path:
 
 
 def _arranged(data: OverlayData) -> tuple[Layer | None, tuple[Layer, ...], int]:
-    """The layer that needs a key, the maps that it is taken apart into, and how many panels stand side by side."""
+    """The layer that needs a key, its maps of single populations, and the number of panels side by side."""
     keyed = next((layer for layer in data.layers if panels.is_keyed(layer)), None)
     beside = data.columns[:1] == ("home",)  # several homes have a row each
     if keyed is not None and not beside:
         return keyed, parts(keyed), KEYED_ACROSS
-    wished = data.panels_across or ACROSS[data.layers[0].form]
-    return keyed, (), min(wished, len(data.layers) + (keyed is not None))
+    across = data.panels_across or ACROSS[data.layers[0].form]
+    return keyed, (), min(across, len(data.layers) + (keyed is not None))
 
 
 def parts(layer: Layer) -> tuple[Layer, ...]:
-    """A map of many populations taken apart: one map for each, on the same scale of brightness."""
+    """Splits a map of many populations into one map for each, on the same scale of brightness."""
     return tuple(
         replace(
             layer,
@@ -101,14 +94,14 @@ def _size(layer: Layer) -> tuple[float, float]:
 def _panel(axes: Any, layer: Layer) -> None:
     axes.set_title(layer.title, fontsize=10)
     if np.size(layer.values) == 0:
-        axes.text(0.5, 0.5, "nothing was seen", ha="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "no data", ha="center", transform=axes.transAxes)
         axes.set(xticks=[], yticks=[])
         return
     DRAW[layer.form](axes, layer)
 
 
 def _explain_mixture(figure: Any, layers: tuple[Layer, ...]) -> None:
-    """One legend below the picture for the channels that mix in its panels."""
+    """Draws one legend below the picture for the mixed channels of its panels."""
     mixing = [layer for layer in layers if layer.scale in MIXING]
     if not mixing:
         return

@@ -10,20 +10,20 @@ from interplay.core.layers import Layer
 from interplay.core.scene import ALIGNMENTS
 from interplay.view import palette
 from interplay.view.cones import Eye, blockers, cone
-from interplay.view.palette import RGB, mix, rgb
+from interplay.view.palette import MARKS, RGB, mix, rgb
 from interplay.view.pen import Pen
 
 INK, PAPER, FAINT = rgb(palette.INK), rgb(palette.PAPER), rgb(palette.FAINT)
-GLYPH_FROM = 4.0  # pixels of radius below which signs inside a disc are left out
+GLYPH_FROM: float = MARKS["glyph_from"]  # pixels of radius from which on discs have signs
 ROOM = 200.0  # pixels around a disc for its bars and label
-LEAST = 2.5  # pixels of radius: on large maps agents are drawn larger than they are
-LABEL_FROM = 5.0  # pixels of radius below which bars and labels are left out
+LEAST: float = MARKS["least_radius"]  # pixels of radius of agents at least, on large maps
+LABEL_FROM: float = MARKS["label_from"]  # pixels of radius from which on discs have bars and labels
 
 
 def paint(pen: Pen, layer: Layer, layers: Sequence[Layer] = ()) -> None:
     """Paints one layer of the scene's `layers`; tables are not painted here."""
     if "sight.chords" in layer.options:
-        paint_sight(pen, layer, layers)
+        _paint_sight(pen, layer, layers)
     painter = PAINTERS.get(layer.kind)
     if painter is not None:
         painter(pen, layer)
@@ -47,8 +47,8 @@ def paint_circles(pen: Pen, layer: Layer) -> None:
             _label(pen, layer, row)
 
 
-def paint_sight(pen: Pen, layer: Layer, layers: Sequence[Layer]) -> None:
-    """Cones of sight as far as nothing of `layers` stands in the way; before the discs."""
+def _paint_sight(pen: Pen, layer: Layer, layers: Sequence[Layer]) -> None:
+    """Cones of sight, cut at the obstacles among `layers`; painted before the discs."""
     blocked, chords = blockers(layer, layers), layer.options["sight.chords"]
     parts = ("x", "y", "angle", "sight.depth", "sight.angle")
     with pen.within_bounds():
@@ -61,7 +61,7 @@ def paint_sight(pen: Pen, layer: Layer, layers: Sequence[Layer]) -> None:
 
 
 def paint_boxes(pen: Pen, layer: Layer) -> None:
-    """Oriented rectangles, with the boards of a crate where asked for."""
+    """Oriented rectangles; those with the glyph ``crate`` have boards."""
     half_x, half_y, angle = (layer.value(key) for key in ("half_x", "half_y", "angle"))
     for row in _drawn(layer):
         centre = np.array([layer.columns["x"][row], layer.columns["y"][row]])
@@ -112,7 +112,7 @@ def _drawn(layer: Layer) -> np.ndarray:
 
 
 def _in_view(pen: Pen, layer: Layer) -> np.ndarray:
-    """Rows of circles that reach into the picture, bars and labels included."""
+    """Rows of circles that reach into the picture with their bars and labels."""
     rows = _drawn(layer)
     x, y = pen.pixel(layer.columns["x"][rows], layer.columns["y"][rows])
     room = layer.value("radius")[rows] * pen.scale + ROOM
@@ -181,8 +181,8 @@ def _circle(pen: Pen, layer: Layer, row: int) -> None:
 
 
 def _heading(pen: Pen, x: float, y: float, radius: float, angle: float) -> None:
-    way = np.array([np.cos(angle), np.sin(angle)]) * radius
-    points = np.array([x, y]) + np.array([0.5 * way, 0.95 * way])
+    heading = np.array([np.cos(angle), np.sin(angle)]) * radius
+    points = np.array([x, y]) + np.array([0.5 * heading, 0.95 * heading])
     pen.path(points, PAPER, max(1.5, 0.2 * radius * pen.scale))
 
 
@@ -244,7 +244,7 @@ def _bar(pen: Pen, left: float, top: float, width: float, height: float, share: 
     pen.rectangle(left - 1, top - 1, width + 2, height + 2, INK)
     pen.rectangle(left, top, width, height, rgb(palette.BAR_EMPTY))
     pen.rectangle(left, top, width * min(max(share, 0.0), 1.0), height, own)
-    # What exceeds the full value is drawn over it in another colour, once more up to the whole width.
+    # The excess over the full value is drawn on top in another colour, up to the whole width.
     pen.rectangle(left, top, width * min(max(share - 1.0, 0.0), 1.0), height, rgb(palette.BAR_MORE))
 
 

@@ -1,51 +1,52 @@
-"""Every colour and shape of the renderers, once.
+"""Colours and shapes of all renderers.
 
-Population colours are those of Okabe and Ito (2008), chosen to differ under normal, protan, deutan and tritan
-sight; a shape goes with each, so that nothing is told by colour alone. Terrain colours are muted, so that agents
-stand out from every ground; tests/view/test_palette.py computes the distances.
+Population colours are those of Okabe and Ito (2008), which differ under normal, protan, deutan and tritan sight; each
+goes with a shape, so that no meaning depends on colour alone. Terrain colours are muted, so that agents stand out;
+tests/view/test_palette.py computes the distances.
 """
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from interplay.core.fog import UNSEEN
 
-POPULATIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
-SHAPES = ("disc", "square", "triangle", "pentagon", "hexagon", "diamond", "octagon")
+# The page imports the same file (interplay/view/web/src/palette.ts).
+_FILE: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
-FOG = "#9a968c"  # of tiles that are hidden from who plays
-# Lava, water, grass, scrub, forest, stone.
-TERRAIN = ("#3c2120", "#2f4f82", "#c9dabd", "#c5b592", "#8ba064", "#58514e")
+POPULATIONS: tuple[str, ...] = tuple(_FILE["populations"])
+SHAPES: tuple[str, ...] = tuple(_FILE["shapes"])
+# Of the shapes that are no discs: number of corners of a regular polygon, and angle of the first one.
+CORNERS = {name: (int(count), np.pi * turn) for name, (count, turn) in _FILE["corners"].items()}
 
-# Over a ground in greys: what lies below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis.
-BELOW, ABOVE = "#b25414", "#2166ac"
-CIVIDIS = ("#00224e", "#1a386f", "#434e6c", "#61656f", "#7d7c78", "#9b9476", "#bcae6c", "#dec958", "#fee838")
+FOG: str = _FILE["fog"]  # of tiles hidden from the player
+TERRAIN: tuple[str, ...] = tuple(_FILE["terrain"])  # lava, water, grass, scrub, forest, stone
 
-INK = "#20242b"  # outlines and text on light ground
-PAPER = "#ffffff"  # glyphs on agents, halos around text
-PAGE = "#e9ecef"  # around the world
-FLOOR = "#f7f8f9"  # where a world draws no ground of its own
-FAINT = "#868e96"  # what is dimmed
-BAR_GOOD, BAR_LOW, BAR_EMPTY, BAR_MORE = "#2b8a3e", "#d9480f", "#ced4da", "#a9e34b"
-# Of agents with several bars, one each in their order: red, amber, blue, violet.
-BARS = ("#c92a2a", "#fab005", "#4dabf7", "#862e9c")
+# Over a ground in greys: below and above the clear middle of a scale, and nine steps of matplotlib's cividis.
+BELOW, ABOVE = str(_FILE["below"]), str(_FILE["above"])
+CIVIDIS: tuple[str, ...] = tuple(_FILE["cividis"])
 
-# A regular polygon's corners and the angle of its first one, for the shapes that are not discs.
-CORNERS = {
-    "square": (4, np.pi / 4),
-    "triangle": (3, np.pi / 2),
-    "pentagon": (5, np.pi / 2),
-    "hexagon": (6, 0.0),
-    "diamond": (4, 0.0),
-    "octagon": (8, np.pi / 8),
-}
+INK: str = _FILE["ink"]  # outlines and text on light ground
+PAPER: str = _FILE["paper"]  # glyphs on agents, halos around text
+PAGE: str = _FILE["page"]  # around the world
+FLOOR: str = _FILE["floor"]  # of worlds without a ground
+FAINT: str = _FILE["faint"]  # dimmed things
+BAR_GOOD, BAR_LOW, BAR_EMPTY, BAR_MORE = (
+    str(_FILE[f"bar_{name}"]) for name in ("good", "low", "empty", "more")
+)
+BARS: tuple[str, ...] = tuple(_FILE["bars"])  # of agents with several bars: red, amber, blue, violet
+
+MARKS: dict[str, Any] = _FILE["marks"]  # sizes of drawn marks, in pixels; rays of cones; limits of legends
 
 RGB = tuple[int, int, int]
 
 
 def rgb(colour: str | int) -> RGB:
-    """Red, green and blue of ``"#rrggbb"`` or of a population number (after seven they begin anew).
+    """Red, green and blue of ``"#rrggbb"`` or of a population number, modulo seven.
 
     Example:
         >>> rgb(0), rgb("#ff8000")
@@ -56,7 +57,7 @@ def rgb(colour: str | int) -> RGB:
 
 
 def shape_of(colour: int) -> str:
-    """The shape of a population number; after each round of colours it moves on by one.
+    """The shape of a population number; shifted by one after each round of colours.
 
     Example:
         >>> shape_of(0), shape_of(1), shape_of(7)
@@ -77,7 +78,7 @@ def sign_on(colour: RGB) -> RGB:
 
 
 def bar_colour(place: int, bars: int, share: float) -> str:
-    """The colour of a bar: of several each has its own, a single one says by it whether it is more than half full.
+    """The colour of a bar: a fixed one each for several bars; of a single one by whether it is over half full.
 
     Example:
         >>> bar_colour(0, 1, 0.4) == BAR_LOW, bar_colour(1, 3, 0.4) == BARS[1]
@@ -89,7 +90,7 @@ def bar_colour(place: int, bars: int, share: float) -> str:
 
 
 def tile_colours(palette: str | tuple[str, ...]) -> np.ndarray:
-    """The colour of each tile number, (256, 3) uint8; numbers beyond the palette repeat it, but for that of what is not seen."""
+    """The colour of each tile number, (256, 3) uint8; numbers beyond the palette repeat it, except `UNSEEN`."""
     names = TERRAIN if palette == "terrain" else tuple(palette)
     table = np.array([rgb(name) for name in names], np.uint8)
     colours = table[np.arange(256) % len(table)]

@@ -1,4 +1,4 @@
-"""One panel of an overlay's picture each: map, window, curves, bars."""
+"""Draws the panels of overlays: map, window, curves, bars."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import numpy as np
 from interplay.evaluate.lifetimes.overlays import Layer
 from interplay.view import scales
 from interplay.view.extras import load
+from interplay.view.figures import plain_axes
 from interplay.view.palette import FAINT, INK
 
 _MAX_LABELS = 9  # of a legend
-_FINE = 250  # cells a side, from which on a map is drawn smoothed
-_MANY = 500  # points of a curve, from which on its line is thin
+_FINE = 250  # cells a side from which on a map is smoothed
+_MANY = 500  # points from which on a curve is thin
 
 
 def draw_map(axes: Any, layer: Layer) -> None:
-    """The world's tiles in colours, border of lava cut away."""
+    """The world's tiles in colours, without the border of lava."""
     colours = _colours(layer)
     if layer.dim is not None:
         on_black = layer.scale == "population"
         colours = scales.dim(colours, layer.dim, *((scales.CLIFF, 1.0) if on_black else ()))
     top, left, bottom, right = _inside(layer)
-    # Where a pixel shows several cells, a single visit would be lost between pixels.
+    # If a pixel covers several cells, a single visit would be lost.
     smooth = "nearest" if bottom - top < _FINE else "auto"
     axes.imshow(
         colours[top:bottom, left:right],
@@ -37,7 +38,7 @@ def draw_map(axes: Any, layer: Layer) -> None:
 
 
 def draw_key(axes: Any, layer: Layer) -> None:
-    """What the colours of a map of many populations mean, in numbers: share of the most frequent one and visits."""
+    """The key to a map of many populations: share of the most frequent one, and visits."""
     count, top = len(layer.values), max(layer.limits[1] if layer.limits else 1.0, 1.0)
     shares, steps = np.linspace(1 / count, 1, 60), np.linspace(0, 1, 60)
     total = np.expm1(steps * np.log1p(top))[:, None]  # as bright as it is high
@@ -61,12 +62,12 @@ def draw_key(axes: Any, layer: Layer) -> None:
 
 
 def is_keyed(layer: Layer) -> bool:
-    """Whether a layer's colours need `draw_key`."""
+    """Whether a layer needs `draw_key`."""
     return layer.form == "map" and layer.scale == "population" and len(layer.values) > scales.MIXED_TO
 
 
 def draw_window(axes: Any, layer: Layer) -> None:
-    """A square around an agent, which stands in the middle."""
+    """A square around an agent in its middle."""
     side = layer.values.shape[-1]
     reach = (side - 1) / 2
     axes.imshow(
@@ -84,7 +85,7 @@ def draw_window(axes: Any, layer: Layer) -> None:
 
 
 def draw_curves(axes: Any, layer: Layer) -> None:
-    """Lines over x; the first one dark where it stands for everybody."""
+    """Lines over x; the one of all agents is dark."""
     width = 1.6 if np.size(layer.x) <= _MANY else 0.9
     for i, values in enumerate(layer.values):
         label, colour, style = _line(layer, i)
@@ -104,7 +105,7 @@ def draw_curves(axes: Any, layer: Layer) -> None:
 
 
 def draw_bars(axes: Any, layer: Layer) -> None:
-    """Groups of bars, beside or upon each other."""
+    """Groups of bars, side by side or stacked."""
     count, places = layer.values.shape
     words = any(isinstance(name, str) for name in layer.x)
     x = np.arange(places) if words or places < 10 else np.asarray(layer.x, float)
@@ -126,7 +127,7 @@ def draw_bars(axes: Any, layer: Layer) -> None:
 
 
 def mixture(layer: Layer) -> tuple[str, list[tuple[str, str]]]:
-    """What a legend says of a layer whose channels mix: its title, and label and colour of each channel."""
+    """Legend of a layer with mixed channels: its title, and label and colour of each channel."""
     top = 0.0 if layer.limits is None else layer.limits[1]
     if layer.scale == "style":
         title, colours = "strength", list(scales.STYLE_COLOURS)
@@ -150,7 +151,7 @@ def _colours(layer: Layer) -> np.ndarray:
 
 
 def _numbers(layer: Layer) -> tuple[int, ...]:
-    """Population numbers of a layer's channels, as their labels end with them."""
+    """Population numbers of a layer's channels, from the end of their labels."""
     ends = [label.rpartition(" ")[2] for label in layer.labels] or [""] * len(layer.values)
     return tuple(int(end) if end.isdigit() else i for i, end in enumerate(ends))
 
@@ -166,7 +167,7 @@ def _line(layer: Layer, i: int) -> tuple[str | None, str, str]:
 
 
 def _inside(layer: Layer) -> tuple[int, int, int, int]:
-    """Top, left, bottom, right of what is worth showing: all but a frame of dimmed cells."""
+    """Top, left, bottom, right of the map without a frame of dimmed cells."""
     shape = layer.values.shape[-2:]
     shown = ~layer.dim if layer.dim is not None and not layer.dim.all() else _walkable(layer, shape)
     rows, cols = (np.flatnonzero(shown.any(axis=axis)) for axis in (1, 0))
@@ -174,12 +175,12 @@ def _inside(layer: Layer) -> tuple[int, int, int, int]:
 
 
 def _walkable(layer: Layer, shape: tuple[int, ...]) -> np.ndarray:
-    """Where a map has ground that is no lava, the border's id; all of it where no ground is known."""
+    """Cells of a map that are no lava, the border's tile; all cells without ground."""
     return np.ones(shape, bool) if layer.ground is None else layer.ground != layer.ground[0, 0]
 
 
 def _legend_of_colours(axes: Any, layer: Layer) -> None:
-    """A bar beside a diverging panel; channels that mix are explained once below the picture, see `mixture`."""
+    """The bar beside a diverging panel; mixed channels are explained below the picture, see `mixture`."""
     if layer.scale == "diverging":
         cm, colours = (load(f"matplotlib.{name}", "plot", "overlays") for name in ("cm", "colors"))
         scale = colours.LinearSegmentedColormap.from_list("interplay", scales.DIVERGING)
@@ -193,9 +194,7 @@ def _legend_of_colours(axes: Any, layer: Layer) -> None:
 def _finish(axes: Any, layer: Layer) -> None:
     axes.set_xlabel(layer.x_label, fontsize=9)
     axes.set_ylabel(layer.unit, fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dee2e6", linewidth=0.6)
-    axes.set_axisbelow(True)
+    plain_axes(axes)
     if layer.labels:
         beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if layer.form == "bars" else {}
         axes.legend(frameon=False, fontsize=8, ncols=1 + (len(layer.labels) > _MAX_LABELS), **beside)

@@ -1,6 +1,6 @@
 """Draws antialiased primitives in a world's units on a pygame surface.
 
-Shapes are drawn several times too large and scaled down once (area average): pygame's own antialiased calls know
+Shapes are drawn several times too large and scaled down once (area average), since pygame's antialiased calls support
 neither thick slanted lines nor opacity. Text is written afterwards at the final size, so that it stays crisp.
 """
 
@@ -15,38 +15,40 @@ import numpy as np
 
 from interplay.core.scene import DOTS, Bounds
 from interplay.view.extras import load_pygame
-from interplay.view.palette import PAPER, RGB, rgb
+from interplay.view.palette import MARKS, PAPER, RGB, rgb
 
-THIN = 1.25  # pixels, a line of width 0
-DASHES = (7.0, 5.0)  # pixels, and between them; of wide lines more, or they would look like dots
-SPARSE, LEAST_DOT = 5.0, 2.0  # pixels from one dot of a line to the next, and across a dot, at least
+THIN: float = MARKS["thin"]  # pixels, a line of width 0
+DASHES: tuple[float, float] = tuple(
+    MARKS["dashes"]
+)  # pixels of a dash and of a gap; more for wide lines, or they would look like dots
+SPARSE, LEAST_DOT = (
+    float(MARKS["sparse"]),
+    float(MARKS["least_dot"]),
+)  # pixels from one dot of a line to the next, and across a dot, at least
 MAX_FONT = 400
-FAR = 2.0**16  # sub-pixels: what lies further away is drawn there, as pygame counts in small whole numbers
+FAR = 2.0**16  # sub-pixels; places are clipped there, as pygame's integers are small
 
 Points = np.ndarray  # (V, 2) in the world's units
 
 
 class Text(NamedTuple):
-    """A text waiting for the last pass: pixels of the final picture."""
+    """A text for the last pass, in pixels of the final picture."""
 
     words: str
     x: float
     y: float
     size: int
     colour: RGB
-    anchor: tuple[
-        float, float
-    ]  # which point of the text lies on (x, y): (0, 0) top left, (1, 1) bottom right
+    anchor: tuple[float, float]  # point of the text at (x, y): (0, 0) top left, (1, 1) bottom right
     halo: bool
 
 
 class Pen:
-    """One picture in the making.
+    """Draws one picture.
 
     Args:
-        width, height: of the picture, pixels.
-        ground: the page's colour.
-        sharpness: sub-pixels per pixel, each way; a power of two, for others the scaling down is not exact.
+        ground: colour of the page.
+        sharpness: sub-pixels per pixel along each axis; a power of two, else the scaling is not exact.
     """
 
     def __init__(self, width: int, height: int, ground: RGB, sharpness: int = 4) -> None:
@@ -59,7 +61,7 @@ class Pen:
         self.scale, self.origin, self.flip = 1.0, np.zeros(2), 1.0
 
     def look_at(self, bounds: Bounds, up: str, area: tuple[float, float, float, float]) -> None:
-        """Fits the world's `bounds` into `area` (left, top, width, height in pixels), centred, nothing stretched."""
+        """Fits the world's `bounds` into `area` (left, top, width, height in pixels), centred and undistorted."""
         self.bounds = bounds
         x0, y0, x1, y1 = bounds
         left, top, width, height = area
@@ -70,7 +72,7 @@ class Pen:
 
     @contextmanager
     def within_bounds(self) -> Iterator[None]:
-        """Inside, no shape is drawn beyond the scene's bounds."""
+        """Clips shapes to the scene's bounds."""
         x0, y0, x1, y1 = self.bounds
         corners = self._fine(np.array([[x0, y0], [x1, y1]]))
         low, high = corners.min(axis=0), corners.max(axis=0)
@@ -84,12 +86,12 @@ class Pen:
     @overload
     def pixel(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
     def pixel(self, x: Any, y: Any) -> tuple[Any, Any]:
-        """Where points of the world lie in the final picture."""
+        """Places of the world in pixels of the final picture."""
         return self.scale * x + self.origin[0], self.scale * self.flip * y + self.origin[1]
 
-    def pixels(self, width: float, least: float = THIN) -> float:
-        """A length of the world in pixels of the final picture, `least` at least."""
-        return min(max(width * self.scale, least), FAR)
+    def pixels(self, width: float) -> float:
+        """A width in pixels of the final picture, at least `THIN`."""
+        return min(max(width * self.scale, THIN), FAR)
 
     # -- shapes; positions in the world's units, widths in pixels of the final picture --------------------
 
@@ -138,7 +140,7 @@ class Pen:
     def path(
         self, points: Points, colour: RGB, width: float, opacity: float = 1.0, dashed: bool | str = False
     ) -> None:
-        """A line through the points, with round joints; dashes are blunt, for round ends would close the gaps of wide ones."""
+        """A line through the points with round joints; dashes are blunt, as round ends would close their gaps."""
         fine = self._fine(points)
         if dashed == DOTS:
             for start, _ in dashes(fine, 0, max(SPARSE, 2 * width) * self.sharpness):
@@ -186,7 +188,7 @@ class Pen:
             self.texts.append(Text(plain, x, y, int(min(max(size, 8), MAX_FONT)), colour, anchor, halo))
 
     def forget_texts_outside(self) -> None:
-        """Drops texts whose place lies beyond the scene's bounds."""
+        """Drops texts placed outside of the scene's bounds."""
         x0, y0, x1, y1 = self.bounds
         (left, top), (right, low) = self.pixel(x0, y0), self.pixel(x1, y1)
         top, low = sorted((top, low))
@@ -212,7 +214,7 @@ class Pen:
         return fine
 
     def _tiles_in_view(self, colours: np.ndarray, corner: np.ndarray, side: float) -> None:
-        """Of a ground that is much larger than the picture only what is seen: the whole would not fit into memory."""
+        """Draws only the visible part of a ground, which as a whole would not fit into memory."""
         seen, at = [], []
         for axis, pixels in enumerate(self.surface.get_size()):
             tile = np.floor((np.arange(pixels) + 0.5 - corner[axis]) / side)
@@ -228,7 +230,7 @@ class Pen:
     def _stroke(self, fine: np.ndarray, colour: RGB, width: float, opacity: float) -> None:
         half = width * self.sharpness / 2
         if opacity < 1.0 and len(fine) > 2:
-            # Pieces that overlap at the joints would show as darker dots: one clear layer for the whole path.
+            # Pieces that overlap at the joints would show as darker dots, so the whole path is one layer.
             self._blend(
                 fine, half, lambda surface, shift: self._pieces(surface, fine - shift, colour, half), opacity
             )
@@ -299,14 +301,14 @@ def dashes(points: np.ndarray, on: float, off: float) -> Sequence[tuple[np.ndarr
     cut = []
     for start, end in itertools.pairwise(points):
         length = float(np.hypot(*(end - start)))
-        way = (end - start) / length if length else np.zeros(2)
+        unit = (end - start) / length if length else np.zeros(2)
         for begin in np.arange(0.0, length, on + off):
-            cut.append((start + way * begin, start + way * min(begin + on, length)))
+            cut.append((start + unit * begin, start + unit * min(begin + on, length)))
     return cut
 
 
 def text_width(words: str, size: float) -> float:
-    """Pixels that a text of that size is wide."""
+    """Width of a text in pixels."""
     width: int = _font(load_pygame(), int(size)).size(words)[0]
     return width
 
@@ -315,14 +317,12 @@ _FONTS: dict[int, Any] = {}
 
 
 def _font(pygame: Any, size: int) -> Any:
-    # The font that pygame carries, so that a picture looks the same on every machine.
+    # pygame's own font, so that a picture looks the same on every machine.
     if not pygame.font.get_init():
         pygame.font.init()
         _FONTS.clear()
     if size not in _FONTS:
         if not _FONTS:
-            pygame.register_quit(
-                _FONTS.clear
-            )  # as environments do that close, with fonts that are then invalid
+            pygame.register_quit(_FONTS.clear)  # environments may quit pygame, which invalidates fonts
         _FONTS[size] = pygame.font.Font(None, size)
     return _FONTS[size]

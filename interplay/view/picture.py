@@ -1,7 +1,4 @@
-"""Pictures of a scene: an array, or a PNG file.
-
-Drawn in memory, on any machine: no window, no display, no browser. Needs the extra ``render`` (pygame-ce).
-"""
+"""Draws a scene as an array or a PNG file, in memory and without a display. Needs the extra ``render``."""
 
 from __future__ import annotations
 
@@ -25,8 +22,8 @@ from interplay.view.pen import Pen
 from interplay.view.tables import Caption, write_tables
 
 SMALLEST, LARGEST = 16, 4096  # pixels a side
-SHORTER = 512  # pixels of the shorter side, where nothing else is asked for
-TILE = 14  # pixels of a tile, from which on bars are drawn
+SHORTER = 512  # pixels of the shorter side by default
+TILE = 14  # pixels of a tile from which on bars are drawn
 MARGIN = 0.015  # of the shorter side
 
 
@@ -40,18 +37,18 @@ def render(
     """Draws a scene.
 
     Args:
-        scene: what `interplay.core.scene.scene_of` or a `Canvas` gives.
-        size: pixels, one number for a square or (width, height).
-        sharpness: 1, 2 or 4 sub-pixels per pixel, each way; None = 4, or 2 for sides above 1024 pixels. A 512 x 512
+        scene: from `interplay.core.scene.scene_of` or a `Canvas`.
+        size: pixels, one number for a square or (width, height), 16 to 4096 a side.
+        sharpness: 1, 2 or 4 sub-pixels per pixel along each axis; None = 4, or 2 for sides above 1024 pixels. A 512 x 512
             picture with 2 takes about half the time of one with 4.
-        legend: says below what the things are, where the world names them and there is room.
-        within: draws nothing beyond the scene's bounds, of a scene that is a part of a world.
+        legend: draws a legend below, if the world names its things and there is room.
+        within: clips to the scene's bounds, for a part of a world.
 
     Returns:
         (height, width, 3) uint8, red, green, blue.
 
     Raises:
-        UserError: if a side is not within 16..4096 pixels, for another sharpness, or if pygame is not installed.
+        UserError: for another size or sharpness, or if pygame is not installed.
 
     Example:
         >>> from interplay.core.scene import Canvas
@@ -75,16 +72,16 @@ def render(
     caption = [layer for layer in tables if layer.options["caption"] and layer.rows]
     margin = MARGIN * min(width, height)
     words = Caption(caption[0], width, height) if caption else None
-    told = Legend(scene, width, height) if legend else None
-    below = (words.height if words else 0.0) + (told.height if told else 0)
+    strip = Legend(scene, width, height) if legend else None
+    below = (words.height if words else 0.0) + (strip.height if strip else 0)
     pen.look_at(scene.bounds, scene.up, (margin, margin, width - 2 * margin, height - 2 * margin - below))
     with pen.within_bounds() if within else nullcontext():
         for layer in scene.layers:
             paint(pen, layer, scene.layers)
     if within:
         pen.forget_texts_outside()
-    if told is not None and told.height:
-        pixels = told.scene(width, height, height - below)
+    if strip is not None and strip.height:
+        pixels = strip.scene(width, height, height - below)
         pen.look_at((0, 0, width, height), "south", (0, 0, width, height))
         for layer in pixels.layers:
             paint(pen, layer)
@@ -94,31 +91,22 @@ def render(
 
 
 def render_world(world: World, index: int = 0, size: int | Sequence[int] = 512) -> np.ndarray:
-    """Draws world `index` of a batch as it stands now; see `render`."""
+    """Draws the current state of world `index` of a batch; see `render`."""
     return render(scene_of(world, index), size)
 
 
 def save_png(picture: np.ndarray, path: str | Path) -> Path:
-    """Writes a picture to `path`, all at once or not at all.
-
-    Args:
-        picture: (height, width, 3) uint8.
-        path: ends in ``.png``; its folder must exist.
-
-    Raises:
-        UserError: for another suffix, a folder that cannot be written to, or a full disk.
-    """
+    """Writes a (height, width, 3) uint8 picture to a ``.png`` in an existing folder, atomically."""
     pygame = load_pygame()
     surface = pygame.surfarray.make_surface(np.ascontiguousarray(picture.swapaxes(0, 1)))
     return write_picture(path, (".png",), lambda memory: pygame.image.save(surface, memory, "picture.png"))
 
 
 def fitting_size(scene: Scene, legend: bool = False) -> tuple[int, int]:
-    """(width, height) in the proportions of a scene: 512 pixels for the shorter side, twice as many at most for the other.
+    """(width, height) in the proportions of a scene: 512 pixels for the shorter side, at most 1024 for the other.
 
-    Many tiles have 14 pixels each, up to 1024 for the shorter side, so that bars can be read. A legend stands below that.
-
-    A finished picture has its own size, or a whole multiple of it that comes near to 512.
+    Maps of many tiles get 14 pixels a tile, up to 1024 for the shorter side, so that bars can be read; the legend comes
+    below that. A finished picture keeps its size, or a whole multiple of it close to 512.
 
     Example:
         >>> from interplay.core.scene import Canvas
@@ -142,7 +130,7 @@ def fitting_size(scene: Scene, legend: bool = False) -> tuple[int, int]:
 
 
 def _legend_height(scene: Scene, width: int, height: int) -> int:
-    """Pixels of a legend below a scene of that size; its letters grow with the picture that it makes higher."""
+    """Height of the legend in pixels; iterated, as its letters grow with the picture's height."""
     below = 0
     for _ in range(4):
         below = Legend(scene, width, height + below).height
@@ -150,7 +138,7 @@ def _legend_height(scene: Scene, width: int, height: int) -> int:
 
 
 def _fitted(picture: np.ndarray, width: int, height: int) -> np.ndarray:
-    """A finished picture as large as it fits into a size, in its own proportions, the rest in the colour of the page."""
+    """Fits a finished picture into a size, undistorted; the rest has the colour of the page."""
     rows, columns = picture.shape[:2]
     if (rows, columns) == (height, width):
         return picture.copy()

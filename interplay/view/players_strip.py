@@ -1,4 +1,4 @@
-"""The strip below a picture that says who plays: ``red: runs/a at 300,000, greedy · blue: attack_move``."""
+"""Draws the strip with the players below a picture: ``red: runs/a at 300,000, greedy · blue: attack_move``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ from interplay.view.legend import LEAST, LETTERS, SMALLEST
 from interplay.view.palette import rgb
 from interplay.view.pen import Pen, text_width
 
-SHARE = 0.25  # of a picture's height that the strip may take; beyond it is left out
+SHARE = 0.25  # of a picture's height; a higher strip is left out
 BETWEEN, SPACED = " · ", "   ·   "
 
 
 @lru_cache(maxsize=16)
 def strip_of(line: str, width: int, height: int) -> np.ndarray:
-    """The strip of a picture, (rows, width, 3) uint8; without rows where nothing is said or there is no room.
-
-    Args:
-        line: of the players; empty: none.
-        width, height: of the whole picture, pixels.
-    """
+    """The strip of a picture of `width` x `height` pixels, (rows, width, 3) uint8; no rows without text or room."""
     for size in (max(LETTERS * min(width, height), SMALLEST), LEAST):
         lines = _wrapped(line, width - 1.2 * size, size)
         rows = round(1.4 * size * len(lines) + 0.4 * size) if line else 0
@@ -40,7 +35,7 @@ def strip_of(line: str, width: int, height: int) -> np.ndarray:
 
 
 def _wrapped(line: str, room: float, size: float) -> list[str]:
-    """The line in parts that fit, cut between sides where that is possible, else between words."""
+    """Breaks the line into parts that fit, between sides if possible, else between words."""
     lines = [""]
     for number, side in enumerate(line.split(BETWEEN)):
         whole = f"{lines[-1]}{SPACED if number else ''}{side}"

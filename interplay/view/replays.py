@@ -1,4 +1,4 @@
-"""Recordings: played into a file, and read back as scenes."""
+"""Writes recordings during play, and reads them back as scenes."""
 
 from __future__ import annotations
 
@@ -29,17 +29,14 @@ def keep(
     options: Mapping[str, Any] | None,
     episodes: int = 1,
 ) -> None:
-    """Records one world of a batch while it is played.
+    """Records world `index` of a batch while it is played.
 
     Args:
-        world, index: the batch, and which of its worlds.
         target: the file, which appears when it is complete.
-        played: what `interplay.view.stepping.stands` yields; nobody else steps the world.
-        seed, options: of the play; the file says them.
-        policy: that plays.
-        episodes: how many are played.
+        played: from `interplay.view.stepping.stands`, which alone steps the world.
+        seed, options, policy: for the header.
     """
-    first = next(played)  # the players are drawn then
+    first = next(played)  # which draws the players
     header = {
         "seed": seed,
         "checkpoint": getattr(policy, "checkpoint", ""),
@@ -57,7 +54,7 @@ def keep(
 
 
 def _players(world: World, index: int, policy: Policy, episodes: int) -> dict[str, Any]:
-    """The fields of a header that say who plays; slots have one player where it is the same in all episodes."""
+    """The header's fields on the players; one player per slot if it is the same in all episodes."""
     lineup = players_of(policy, world)
     if not isinstance(policy, Lineup):
         return {"policy": policy.name, "lineup": lineup, "learner": words_of(policy)}
@@ -72,11 +69,7 @@ def _players(world: World, index: int, policy: Policy, episodes: int) -> dict[st
 
 
 def refuse_looks(**looks: object) -> None:
-    """Refuses wishes for a picture where a recording is written.
-
-    Raises:
-        UserError: for the first that is not None.
-    """
+    """Refuses options of pictures for a recording."""
     for name, value in looks.items():
         if value is not None:
             raise UserError(
@@ -85,7 +78,7 @@ def refuse_looks(**looks: object) -> None:
 
 
 def replayed_scenes(reader: ReplayReader, every: int) -> Iterator[tuple[Scene, int, bool]]:
-    """Scene, episode and whether it is the episode's last one, as `play` gives them."""
+    """Yields (scene, episode, whether it is the episode's last one) of a recording, as `play` does."""
     episode, begun = 0, 0
     for frame in reader.frames():
         if frame.first and frame.tick:

@@ -1,4 +1,4 @@
-"""Runs that differ in their seed alone as groups, and what tables and pictures call these."""
+"""Groups runs that differ only in their seed, and labels the groups."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from interplay.view.run_table import SEED, Run, differing_keys, short_names
 
 
 class RunGroup(NamedTuple):
-    """Runs that differ in their seed alone.
+    """Runs that differ only in their seed.
 
     Attributes:
         runs: at least one.
         settings: those in which groups differ, ``learning_rate 0.001, clip 0.1``; the world's id for a single group.
-        folders: what the names of its folders have in common, or these names.
+        folders: common beginning of the folders' names, or these names.
     """
 
     runs: list[Run]
@@ -35,7 +35,7 @@ class RunGroup(NamedTuple):
 
     @property
     def keys(self) -> set[str]:
-        """Words by which the user can name the group."""
+        """Names that select the group in ``--label``."""
         paths = {
             name for run in self.runs for name in (run.path.resolve().name, run.path.name, str(run.path))
         }
@@ -43,11 +43,7 @@ class RunGroup(NamedTuple):
 
 
 def group_runs(runs: Sequence[Run]) -> list[RunGroup]:
-    """Groups of runs, in the order of their first ones; a run without settings is a group of its own.
-
-    Raises:
-        UserError: for a run that is there twice, which would count as two seeds.
-    """
+    """Groups runs, in the order of first ones; a run without settings is a group of its own."""
     members: dict[str, list[Run]] = {}
     for run in runs:
         key = json.dumps(run.asked, sort_keys=True) if run.settings else str(run.path.resolve())
@@ -63,17 +59,13 @@ def group_runs(runs: Sequence[Run]) -> list[RunGroup]:
 
 
 def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping[str, str]) -> list[str]:
-    """Labels of groups: the user's, else the ``name`` that all runs of a group have, else the given ones.
+    """Labels of groups: the user's, else the ``name`` shared by its runs, else the given ones.
 
-    Where two groups have one name, the given label stands behind it.
+    If two groups share a name, the given label is appended.
 
     Args:
-        groups: of `group_runs`.
         labels: of groups without a name.
         new: a group's label or one of its `keys` -> the user's label.
-
-    Raises:
-        UserError: for a key of no group or of several, or one label for two groups.
     """
     names = [{str(run.settings.get("name", "")) for run in group.runs} for group in groups]
     found = [one_line(next(iter(own))) if len(own) == 1 else "" for own in names]
@@ -88,8 +80,8 @@ def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping
             i for i, group in enumerate(groups) if key in group.keys
         ]
         if len(at) != 1:
-            what = "several groups have that name" if at else "no such group or run"
-            raise UserError(f"label {key}={text}: {what}; there are {'; '.join(shown)}")
+            problem = "several groups have that name" if at else "no such group or run"
+            raise UserError(f"label {key}={text}: {problem}; there are {'; '.join(shown)}")
         if found[at[0]] != shown[at[0]]:
             raise UserError(f"label {key}={text}: that group has the label {found[at[0]]}; give it one")
         found[at[0]] = text
@@ -100,10 +92,7 @@ def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping
 
 
 def read_labels(words: Sequence[str]) -> dict[str, str]:
-    """``KEY=TEXT`` as it is typed, once or more often; the last ``=`` divides.
-
-    Raises:
-        UserError: for a word without ``=``.
+    """Parses ``KEY=TEXT`` words; the last ``=`` divides.
 
     Example:
         >>> read_labels(["runs/a=IPPO"])
@@ -119,7 +108,7 @@ def read_labels(words: Sequence[str]) -> dict[str, str]:
 
 
 def _settings(runs: Sequence[Run]) -> list[str]:
-    """The settings in which runs differ, of each; the world's id where they do not, empty for a run without settings."""
+    """For each run the settings in which runs differ, else the world's id; empty without settings."""
     keys = [
         key for key in differing_keys([run for run in runs if run.settings]) if key not in (SEED, "steps")
     ]
@@ -137,7 +126,7 @@ def _shown(value: object) -> str:
 
 
 def _folders(runs: Sequence[Run], others: Sequence[str]) -> str:
-    """What the names of a group's folders begin with, without the word seed; the names where other groups have that."""
+    """Common beginning of a group's folder names without the word seed; the names if another group has it."""
     names = [run.path.resolve().name for run in runs]
     stem = os.path.commonprefix(names) if len(names) > 1 else ""  # noqa: RUF071 - of names, no paths
     stem = re.sub(r"[\W_]*(seed)?[\W_]*$", "", stem)

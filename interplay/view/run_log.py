@@ -1,4 +1,4 @@
-"""Reads what a run has logged, also while the run goes on."""
+"""Reads the log of a run, also while the run goes on."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ OTHERS = (
     ("opponents",),
     ("league", "learners"),
     ("pool", "populations"),
-)  # settings that let others than the current learner play
+)  # settings that bring other players than the learner
 
 
 class RunLog(NamedTuple):
-    """One run.
+    """The log of one run.
 
     Attributes:
         path, name: its folder, and that folder's name.
-        world: the world's id, or empty if the settings are not there.
+        world: the world's id; empty without settings.
         steps: (N,) agent-steps of each logged line, ascending.
-        columns: name -> (N,) float64, NaN where a line does not have it.
-        of_others: columns that are means over the episodes in which others than the learner play too.
-        of_episodes: columns that are means over episodes, which began earlier than the line was written.
+        columns: name -> (N,) float64, NaN if missing in a line.
+        of_others: columns that are means over episodes with other players than the learner.
+        of_episodes: columns that are means over episodes, which began before the line was written.
         options: of the world, as JSON.
-        agents: name -> (N, A) float64, of metrics that were logged for every agent.
-        asked: agent-steps that the settings ask for, or None if they do not say it, or name another end as well.
-        mixed: agent-steps up to which means over episodes are over all sides, though others than the learner play some; 0 elsewhere.
-        names: of the agents, and of the teams; empty where the log has none.
+        agents: name -> (N, A) float64, of metrics logged per agent.
+        asked: agent-steps in the settings; None if missing, or if another limit may end the run.
+        mixed: agent-steps up to which means over episodes include the opponents; 0 for none.
+        names: of the agents, and of the teams; empty if not logged.
     """
 
     path: Path
@@ -64,12 +64,12 @@ class RunLog(NamedTuple):
 
     @property
     def apart(self) -> int:
-        """The most agent-steps between two lines: one run may have so many more than another without being longer."""
+        """The most agent-steps between two lines: runs of equal length may differ by as many."""
         return int(np.diff(self.steps, prepend=0.0).max())
 
     @property
     def mixed_sides(self) -> str:
-        """What unbracketed means over episodes are in a log of an earlier version: one line, or "" for others."""
+        """A note on means that include opponents, in a log of an earlier version; else empty."""
         if not self.mixed:
             return ""
         return (
@@ -79,15 +79,15 @@ class RunLog(NamedTuple):
 
     @property
     def early_end(self) -> str:
-        """What a reader must know of a run with fewer agent-steps than it was asked for: one line, or "" for others."""
-        # Where only every so many updates are logged, what is missing of a whole run is less than lies between two lines.
+        """A note on a run with fewer agent-steps than its settings; else empty."""
+        # With `log_every`, a complete run lacks at most the steps between two lines.
         last = int(self.steps[-1])
         if self.asked is None or self.asked - last < max(self.apart, 1):
             return ""
         return f"{self.name} ends at {last:,} of {self.asked:,} agent-steps"
 
     def unit(self, name: str) -> str:
-        """The unit of a column, "per agent" or what it counts in; empty where it is not known."""
+        """The unit of a column; empty if unknown."""
         per_agent = name.partition("[")[0] in self.agents
         return unit_of(name, True if per_agent else False if name in self.of_episodes else None)
 
@@ -96,7 +96,7 @@ class RunLog(NamedTuple):
         return self.columns.get(name, np.full(len(self.steps), np.nan))
 
     def cases(self, name: str) -> np.ndarray | None:
-        """(N,) episodes or lives that each line of a column is a mean over, 0 where unknown; None for other columns."""
+        """(N,) episodes or lives behind each mean of a column, 0 if unknown; None for other columns."""
         counts = counted_by(name, self.columns, self.of_episodes, of_others=self.of_others)
         return None if counts is None else np.nan_to_num(self.columns[counts])
 
@@ -105,14 +105,14 @@ class RunLog(NamedTuple):
         return last_of(self.column(name), self.cases(name))
 
     def places(self, name: str) -> np.ndarray:
-        """Where a column's numbers belong, (N,) in the unit of `steps`: means over episodes where these began."""
+        """Places of a column on the x axis, (N,) in the unit of `steps`: means over episodes stand where these began."""
         if name not in self.of_episodes:
             return self.steps
         began = self.column(BEGAN)
         return np.where(np.isfinite(began), began, self.steps)
 
     def against(self, name: str) -> RunLog:
-        """The same with `steps`, and where episodes began, counted as another column counts them."""
+        """The log with another column, such as seconds, in place of `steps`."""
         counted = self.column(name)
         began = np.interp(self.column(BEGAN), np.append(0.0, self.steps), np.append(0.0, counted))
         return self._replace(steps=counted, columns={**self.columns, BEGAN: began})
@@ -121,10 +121,7 @@ class RunLog(NamedTuple):
 def read_run(path: Path) -> RunLog:
     """Reads ``metrics.jsonl`` and ``settings.toml`` of a run folder.
 
-    A last line that is still being written is left out. Arrays (one number per agent) are read as their mean.
-
-    Raises:
-        UserError: if there is no such file, no whole line yet, or a damaged one.
+    An incomplete last line is left out. Arrays (one number per agent) are read as their mean.
     """
     file = path / "metrics.jsonl"
     if not os.path.lexists(file):
@@ -140,7 +137,7 @@ def read_run(path: Path) -> RunLog:
         if (np.abs(column) > MOST).any():
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
     steps = table.pop("agent_steps")
-    said = _settings(path / "settings.toml")
+    settings = _settings(path / "settings.toml")
     own, others = (
         frozenset(name for line in lines for name in line.get(key) or () if name in table)
         for key in ("of_episodes", "of_others")
@@ -148,14 +145,14 @@ def read_run(path: Path) -> RunLog:
     return RunLog(
         path,
         path.resolve().name,
-        said.world,
+        settings.world,
         steps,
         table,
         own,
-        said.options,
+        settings.options,
         _agents(file, read),
-        said.asked,
-        _mixed(read) if said.others else 0,
+        settings.asked,
+        _mixed(read) if settings.others else 0,
         others,
         _names(read),
     )
@@ -169,7 +166,7 @@ def _names(lines: list[dict[str, Any]]) -> tuple[tuple[str, ...], ...]:
 
 
 def _mixed(lines: list[dict[str, Any]]) -> int:
-    """The agent-steps of the last line with means over episodes that does not name the learner's sides."""
+    """Agent-steps of the last line with means over episodes that does not name the learner's sides."""
     return max(
         (int(line["agent_steps"]) for line in lines if line.get("of_episodes") and "learner" not in line),
         default=0,
@@ -177,7 +174,7 @@ def _mixed(lines: list[dict[str, Any]]) -> int:
 
 
 def usual(names: Iterable[str], logged: Collection[str]) -> list[str]:
-    """Those of some names that were logged; of a return that was logged by side alone, every side's.
+    """The logged ones of some names; for a return that was logged per side, those of all sides.
 
     Example:
         >>> usual(["episode_return", "won"], ["episode_return[left]", "episode_return[right]", "won[left]"])
@@ -189,7 +186,7 @@ def usual(names: Iterable[str], logged: Collection[str]) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """Words out of a file or a folder's name as they can be shown anywhere: control characters are spaces.
+    """Replaces control characters of untrusted text by spaces.
 
     Example:
         >>> one_line("a\\nb\\x1b[31m")
@@ -199,11 +196,7 @@ def one_line(text: str) -> str:
 
 
 def _checked(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a log, whose agent-steps do not fall.
-
-    Raises:
-        UserError: naming the line that is none of a log.
-    """
+    """The lines of a log, checked for ascending agent-steps."""
     before = 0.0
     for number, line in read_json_lines(file, links=False):
         steps = line.get("agent_steps")
@@ -233,7 +226,7 @@ def _short(value: Any) -> str:
 
 
 def _flat(line: dict[str, Any]) -> dict[str, Any]:
-    """A line with the numbers of mappings beside the others: ``rates[learning_rate]``; not those of every agent."""
+    """A line with nested mappings flattened, ``rates[learning_rate]``, without numbers per agent."""
     inner = {
         f"{name}[{key}]": v
         for name, value in line.items()
@@ -251,7 +244,7 @@ def _check_room(file: Path, columns: int, lines: int) -> None:
 
 
 def _agents(file: Path, lines: list[dict[str, Any]]) -> dict[str, np.ndarray]:
-    """Metrics under ``by_agent``: name -> (N, A), NaN where a line lacks them; those of a changing number of agents are left out."""
+    """Metrics under ``by_agent``: name -> (N, A), NaN if missing; left out if the number of agents changes."""
     tables: dict[str, np.ndarray] = {}
     groups = [line[BY_AGENT] if isinstance(line.get(BY_AGENT), dict) else {} for line in lines]
     widths: dict[str, int] = {}
@@ -283,8 +276,8 @@ def _cell(value: Any) -> float:
     return math.nan if number is None else number
 
 
-class _Said(NamedTuple):
-    """Of a run's settings: `RunLog` has them all but `others`, whether others than the current learner play in it."""
+class _LogSettings(NamedTuple):
+    """Settings for `RunLog`; `others`: whether other players than the learner take part."""
 
     world: str = ""
     options: str = "{}"
@@ -292,15 +285,15 @@ class _Said(NamedTuple):
     others: bool = False
 
 
-def _settings(file: Path) -> _Said:
-    """What ``settings.toml`` holds; nothing where there is none."""
+def _settings(file: Path) -> _LogSettings:
+    """Reads ``settings.toml``; defaults if it is missing."""
     if not os.path.lexists(file):
-        return _Said()
+        return _LogSettings()
     values = read_toml(file, links=False)
     asked, world = _whole(values.get("steps")), values.get("world", {})
     ends = any(isinstance(_inside(values, "train", end), int | float) for end in ENDS)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
-    return _Said(
+    return _LogSettings(
         str(name),
         json.dumps(options, sort_keys=True, default=str),
         None if ends else asked,

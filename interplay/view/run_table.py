@@ -1,10 +1,8 @@
-"""The runs of a folder beside each other: the settings in which they differ, how far they are, last and best metrics."""
+"""Tabulates the runs of a folder: differing settings, progress, last and best metrics."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,21 +21,21 @@ from interplay.train.run.settings_file import PACE
 from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.unread import keys_unread
 from interplay.view.run_log import RunLog, one_line, read_run, usual
+from interplay.view.table_text import csv_table
 
-DEPTH = 4  # folders inside each other, in which runs are looked for
+DEPTH = 4  # nested folders that are searched for runs
 SEED = "seed"
 _ENDS = Counter(key.rpartition(".")[2] for key in canonical(TrainSettings(world=WorldChoice(id="any"))))
-METRICS = ("rating", "won", "episode_return", "life", "episode_length")  # shown unless others are asked for
+METRICS = ("rating", "won", "episode_return", "life", "episode_length")  # shown by default
 
 
 class Run(NamedTuple):
-    """One run of a table.
+    """A run with its settings and log.
 
     Attributes:
-        path: its folder.
-        settings: path of a key that it reads -> value, as JSON has them.
-        log: what it has logged; None: nothing yet.
-        unread: keys, and groups, that its network and its algorithm do not read.
+        settings: dotted key -> value as in JSON, of keys that it reads.
+        log: None before the first line.
+        unread: keys and groups that its network and algorithm do not read.
     """
 
     path: Path
@@ -52,29 +50,25 @@ class Run(NamedTuple):
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The settings that say what a run is, other than its seed and how far and how fast it goes."""
+        """The settings that define a run: all but its seed, length and speed."""
         return {key: value for key, value in self.settings.items() if key != SEED and key not in PACE}
 
     def reads(self, key: str) -> bool:
-        """Whether its network and its algorithm read a key."""
+        """Whether its network and algorithm read a key."""
         return key not in self.unread and key.partition(".")[0] not in self.unread
 
 
 def find_runs(places: Sequence[Path], lenient: bool = False) -> list[Path]:
-    """Run folders: the places themselves, or all that lie in them.
+    """Run folders among the places and inside of them.
 
     Args:
-        places: run folders, or folders that hold some.
-        lenient: a place without any is given back as it is, for who has his own words for it.
-
-    Raises:
-        UserError: for a place that is none and holds none.
+        lenient: returns a place without runs as it is, so that the caller can word the error.
     """
     found: list[Path] = []
     for place in places:
         inside = sorted(_inside(place, DEPTH)) or ([place] if lenient else [])
         if not inside:
-            raise UserError(f"{place}: no run there; name a run folder, or a folder of runs")
+            raise UserError(f"{place}: no run; name a run folder, or a folder of runs")
         found += [path for path in inside if path not in found]
     return found
 
@@ -91,11 +85,7 @@ def _inside(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def read_row(path: Path) -> Run:
-    """A run with its settings and, where it has logged something, its log; without settings where there is no file of them.
-
-    Raises:
-        UserError: if settings or log are damaged, or there is neither.
-    """
+    """Reads a run's settings, if there is a file of them, and its log, if it is not empty."""
     file = path / "settings.toml"
     if not os.path.lexists(file):
         return Run(path, {}, read_run(path))
@@ -109,7 +99,7 @@ def read_row(path: Path) -> Run:
 
 
 def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
-    """All runs that can be read; of the others one line is said each."""
+    """Reads all readable runs; calls `say` with a line for each other one."""
     runs = []
     for path in paths:
         try:
@@ -120,14 +110,10 @@ def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
 
 
 def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[Run, RunLog]], list[str]]:
-    """The runs that have logged something, with their logs, and a note on each other one.
+    """The runs with a log, and a note on each other one.
 
     Args:
-        paths: run folders.
-        bare: a log counts without settings where they are none of a run, as those of evaluated checkpoints.
-
-    Raises:
-        UserError: where there is none of these.
+        bare: accepts a log without valid settings, as of evaluated checkpoints.
     """
     found: list[tuple[Run, RunLog]] = []
     notes = []
@@ -150,20 +136,20 @@ def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[R
 
 
 def _bare(path: Path) -> Run | None:
-    """A log without settings; None where it cannot be read."""
+    """A log without settings; None if it cannot be read."""
     with contextlib.suppress(UserError):
         return Run(path, {}, read_run(path))
     return None
 
 
 def differing_keys(runs: Sequence[Run]) -> list[str]:
-    """Keys whose values are not the same in all runs that read them, in the order of the settings; how fast a run goes does not count."""
+    """Keys whose values differ between runs that read them, in the order of the settings, without those of speed."""
     keys = dict.fromkeys(key for run in runs for key in run.settings if key not in PACE or key == "steps")
     return [key for key in keys if _differs([run.settings.get(key) for run in runs if run.reads(key)])]
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
-    """What settings are called beside others: a group for its ``kind`` or ``id``, else the end of the key where no other setting ends so.
+    """Short names of settings: the group for its ``kind`` or ``id``, else the last part of the key if unique.
 
     Example:
         >>> short_names(["world.id", "ppo.clip", "ppo.rollout", "network.kind", "world.options.rounds"])
@@ -186,11 +172,7 @@ def _differs(values: Sequence[Any]) -> bool:
 
 
 def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """A row for each run: its folder, the settings that differ, agent-steps, and last and best of each metric.
-
-    Raises:
-        UserError: for a metric that no run has logged.
-    """
+    """A row for each run: folder, differing settings, agent-steps, and last and best of each metric."""
     logged = sorted({name for run in runs if run.log is not None for name in run.log.columns})
     names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
     for name in names:
@@ -212,7 +194,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
 
 
 def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
-    """Last and best of a metric, and how many measurements and episodes, or lives, the last is the mean of."""
+    """Last and best of a metric, and the measurements and episodes, or lives, behind the last one."""
     counts = "lives" if name.partition("[")[0] in OF_LIVES else "episodes"
     cells: dict[str, Any] = {"last": None, "best": None, "measurements": 0, counts: None}
     if log is not None:
@@ -228,13 +210,9 @@ def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as comma-separated values with a head."""
-    text = io.StringIO()
+    """The rows as comma-separated values."""
     heads = list(rows[0]) if rows else ["run"]
-    writer = csv.DictWriter(text, heads, lineterminator="\n")
-    writer.writerow({key: one_line(key) for key in heads})
-    writer.writerows({key: _shown(value) for key, value in row.items()} for row in rows)
-    return text.getvalue()
+    return csv_table([heads, *([row[key] for key in heads] for row in rows)])
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], root: Path) -> None:
@@ -245,12 +223,12 @@ def print_table(rows: Sequence[Mapping[str, Any]], root: Path) -> None:
 
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     every = list(rows[0])
-    at = every.index("agent_steps")  # settings stand before it, metrics behind
+    at = every.index("agent_steps")  # settings come before it, metrics after
     settings = every[1:at]
     heads = ["run", *every[at + 2 :], "agent_steps", *settings]
-    told = dict(zip(settings, short_names(settings), strict=True))
+    short = dict(zip(settings, short_names(settings), strict=True))
     for key in heads:
-        head = one_line(told.get(key, key.replace("_", " ")))
+        head = one_line(short.get(key, key.replace("_", " ")))
         shown.add_column(head, justify="left" if key == "run" else "right", overflow="fold")
     for row in rows:
         cells = {**row, "run": _relative(row["run"], root)}
@@ -259,12 +237,12 @@ def print_table(rows: Sequence[Mapping[str, Any]], root: Path) -> None:
         shown.add_row(*(_cell(cells[key]) for key in heads))
     console = Console(markup=False, highlight=False)
     if not console.is_terminal:
-        console = Console(markup=False, highlight=False, width=10_000)  # a file has no edge to break lines at
+        console = Console(markup=False, highlight=False, width=10_000)  # no line breaks in a file
     console.print(shown)
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Groups of free keys, such as a world's options, one by one."""
+    """Flattens nested mappings, such as a world's options."""
     found: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, dict):
@@ -278,10 +256,6 @@ def _cell(value: Any) -> str:
     if value is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else one_line(str(value))
-
-
-def _shown(value: Any) -> Any:
-    return one_line(value) if isinstance(value, str) else value
 
 
 def _relative(path: str, root: Path) -> str:

@@ -1,4 +1,4 @@
-"""Numbers to colours, for maps of what was measured: diverging, mixed by population, mixed by style of attack."""
+"""Colour scales for maps: diverging, mixed by population, mixed by style of attack."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from interplay.view.palette import PAPER, POPULATIONS, rgb
 
-# Purple to orange through white, told apart under every common form of colour blindness (ColorBrewer's PuOr).
+# Purple to orange through white, distinct under all common forms of colour blindness (ColorBrewer's PuOr).
 DIVERGING = (
     "#2d004b",
     "#542788",
@@ -20,9 +20,9 @@ DIVERGING = (
     "#b35806",
     "#7f3b08",
 )
-# A style each for red, green and blue; dark, so that mixtures stay apart from white.
+# Melee, range, mage; dark, so that mixtures differ from white.
 STYLE_COLOURS = ("#e0301e", "#1fa03c", "#2f5fe0")
-# Of what is no population: causes of death, kinds of ground (Tol's muted scheme).
+# For categories other than populations, such as causes of death (Tol's muted scheme).
 CATEGORIES = (
     "#332288",
     "#88ccee",
@@ -34,21 +34,19 @@ CATEGORIES = (
     "#882255",
     "#aa4499",
 )
-# Lava, water, grass, scrub, forest, stone, ore: what can be walked on is light, water the darkest within the border.
+# Lava, water, grass, scrub, forest, stone, ore: walkable tiles are light, water is the darkest within the border.
 GREYS = (0.12, 0.28, 1.0, 0.94, 0.9, 0.68, 0.68)
-NIGHT = "#14171c"  # nobody was there
-ROCK = "#474d57"  # nobody can be there, or nothing is known, among light colours
-CLIFF = "#2b2f37"  # nobody can be there, among colours on black
-EVEN = "#e9ecef"  # all were there alike: pale
-MIXED_TO = (
-    3  # channels whose hues can be mixed and still be read; of more the most frequent one gives the hue
-)
+NIGHT = "#14171c"  # no visits
+ROCK = "#474d57"  # impassable or unknown, among light colours
+CLIFF = "#2b2f37"  # impassable, among colours on black
+EVEN = "#e9ecef"  # equal visits of all populations
+MIXED_TO = 3  # channels whose mixed hues are legible; of more the most frequent one gives the hue
 DIMMED = 0.78  # share of grey in dimmed cells
-_EIGHTH = "#9100f0"  # the seven of the palette and this one: eight populations are the paper's most
+_EIGHTH = "#9100f0"  # after the seven of the palette; the paper has at most eight populations
 
 
 def population_colour(number: int) -> str:
-    """``"#rrggbb"`` of a population; the eighth has one of its own here, because maps show no signs."""
+    """``"#rrggbb"`` of a population; the eighth has a colour here, because maps show no signs."""
     colours = (*POPULATIONS, _EIGHTH)
     return colours[number % len(colours)]
 
@@ -58,7 +56,7 @@ def diverging(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
 
     Args:
         values: any shape.
-        limits: lowest and highest; beyond them the colour stays.
+        limits: lowest and highest; values are clipped to them.
 
     Returns:
         (..., 3) float, 0..1.
@@ -80,9 +78,8 @@ def mixed(
 
     Args:
         counts: (C, ...) of each channel.
-        colours: one per channel.
         top: the max; None = of the sums.
-        ground: colour of no count, or of each place (..., 3).
+        ground: colour of a count of 0, or of each place (..., 3).
 
     Returns:
         (..., 3) float, 0..1.
@@ -98,7 +95,7 @@ def mixed(
 
 
 def dim(colours: np.ndarray, cells: np.ndarray, towards: str = ROCK, share: float = DIMMED) -> np.ndarray:
-    """The colours with some cells drawn towards grey."""
+    """The colours with some cells blended towards grey."""
     grey = colours * (1 - share) + _unit(towards) * share
     found: np.ndarray = np.where(np.asarray(cells)[..., None], grey, colours)
     return found
@@ -110,17 +107,16 @@ def styles(counts: np.ndarray, top: float | None = None, tiles: np.ndarray | Non
 
 
 def greys(tiles: np.ndarray) -> np.ndarray:
-    """Tile ids (...) as greys (..., 3), so that whatever has a hue is no ground."""
+    """Tile ids (...) as greys (..., 3)."""
     found: np.ndarray = np.array(GREYS)[tiles][..., None].repeat(3, axis=-1)
     return found
 
 
 def dominant(counts: np.ndarray, colours: tuple[str, ...], top: float | None = None) -> np.ndarray:
-    """The hue of the most frequent channel, from pale where all are alike to full where it is alone; brightness as `mixed`, on black.
+    """The hue of the most frequent channel, paler the more even the counts; brightness as in `mixed`, on black.
 
     Args:
         counts: (C, ...) of each channel, C > 1.
-        colours: one per channel.
         top: the max; None = of the sums.
 
     Returns:
@@ -137,7 +133,7 @@ def dominant(counts: np.ndarray, colours: tuple[str, ...], top: float | None = N
 
 
 def populations(counts: np.ndarray, numbers: tuple[int, ...], top: float | None = None) -> np.ndarray:
-    """In the colours of populations, on black: `mixed` for up to `MIXED_TO` of them, `dominant` for more."""
+    """`mixed` for up to `MIXED_TO` populations, `dominant` for more."""
     colours = tuple(population_colour(number) for number in numbers)
     return (mixed if len(counts) <= MIXED_TO else dominant)(counts, colours, top)
 

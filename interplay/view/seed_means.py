@@ -1,4 +1,4 @@
-"""Curves of several seeds on common windows: each run interpolated between its own points, then the mean and its interval."""
+"""Means of curves over seeds: each run interpolated to common windows, then mean and interval."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from interplay.evaluate.aggregates import student_half_width
 from interplay.view.run_log import RunLog
 
-WINDOWS = 60  # of a curve, each shown by its mean
-FEWEST = 1 / (2 * WINDOWS)  # share of a run's episodes, of which one point of its curve is a mean at least
+WINDOWS = 60  # of a curve, each a mean
+FEWEST = 1 / (2 * WINDOWS)  # least share of a run's episodes behind a point of its curve
 
 
 def curves_of(logs: Sequence[RunLog], name: str, edges: np.ndarray) -> np.ndarray:
-    """The curve of each run that has the metric, (runs, K); NaN in windows that not all of these runs have.
+    """The curve of each run with the metric, (runs, K); NaN in windows that not all of them have.
 
-    A mean over other runs than in the window before would jump.
+    A mean over changing runs would jump from window to window.
     """
-    found = np.array([curve_of(log, name, edges) for log in logs]).reshape(len(logs), len(edges) - 1)
+    found = np.array([_curve_of(log, name, edges) for log in logs]).reshape(len(logs), len(edges) - 1)
     found = found[np.isfinite(found).any(axis=1)]
     found[:, np.isnan(found).any(axis=0)] = np.nan
     return found
 
 
-def curve_of(log: RunLog, name: str, edges: np.ndarray) -> np.ndarray:
-    """(K,) the mean of a run's metric in each window; means over episodes weigh as many as they hold."""
+def _curve_of(log: RunLog, name: str, edges: np.ndarray) -> np.ndarray:
+    """(K,) the mean of a run's metric in each window; means over episodes are weighted by their number."""
     places, values, cases = log.places(name), log.column(name), log.cases(name)
     if cases is not None:
         places, values = pooled(places, values, cases)
@@ -33,14 +33,12 @@ def curve_of(log: RunLog, name: str, edges: np.ndarray) -> np.ndarray:
 
 
 def pooled(places: np.ndarray, values: np.ndarray, cases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a run, joined with the next ones until each holds `FEWEST` of the run's episodes.
-
-    A line that is a mean over one episode would otherwise be a peak as high as one over a hundred is exact.
+    """Joins points of a run until each holds `FEWEST` of its episodes, so that single episodes make no peaks.
 
     Args:
         places: (N,) in any order.
-        values: (N,) means, NaN = not known.
-        cases: (N,) episodes that each is over.
+        values: (N,) means, NaN = unknown.
+        cases: (N,) episodes behind each mean.
 
     Returns:
         Places and values of the points, means weighted by episodes.
@@ -63,23 +61,23 @@ def pooled(places: np.ndarray, values: np.ndarray, cases: np.ndarray) -> tuple[n
             held = 0.0
         held += weight
     if held < least and len(starts) > 1:
-        starts.pop()  # the last ones, too few, belong to the point before
+        starts.pop()  # the last ones are too few for a point
     total = np.add.reduceat(weights, starts)
     return tuple(np.add.reduceat(column[known] * weights, starts) / total for column in (places, values))  # type: ignore[return-value]
 
 
 def on_windows(places: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """The mean over each window of the line through a run's own points, whichever steps these have.
+    """The mean over each window of the line through a run's points.
 
-    Where a run has logged but a part of a window, the part is taken that lies evenly about its middle.
+    Of a window that the run covers in part, the part symmetric about its middle counts.
 
     Args:
-        places: (N,) in any order; of several at one place the mean counts.
-        values: (N,), NaN = not known.
+        places: (N,) in any order; values at equal places are averaged.
+        values: (N,), NaN = unknown.
         edges: (K + 1,) ascending.
 
     Returns:
-        (K,), NaN for windows whose middle is before the run's first point or behind its last.
+        (K,), NaN for windows with their middle before the first point or after the last.
 
     Example:
         >>> on_windows(np.array([1.0, 5.0, 6.0]), np.array([2.0, 10.0, 12.0]), np.array([0.0, 2.0, 4.0, 8.0, 10.0]))
@@ -104,13 +102,9 @@ def on_windows(places: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.
 
 
 def curve_band(curves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The mean curve of several runs with its 95 % interval over seeds at each window, by Student's t.
+    """Mean, lower and upper end of the 95 % interval over seeds (Student's t) of `curves_of`, (K,) each.
 
-    Args:
-        curves: (runs, K), of `curves_of`.
-
-    Returns:
-        Mean, lower and upper end, (K,) each; ends are NaN for a single run.
+    The ends are NaN for a single run.
     """
     middle = curves.mean(axis=0)
     half = student_half_width(curves)

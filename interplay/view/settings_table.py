@@ -1,4 +1,4 @@
-"""The hyper-parameters of runs as a table: what varies, and what all of them share; only what is read."""
+"""Tables of the hyper-parameters of runs: those that vary, and those that all runs share."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from interplay.view.run_log import one_line
 from interplay.view.run_table import SEED, Run, differing_keys
 from interplay.view.table_text import latex_table, markdown_table
 
-KEPT = "train.keep_"  # settings of what stays on disk, which change nothing of what is learnt
-NONE = "-"  # of a setting that a run does not read
+KEPT = "train.keep_"  # prefix of settings of disk use, which do not affect learning
+NONE = "-"  # for a setting that a run does not read
 
 
 class SettingsTable(NamedTuple):
     """Settings of runs, without their seeds.
 
     Attributes:
-        groups: the ``name`` of each group's runs, with a number where groups share it; numbers alone where a group has none.
-        varied: key -> a value for each group; `NONE` where the group does not read it.
+        groups: the ``name`` of each group's runs, numbered if groups share it; numbers alone if a group has none.
+        varied: key -> a value for each group; `NONE` if the group does not read it.
         seeds: of each group.
-        shared: key -> the value of every run that reads it.
-        partly: keys of `shared` that not every group reads -> those that do.
+        shared: key -> the value of all runs that read it.
+        partly: keys of `shared` that only some groups read -> these groups.
     """
 
     groups: list[str]
@@ -39,13 +39,9 @@ class SettingsTable(NamedTuple):
 
 
 def settings_table(runs: Sequence[Run]) -> SettingsTable:
-    """The settings of runs, which are a group where they differ in their seed alone.
-
-    Raises:
-        UserError: for no runs.
-    """
+    """Tabulates the settings of runs, grouped by equal settings but for the seed."""
     if not runs:
-        raise UserError("no run whose settings can be read; name a folder of runs")
+        raise UserError("no run with readable settings; name a folder of runs")
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
@@ -77,11 +73,7 @@ def settings_table(runs: Sequence[Run]) -> SettingsTable:
 
 
 def write(table: SettingsTable, out: Path) -> Path:
-    """Writes the table as Markdown or as LaTeX, whichever the name ends with.
-
-    Raises:
-        UserError: for another ending, or an unwritable file.
-    """
+    """Writes the table as ``.md`` or ``.tex``."""
     words = {".md": markdown, ".tex": latex}
     target = check_output(out, tuple(words))
     with os_errors_as_user_errors("writing", target):
@@ -90,19 +82,19 @@ def write(table: SettingsTable, out: Path) -> Path:
 
 
 def markdown(table: SettingsTable) -> str:
-    """Two tables: settings that vary, a row for each group; then settings that are shared."""
+    """Two tables: settings that vary, with a row for each group, and shared settings."""
     parts = [markdown_table(rows, "l") for rows in (_varied(table), _shared(table)) if len(rows) > 1]
     return "\n\n".join(parts) + "\n"
 
 
 def latex(table: SettingsTable) -> str:
-    """The same for the package booktabs."""
+    """The two tables as LaTeX, for the package booktabs."""
     parts = [latex_table(rows, "l") for rows in (_varied(table), _shared(table)) if len(rows) > 1]
     return "% interplay runs --settings\n" + "\n".join(parts)
 
 
 def _varied(table: SettingsTable) -> list[list[str]]:
-    """A row for each group; none where there is one group."""
+    """A row for each group; empty for a single group."""
     rows = [["group", *table.varied, "seeds"]]
     for number, (group, seeds) in enumerate(zip(table.groups, table.seeds, strict=True)):
         values = [column[number] for column in table.varied.values()]
@@ -124,7 +116,7 @@ def _listed(numbers: Sequence[int | str]) -> str:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """What a run reads, without its seed, how fast it goes and what it keeps; empty lists and names are left out."""
+    """The settings of a run without its seed, speed, disk use, and empty values."""
     return {
         key: value
         for key, value in run.settings.items()

@@ -1,4 +1,4 @@
-"""Short names of players."""
+"""Short names of players for tables and plots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST = 28  # characters
 
 
 def shorten(names: Sequence[str]) -> list[str]:
-    """Names without the folders that all runs share, long ones cut in the middle; where two would be one they stay whole.
+    """Names without their common folders, long ones cut in the middle; whole if two would become equal.
 
     Example:
         >>> shorten(["hunter", "sweeps/rates/clip-0.1--seed-0", "sweeps/rates/clip-0.2--seed-0"])

@@ -1,4 +1,4 @@
-"""A tournament's results as a picture; needs the extra ``plot`` (matplotlib)."""
+"""Plots a tournament's results. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 
 from interplay.evaluate.tournaments.merge_results import MergeResults
 from interplay.evaluate.tournaments.ratings.standings import Standings, points_title
+from interplay.view.figures import plain_axes
+from interplay.view.matrix import draw_matrix
 from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import BAR_EMPTY, FAINT, POPULATIONS
 from interplay.view.short_names import shorten
@@ -17,18 +19,7 @@ _COLOURS = {"won": POPULATIONS[0], "drawn": BAR_EMPTY, "cut": FAINT, "lost": POP
 
 
 def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
-    """Draws ratings and shares of matches with their intervals beside the matrix of points, and for merges mean lives below.
-
-    Args:
-        results: of a tournament.
-        out: a ``.png`` in a folder that exists.
-
-    Returns:
-        The path that was written.
-
-    Raises:
-        UserError: for an unwritable file, or if matplotlib is not installed.
-    """
+    """Draws ratings, shares of matches and the matrix of points; for merges, mean lives below."""
     merges = results if isinstance(results, MergeResults) else None
     ranked = results.standings if isinstance(results, MergeResults) else results
     size = max(3.2, 1.2 + 0.45 * len(ranked.names))
@@ -59,13 +50,11 @@ def _ratings(axes: Any, standings: Standings) -> None:
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_xlabel("Elo points, mean 0; bars: 95 %")
     axes.set_title(f"ratings over {standings.title}", fontsize=10)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="x", color="#dee2e6", linewidth=0.6)
-    axes.set_axisbelow(True)
+    plain_axes(axes, "x")
 
 
 def _shares(axes: Any, standings: Standings) -> None:
-    """Won, drawn, cut and lost of each player as one bar, with the interval of the share won."""
+    """Each player's shares won, drawn, cut and lost as one bar, with the interval of the share won."""
     order, called = standings.order, shorten(standings.names)
     names = [name for name in _COLOURS if name in standings.results]
     for row, i in enumerate(order):
@@ -91,54 +80,13 @@ def _win_matrix(axes: Any, standings: Standings) -> None:
     share = 100 * standings.win_share[np.ix_(order, order)]
     np.fill_diagonal(share, np.nan)
     called = shorten(standings.names)
-    names = [called[i] for i in order]
-    _matrix(
-        axes,
-        share,
-        names,
-        points_title(standings).replace(" (", "\n(").replace(" count", "\ncount"),
-        "RdBu",
-        0.0,
-        100.0,
-        "{:.0f}",
-    )
+    title = points_title(standings).replace(" (", "\n(").replace(" count", "\ncount")
+    draw_matrix(axes, share, [called[i] for i in order], title)
 
 
 def _lives(axes: Any, results: MergeResults, cap: int) -> None:
     life = results.life(cap)
     top = float(np.nanmax(life)) if np.isfinite(life).any() else 1.0
-    _matrix(
-        axes,
-        life,
-        shorten(results.names),
-        f"mean life, ticks, {cap} places",
-        "viridis",
-        0.0,
-        top,
-        "{:.4g}",
-    )
+    title = f"mean life, ticks, {cap} places"
+    draw_matrix(axes, life, shorten(results.names), title, "viridis", top, ".4g")
     axes.set_xlabel("beside")
-
-
-def _matrix(
-    axes: Any,
-    values: np.ndarray,
-    names: list[str],
-    title: str,
-    colours: str,
-    low: float,
-    high: float,
-    form: str,
-) -> None:
-    axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
-    for (i, j), value in np.ndenumerate(values):
-        if np.isfinite(value):
-            light = (
-                0.25 < (value - low) / max(high - low, 1e-9) < 0.75
-                if colours == "RdBu"
-                else value > 0.6 * high
-            )
-            axes.text(j, i, form.format(value), ha="center", va="center", color="black" if light else "white")
-    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
-    axes.set_yticks(range(len(names)), names)
-    axes.set_title(title, fontsize=10)

@@ -1,8 +1,8 @@
-"""A tournament's results as tables in the terminal."""
+"""Prints a tournament's results as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ WANTED_LIVES = 5_000  # per home and cell, specification mmo 11
 
 
 def print_results(results: Standings | MergeResults, console: Console | None = None) -> None:
-    """Prints ratings and win matrix, and for merges whose agents live how long beside whom."""
+    """Prints ratings and win matrix; for merges, lives of each home beside each other one."""
     console = console or Console()
     if isinstance(results, MergeResults):
         for cap in results.caps:
@@ -43,25 +43,21 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
 
 
 def _warnings(standings: Standings) -> Iterator[str]:
-    """Few rounds, and trained players with different rules of play."""
+    """Warnings about few rounds, and about trained players with different action rules."""
     if (rounds := int(standings.rounds.min())) < FEW_ROUNDS:
         yield (
             f"a player has only {rounds} round{'s' * (rounds != 1)} (matches that share a seed), so the intervals are rough; "
             f"{FEW_ROUNDS} are wanted, play more matches"
         )
     if len({rule for rule in standings.actions if rule}) > 1:
-        yield "some trained players sample their actions and others are greedy; --greedy gives all the same rule of play"
+        yield "some trained players sample their actions and others are greedy; --greedy makes all of them greedy"
 
 
 def ratings_table(standings: Standings) -> Table:
     """One row per player, the best first."""
-    table = _table(f"ratings over {standings.title}")
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("player", overflow="fold")
-    for title in ("Elo", "95 %", "alpha-rank", f"mean {standings.score}"):
-        table.add_column(title, justify="right", no_wrap=True)
-    if standings.skill is not None:
-        table.add_column("openskill", justify="right", no_wrap=True)
+    skill = ["openskill"] if standings.skill is not None else []
+    heads = ["Elo", "95 %", "alpha-rank", f"mean {standings.score}", *skill]
+    table = _ranking(f"ratings over {standings.title}", heads)
     names = shorten(standings.names)
     for number, i in enumerate(standings.order, 1):
         row = [
@@ -79,16 +75,22 @@ def ratings_table(standings: Standings) -> Table:
 
 
 def results_table(standings: Standings) -> Table:
-    """The shares of matches that each player won, lost and drew, and that a limit cut, with their intervals."""
-    table = _table("share of matches, % [95 %]")
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("player", overflow="fold")
-    for title in standings.results:
-        table.add_column(title, justify="right", no_wrap=True)
+    """Each player's shares of matches won, lost, drawn and cut, with their intervals."""
+    table = _ranking("share of matches, % [95 %]", standings.results)
     names = shorten(standings.names)
     for number, i in enumerate(standings.order, 1):
         shares = map(_percent, standings.shares(i).values())
         table.add_row(str(number), standings.label(i, names[i]), *shares)
+    return table
+
+
+def _ranking(title: str, heads: Iterable[str]) -> Table:
+    """A table with columns for rank and player, and further ones."""
+    table = _table(title)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("player", overflow="fold")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
     return table
 
 
@@ -98,7 +100,7 @@ def _percent(share: Share) -> str:
 
 
 def win_table(standings: Standings) -> Table:
-    """Points of the player of the row against that of the column per match, in percent."""
+    """Points per match of the row's player against the column's, in percent."""
     order, names = standings.order, shorten(standings.names)
     table = _square(points_title(standings), [names[i] for i in order])
     share = standings.win_share
@@ -109,7 +111,7 @@ def win_table(standings: Standings) -> Table:
 
 
 def life_table(results: MergeResults, cap: int) -> Table:
-    """Mean life of the home of the row beside that of the column, with its interval."""
+    """Mean life of the row's home beside the column's, with its interval."""
     table = _square(f"mean life beside another home, {cap} places, ticks (95 %)", shorten(results.names))
     cells = {(cell.home, cell.other): cell for cell in results.cells if cell.cap == cap}
     for number, (home, name) in enumerate(zip(results.names, shorten(results.names), strict=True), 1):
@@ -118,7 +120,7 @@ def life_table(results: MergeResults, cap: int) -> Table:
 
 
 def _square(title: str, names: Sequence[str]) -> Table:
-    """A table with one column per player; where their names leave no room, they are numbered as the rows are."""
+    """A table with a column per player, headed by names, or by numbers if there is no room."""
     table = _table(title)
     table.add_column("", justify="right")
     table.add_column("", overflow="fold")
@@ -129,20 +131,20 @@ def _square(title: str, names: Sequence[str]) -> Table:
 
 
 def company_table(results: MergeResults) -> Table:
-    """Of every home (a column) in all company: lives, share of the living, causes of death, what it got per life."""
+    """For each home (a column): lives, share of the living, causes of death, gains per life."""
     table = _table("lives of each home, all caps and all company")
-    told = [_all_lives([cell for cell in results.cells if cell.home == home]) for home in results.names]
+    columns = [_all_lives([cell for cell in results.cells if cell.home == home]) for home in results.names]
     table.add_column("", no_wrap=True)
     for name in shorten(results.names):
         table.add_column(name, justify="right")
-    for measure in dict.fromkeys(name for column in told for name in column):
-        table.add_row(measure, *(column.get(measure, "") for column in told))
+    for measure in dict.fromkeys(name for column in columns for name in column):
+        table.add_row(measure, *(column.get(measure, "") for column in columns))
     return table
 
 
 def _life(cell: LifeCell) -> str:
     if not np.isfinite(cell.life):
-        return "nobody was born"
+        return "no births"
     if not np.isfinite(cell.interval).all():
         return f"{cell.life:.4g}"
     return f"{cell.life:.4g} ({cell.interval[0]:.3g} .. {cell.interval[1]:.3g})"
@@ -151,18 +153,18 @@ def _life(cell: LifeCell) -> str:
 def _all_lives(cells: Any) -> dict[str, str]:
     lives = sum(cell.lives for cell in cells)
     met = [cell for cell in cells if cell.home != cell.other]
-    told = {
+    found = {
         "lives": f"{lives:,}",
         "cut": f"{sum(cell.cut for cell in cells):,}",
         "share of the living": f"{100 * np.mean([cell.share for cell in met]):.0f} %" if met else "",
     }
     for cause in sorted({cause for cell in cells for cause in cell.causes}):
         share = sum(cell.causes.get(cause, 0.0) * cell.lives for cell in cells) / max(lives, 1)
-        told[f"died: {cause}"] = f"{100 * share:.1f} %"
+        found[f"died: {cause}"] = f"{100 * share:.1f} %"
     for name in next((cell.per_life for cell in cells if cell.lives), {}):
         mean = sum(np.asarray(cell.per_life[name]) * cell.lives for cell in cells if cell.lives) / lives
-        told[f"{name} per life"] = " / ".join(f"{value:.3g}" for value in np.ravel(mean))
-    return told
+        found[f"{name} per life"] = " / ".join(f"{value:.3g}" for value in np.ravel(mean))
+    return found
 
 
 def _table(title: str) -> Table:

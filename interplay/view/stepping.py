@@ -1,4 +1,4 @@
-"""Plays one world of a batch step by step, for a viewer."""
+"""Plays one world of a batch step by step."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from interplay.core.world import World
 
 
 class Stand(NamedTuple):
-    """Where a world stands.
+    """Progress of a world.
 
     Attributes:
         episode: from 0.
-        step: of the episode, from 0 after the reset.
+        step: of the episode, 0 after the reset.
         last: whether the episode ends here.
-        action: of the whole batch, that led here; None after a reset.
+        action: the batch's last action; None after a reset.
     """
 
     episode: int
@@ -36,15 +36,12 @@ def stands(
     seed: int = 0,
     index: int = 0,
 ) -> Iterator[Stand]:
-    """Plays and stops after every reset and step, so that the world can be looked at.
+    """Plays episodes of world `index`, yielding after each reset and step.
 
     Args:
         world: is reset with `seed`.
-        policy: acts for every slot; it is started with `seed`.
-        episodes: how many, one after another.
-        max_steps: an episode is left after so many steps.
-        seed: the same seed, the same episodes.
-        index: the world of the batch whose end ends the episode.
+        policy: acts for all slots; it is started with `seed`.
+        max_steps: of an episode, which is then left.
     """
     world.reset(seeds=seed)
     policy.start(world, seed)
@@ -63,18 +60,12 @@ def stands(
 
 
 def check_play(world: World, episodes: int, max_steps: int | None, every: int = 1, index: int = 0) -> None:
-    """Refuses what cannot be played, before it is played.
-
-    Raises:
-        UserError: for numbers out of range, or a world that never ends without `max_steps`.
-    """
+    """Checks the arguments of `stands`."""
     for name, value in (("episodes", episodes), ("max_steps", max_steps), ("every", every)):
         if value is not None and value < 1:
             raise UserError(f"{name} = {value}; record at least one")
     if world.persistent and max_steps is None:
-        raise UserError(
-            f"{world.id}: its worlds may run for ever; say how long to record with max_steps (--max-steps)"
-        )
+        raise UserError(f"{world.id}: its episodes may never end; limit them by max_steps (--max-steps)")
     if not 0 <= index < world.num_worlds:
         raise UserError(
             f"{world.id}: world {index} of a batch of {world.num_worlds}; name one of 0..{world.num_worlds - 1}"

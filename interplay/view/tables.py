@@ -1,4 +1,4 @@
-"""The text of a scene: the caption below a picture, and tables for worlds without geometry."""
+"""Draws a scene's tables: the caption below a picture, and whole tables for worlds without geometry."""
 
 from __future__ import annotations
 
@@ -14,19 +14,13 @@ from interplay.view.pen import Pen, text_width
 
 DOT = "   ·   "  # between parts of a caption
 ROOM = 0.96  # of a picture's width that a caption may take
-LEAST, SMALLEST = (
-    13.0,
-    8.0,
-)  # pixels of letters, below which a caption is broken into lines; of a line that cannot be broken
+LEAST = 13.0  # pixels of letters below which a caption is broken into lines
+SMALLEST = 8.0  # pixels of letters of a line that cannot be broken
 INK, FAINT = rgb(palette.INK), rgb("#495057")
 
 
 class Caption:
     """A table's first row in a strip at the bottom: ``step 412 · zone 3 of 8``, in lines that fit.
-
-    Args:
-        layer: the table.
-        width, height: of the picture, pixels.
 
     Attributes:
         height: of the strip, pixels.
@@ -36,7 +30,7 @@ class Caption:
         titles, cells = layer.options["titles"], [shown(cell) for cell in layer.text[0]]
         strip = max(16.0, 0.045 * min(width, height))
         usual, room = 0.72 * strip + 4, ROOM * width
-        # Lines are laid out for wider cells, so that a video's next frame has as many.
+        # Lines are laid out for wider cells, so that the number of lines stays the same during a video.
         wide = [
             f"{title} {'0' * (4 * math.ceil(len(cell) / 4))}"
             for title, cell in zip(titles, cells, strict=True)
@@ -50,14 +44,14 @@ class Caption:
         self.height = (len(self.lines) + 0.4) * 1.1 * LEAST if several else strip
 
     def write(self, pen: Pen) -> None:
-        """Writes it at the bottom of the picture."""
+        """Writes the caption."""
         step = self.height / (len(self.lines) + 0.2)
         for number, line in enumerate(reversed(self.lines)):
             pen.write(line, pen.width / 2, pen.height - (number + 0.7) * step, self.size, FAINT, halo=False)
 
 
 def _lines(parts: Sequence[str], size: float, room: float) -> list[int]:
-    """How many parts stand in each line, so that no line of several is wider than so many pixels."""
+    """Number of parts in each line, so that no line of several is wider than `room` pixels."""
     counts, line = [0], ""
     for part in parts:
         longer = line + DOT + part if line else part
@@ -69,12 +63,12 @@ def _lines(parts: Sequence[str], size: float, room: float) -> list[int]:
 
 
 def _fit(words: str, size: float, room: float) -> float:
-    """The size, smaller where the words would be wider than so many pixels."""
+    """The size, reduced if the text would be wider than `room` pixels."""
     return min(size, size * room / max(text_width(words, size), 1.0))
 
 
 def write_tables(pen: Pen, tables: Sequence[Layer]) -> None:
-    """Writes tables below each other over the whole picture, as large as all of their cells fit."""
+    """Writes tables below each other over the whole picture, as large as fits."""
     lines = sum(layer.rows + 2 for layer in tables)
     step = min(max(28.0, 0.055 * pen.height), pen.height / (lines + 1))
     size, y = min([_fit_cells(layer, 0.85 * step, pen.width) for layer in tables], default=step), step
@@ -82,21 +76,14 @@ def write_tables(pen: Pen, tables: Sequence[Layer]) -> None:
         columns = layer.options["titles"]
         for row, colour in [(columns, FAINT), *((row, INK) for row in layer.text)]:
             for i, cell in enumerate(row):
-                pen.write(
-                    shown(cell),
-                    pen.width * (i + 0.15) / len(columns),
-                    y,
-                    size,
-                    colour,
-                    (0.0, 0.5),
-                    halo=False,
-                )
+                x = pen.width * (i + 0.15) / len(columns)
+                pen.write(shown(cell), x, y, size, colour, (0.0, 0.5), halo=False)
             y += step
         y += step
 
 
 def _fit_cells(layer: Layer, size: float, width: int) -> float:
-    """The size, smaller where a cell would be wider than its column."""
+    """The size, reduced if a cell would be wider than its column."""
     columns = layer.options["titles"]
     cells = [cell for row in (columns, *layer.text) for cell in row]
     return min([_fit(shown(cell), size, 0.9 * width / len(columns)) for cell in cells], default=size)

@@ -1,4 +1,4 @@
-"""A world's words in a terminal: colours of the palette where there is a terminal, plain text elsewhere."""
+"""Prints a world's own description of its steps, coloured in a terminal."""
 
 from __future__ import annotations
 
@@ -24,21 +24,13 @@ def transcript(
     seed: int = 0,
     index: int = 0,
 ) -> Iterator[Line]:
-    """Plays episodes and says what every step did, in the world's own words (`World.describe`).
+    """Plays episodes and yields lines that describe each step (`World.describe`), numbered by step.
 
     Args:
         world: is reset with `seed`.
-        policy: acts for every slot.
-        episodes: how many, one after another.
-        max_steps: an episode is left after so many steps; needed for worlds that never end.
-        seed: of the worlds and of the policy: the same seed, the same episodes as `interplay.view.video.record` shows.
-        index: which world of the batch.
-
-    Yields:
-        Lines; the number of the step stands before the first one of each.
-
-    Raises:
-        UserError: for numbers out of range, or a world that never ends without `max_steps`.
+        max_steps: of an episode, which is then left; needed for worlds that never end.
+        seed: as for `interplay.view.video.record`, which shows the same episodes.
+        index: of the world in the batch.
     """
     check_play(world, episodes, max_steps, index=index)
     for stand in stands(world, policy, episodes, max_steps, seed, index):
@@ -48,7 +40,7 @@ def transcript(
 
 
 def print_lines(lines: Iterator[Line], console: Console | None = None) -> None:
-    """Prints lines as they come."""
+    """Prints lines as they are yielded."""
     console = console or Console(highlight=False)
     for words in lines:
         console.print(as_text(words), soft_wrap=True, markup=False, highlight=False)

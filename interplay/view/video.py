@@ -1,10 +1,10 @@
-"""Records play: a video, an animation, one picture, or a recording that becomes those later, as the file's suffix says."""
+"""Records play as a video, an animation, a picture, or a recording, by the file's suffix."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,10 +30,10 @@ from interplay.view.stepping import check_play, stands
 
 T = TypeVar("T")
 
-SUFFIXES = (".mp4", ".gif", ".png")  # of what is drawn
+SUFFIXES = (".mp4", ".gif", ".png")
 HOLD = 20  # frames for which the end of an episode stays in view
-SHARPNESS = 2  # of frames, see `render`: in motion nobody sees the difference
-SCENES_KEPT = 256  # at most, while looking for the middle of an episode
+SHARPNESS = 2  # of frames, see `render`; higher values make no visible difference in motion
+SCENES_KEPT = 256  # at most, in search of the middle of an episode
 
 
 def record(
@@ -54,35 +54,31 @@ def record(
     zoom: float | None = None,
     legend: bool = True,
 ) -> Path:
-    """Plays episodes with `policy` and records one world of the batch: at 30 frames a second, or exactly.
+    """Plays episodes with `policy` and records one world of the batch, at 30 frames a second.
 
     Args:
-        world: is reset with `seed`; afterwards it stands where the recording ended.
-        policy: acts for every slot.
-        path: ``.mp4`` (H.264), ``.gif``, or ``.png``: a picture from the middle of the last episode; ``.replay``: a recording that
-            keeps every scene, action and some states (`interplay.core.replay`), to be drawn or played on later.
-        episodes: how many, one after another.
-        max_steps: an episode is left after so many steps; needed for worlds that never end.
+        world: is reset with `seed`, and left in its last state.
+        policy: acts for all slots.
+        path: ``.mp4`` (H.264), ``.gif``, or ``.png``: a picture from the middle of the last episode; ``.replay``: a recording of
+            all scenes and actions and some states (`interplay.core.replay`), to be drawn or played on later. The file appears
+            when it is complete.
+        episodes: to be played.
+        max_steps: of an episode, which is then left; needed for worlds that never end.
         size: pixels, one number or (width, height); None = 512 for the shorter side, in the proportions of the scene.
-        every: records each `every`-th step, so the playback is that much faster.
-        seed: of the worlds and of the policy's own stream: the same seed, the same recording.
-        index: which world of the batch.
+        every: records each `every`-th step, so the playback is faster by that factor.
+        seed: of the worlds and of the policy; equal seeds give equal recordings.
+        index: of the world in the batch.
         progress: called with the number of steps recorded so far.
-        frames: for which a step stays in view, things gliding to where they are next; None = as the world wishes
-            (`World.frames_per_step`).
+        frames: per step, with interpolated places; None = `World.frames_per_step`.
         step: of a ``.png``: the picture shows the last episode after so many steps, whatever `every`, instead of its middle.
-        options: what the world was made with; a ``.replay`` keeps them, to make it again.
-        focus: the number of an agent to follow, or a place (x, y), to show only what is around; None = all.
-        zoom: how many tiles or metres of the shorter side to show; None = all, or 24 around a focus.
-        legend: False leaves out what says what the things are.
-
-    Returns:
-        The path that was written; the file appears when it is complete.
+        options: of the world; a ``.replay`` keeps them, to make it again.
+        focus: the number of an agent to follow, or a place (x, y), to show only its surroundings; None = all.
+        zoom: tiles or metres of the shorter side to show; None = all, or 24 around a focus.
+        legend: draws a legend.
 
     Raises:
-        UserError: for another suffix, a folder that cannot be written to, numbers out of range, a world that
-            never ends without `max_steps`, a package that is missing, a focus that is not there, or looks (`size`, `every`, `frames`,
-            `step`, `focus`, `zoom`, `legend`) of a ``.replay``, which has none.
+        UserError: for an unwritable file, numbers out of range, a missing package, a world that never ends without
+            `max_steps`, an invalid focus, or `size`, `every`, `frames`, `step`, `focus`, `zoom` or `legend` with a ``.replay``.
     """
     target = check_output(path, (*SUFFIXES, SUFFIX))
     check_play(world, episodes, max_steps, every, index)
@@ -90,13 +86,13 @@ def record(
         plain = {"every": None if every == 1 else every, "legend": None if legend else legend}
         refuse_looks(size=size, frames=frames, step=step, focus=focus, zoom=zoom, **plain)
         kept = stands(world, policy, episodes, max_steps, seed, index)
-        keep(world, index, target, _told(kept, progress), seed, policy, options, episodes)
+        keep(world, index, target, _counted(kept, progress), seed, policy, options, episodes)
         return target
-    look = check_looks(target, size, frames, focus, zoom, legend)
+    look = _check_looks(target, size, frames, focus, zoom, legend)
     look = look._replace(players=line_of(players_of(policy, world)) if legend else "")
     if step is not None:
         every = 1  # of a single picture there is no playback
-    scenes = _told(play(world, policy, episodes, max_steps, every, seed, index), progress)
+    scenes = _counted(play(world, policy, episodes, max_steps, every, seed, index), progress)
     return draw(scenes, target, look, frames or world.frames_per_step, step)
 
 
@@ -112,38 +108,36 @@ def draw_replay(
     zoom: float | None = None,
     legend: bool = True,
 ) -> tuple[Path, list[str]]:
-    """Draws a recording as a video, an animation or a picture; its world is not stepped, and need not be installed.
-
-    Args:
-        replay: the recording.
-        path: ``.mp4``, ``.gif`` or ``.png``.
-        size, every, frames, step, progress, focus, zoom, legend: as for `record`.
+    """Draws a recording as ``.mp4``, ``.gif`` or ``.png``, without stepping its world; other arguments as for `record`.
 
     Returns:
-        The path that was written, and a line for each part of the recording that could not be read and was left out.
+        The path, and a line for each unreadable part of the recording, which is left out.
 
     Raises:
-        UserError: as `record`, for what is no recording, or one without a whole frame.
+        UserError: as for `record`, and for a file that is no recording or has no complete frame.
     """
     target = check_output(path, SUFFIXES)
     if every < 1:
         raise UserError(f"every = {every}; show at least every step")
-    look = check_looks(target, size, frames, focus, zoom, legend)
+    look = _check_looks(target, size, frames, focus, zoom, legend)
     with ReplayReader(replay) as reader:
         look = look._replace(players=one_line(line_of(reader.header.lineup)) if legend else "")
-        scenes = _told(replayed_scenes(reader, 1 if step is not None else every), progress)
+        scenes = _counted(replayed_scenes(reader, 1 if step is not None else every), progress)
         first = next(scenes, None)
         if first is None:
-            raise UserError(
-                "; ".join([f"{replay}: it holds no whole frame; record it again", *reader.troubles])
-            )
+            raise UserError("; ".join([f"{replay}: no complete frame; record it again", *reader.troubles]))
         shown = chain([first], scenes)
         draw(shown, target, look, frames or reader.header.frames_per_step, step)
         return target, reader.troubles
 
 
 class Look(NamedTuple):
-    """How scenes are drawn: pixels (None = as the first part wants it), which part is shown, whether with a legend, and who plays."""
+    """How scenes are drawn.
+
+    Attributes:
+        size: pixels; None = to fit the first scene.
+        players: line of the strip below.
+    """
 
     size: tuple[int, int] | None
     crop: Crop
@@ -151,21 +145,21 @@ class Look(NamedTuple):
     players: str = ""
 
     def sized(self, part: Scene) -> Look:
-        """The same with a size for good."""
+        """The look with a fixed size."""
         if self.size is not None:
             return self
         width, height = fitting_size(part, self.legend)
         return self._replace(size=(width, min(height + len(strip_of(self.players, width, height)), LARGEST)))
 
     def picture(self, part: Scene, sharpness: int | None = None) -> np.ndarray:
-        """One picture of what `crop` left; see `render`."""
+        """Draws a cropped scene; see `render`."""
         width, height = self.size or (512, 512)
         strip = strip_of(self.players, width, height)
         drawn = render(part, (width, height - len(strip)), sharpness, self.legend, within=self.crop.cuts)
         return np.concatenate([drawn, strip]) if len(strip) else drawn
 
 
-def check_looks(
+def _check_looks(
     target: Path,
     size: int | Sequence[int] | None,
     frames: int | None,
@@ -173,10 +167,10 @@ def check_looks(
     zoom: float | None = None,
     legend: bool = True,
 ) -> Look:
-    """Refuses what cannot be drawn before anything is played: what is missing is told before hours of play, not after.
+    """Checks the options of drawing before anything is played.
 
     Raises:
-        UserError: for sizes, frames or a focus out of range, or a package that is missing.
+        UserError: for sizes, frames or a focus out of range, or a missing package.
     """
     if frames is not None and frames < 1:
         raise UserError(f"frames = {frames}; a step stays in view for at least one")
@@ -190,12 +184,12 @@ def check_looks(
 def draw(
     scenes: Iterable[tuple[Scene, int, bool]], target: Path, look: Look, frames: int, step: int | None
 ) -> Path:
-    """Draws scenes, see `play`, as a video, an animation or a picture; arguments as for `record`.
+    """Draws scenes from `play` as a video, an animation or a picture; arguments as for `record`.
 
-    An agent to follow that was never there is told on stderr: what is drawn looks as if nobody had asked for one.
+    Warns on stderr if the agent to follow was in none of the scenes.
     """
     if target.suffix.lower() == ".png":
-        # All of them are cut, for an agent that is gone by then is looked for where it was.
+        # All scenes are cropped, since a gone agent is shown at its last place.
         parts = (((look.crop(scene), look.crop.missed), episode, last) for scene, episode, last in scenes)
         part, missed = middle(parts) if step is None else shown_at(parts, step)
         save_png(look.sized(part).picture(part), target)
@@ -226,11 +220,10 @@ def play(
 def held(
     scenes: Iterable[tuple[Scene, int, bool]], look: Look | None = None, frames: int = 1
 ) -> Iterator[np.ndarray]:
-    """Draws the scenes, each for so many frames, in which things glide to where they are next.
-
-    The end of each episode stays in view for a moment longer.
-    """
-    for (scene, _, last), following in _with_next(scenes):
+    """Draws each scene for `frames` frames, with interpolated places; the end of an episode stays `HOLD` frames longer."""
+    for one, after in pairwise(chain(scenes, [None])):
+        assert one is not None
+        (scene, _, last), following = one, None if after is None else after[0]
         look = look or Look(None, Crop(), True)
         part = look.crop(scene)
         look = look.sized(part)
@@ -242,21 +235,8 @@ def held(
             yield from repeat(picture, frames - 1 + (HOLD - 1) * last)
 
 
-def _with_next(
-    scenes: Iterable[tuple[Scene, int, bool]],
-) -> Iterator[tuple[tuple[Scene, int, bool], Scene | None]]:
-    """Each scene with the one after it; None after the last."""
-    before: tuple[Scene, int, bool] | None = None
-    for one in scenes:
-        if before is not None:
-            yield before, one[0]
-        before = one
-    if before is not None:
-        yield before, None
-
-
 def shown_at(scenes: Iterable[tuple[T, int, bool]], step: int) -> T:
-    """The scene of the last episode after `step` steps; `scenes` are those of all steps.
+    """The scene of the last episode after `step` steps.
 
     Raises:
         UserError: if the episode is shorter.
@@ -277,7 +257,7 @@ def shown_at(scenes: Iterable[tuple[T, int, bool]], step: int) -> T:
 
 
 def middle(scenes: Iterable[tuple[T, int, bool]]) -> T:
-    """About the middle scene of the last episode, without keeping more than a few hundred of them."""
+    """A scene near the middle of the last episode; at most `SCENES_KEPT` are held."""
     kept: list[T] = []
     current, seen, stride = -1, 0, 1
     for scene, episode, _ in scenes:
@@ -291,7 +271,7 @@ def middle(scenes: Iterable[tuple[T, int, bool]]) -> T:
     return kept[len(kept) // 2]
 
 
-def _told(played: Iterable[T], progress: Callable[[int], None] | None) -> Iterator[T]:
+def _counted(played: Iterable[T], progress: Callable[[int], None] | None) -> Iterator[T]:
     for count, one in enumerate(played, 1):
         yield one
         if progress is not None:

@@ -1,4 +1,4 @@
-"""A window that shows pictures, for ``render_mode="human"``. Needs the extra ``render`` and a display."""
+"""Shows pictures in a window, for ``render_mode="human"``. Needs the extra ``render`` and a display."""
 
 from __future__ import annotations
 
@@ -15,12 +15,7 @@ class Window:
     """One window.
 
     Args:
-        title: of the window.
-        width, height: pixels.
-        frames_per_second: `show` waits so that no more than these are shown; 0 = never waits.
-
-    Raises:
-        UserError: where there is no display, or pygame is not installed.
+        frames_per_second: limit of `show`, which waits; 0 = no limit.
     """
 
     def __init__(self, title: str, width: int, height: int, frames_per_second: int = 30) -> None:
@@ -42,11 +37,11 @@ class Window:
 
     @property
     def open(self) -> bool:
-        """False once `close` was called or a person closed the window."""
+        """Whether the window was not closed yet."""
         return self._surface is not None
 
     def show(self, picture: np.ndarray) -> None:
-        """Shows a (height, width, 3) uint8 picture; does nothing once the window is closed."""
+        """Shows a (height, width, 3) uint8 picture; does nothing after the window was closed."""
         if self._surface is None:
             return
         for event in self._pygame.event.get():
@@ -59,14 +54,14 @@ class Window:
             self._clock.tick(self._frames_per_second)
 
     def close(self) -> None:
-        """Closes the window; may be called twice."""
+        """Closes the window."""
         if self._surface is not None:
             self._surface = None
             self._pygame.display.quit()
 
 
 def has_display() -> bool:
-    """Whether a window can be expected to open: on Linux a display is named in the environment."""
+    """Whether a display is named in the environment; True on systems other than Linux and FreeBSD."""
     if not sys.platform.startswith(("linux", "freebsd")):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"))

@@ -129,7 +129,7 @@ def test_other_mistakes_are_one_line(match, tmp_path, capsys):
     with ReplayReader(match) as reader:
         empty = empty[: reader.chunks[0].offset]
     match.write_bytes(empty)
-    assert "holds no whole frame" in refusal(capsys, "record", match, "--out", tmp_path / "a.png")
+    assert "match.replay" in refusal(capsys, "record", match, "--out", tmp_path / "a.png")
 
 
 def test_pictures_of_decoded_scenes_are_those_of_the_world(match):

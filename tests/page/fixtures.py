@@ -217,9 +217,8 @@ def write_cones(path: Path) -> None:
 
 
 def write_palette(path: Path) -> None:
-    """What interplay/view/palette.py says."""
-    names = [name for name in vars(palette) if name.isupper() and name != "RGB"]
-    said: dict[str, Any] = {name: getattr(palette, name) for name in names}
+    """Corners, and results of the functions of interplay/view/palette.py."""
+    said: dict[str, Any] = {"CORNERS": palette.CORNERS}
     said["shapes_of"] = [palette.shape_of(number) for number in range(49)]
     said["rgb"] = [palette.rgb(number) for number in range(21)]
     said["tiles"] = palette.tile_colours("terrain").tolist()

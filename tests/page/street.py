@@ -1,4 +1,4 @@
-"""A world for people: two walkers in a street of nine places, each sees two places far; who stands at a wall may not walk on."""
+"""A world for people: two walkers in a street of nine places, with a view of two places; a wall stops them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACES, FAR = 9, 2
 
 
 class StreetState(NamedTuple):
-    """Where who stands."""
+    """Places of the walkers."""
 
     at: np.ndarray  # (W, 2) place
     steps: np.ndarray  # (W,) steps

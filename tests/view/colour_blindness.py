@@ -43,7 +43,7 @@ XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1
 
 
 def lab(colour: str, sight: str) -> np.ndarray:
-    """CIE Lab (D65) of a colour as somebody with that sight sees it."""
+    """CIE Lab (D65) of a colour as seen with that sight."""
     share = np.array(palette.rgb(colour)) / 255
     xyz = XYZ @ linear_seen(share, sight) / [0.9505, 1.0, 1.089]
     f = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
@@ -51,7 +51,7 @@ def lab(colour: str, sight: str) -> np.ndarray:
 
 
 def distance(a: str, b: str, sight: str) -> float:
-    """How far two colours lie apart in Lab for somebody with that sight; about 2 can just be told."""
+    """Distance of two colours in Lab with that sight; about 2 is just noticeable."""
     return float(np.linalg.norm(lab(a, sight) - lab(b, sight)))
 
 

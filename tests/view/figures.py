@@ -1,4 +1,4 @@
-"""What a figure of matplotlib holds: the numbers that are drawn, read back before they become pixels."""
+"""Reads the drawn numbers back from figures of matplotlib."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def held(monkeypatch: Any, module: Any) -> list[Any]:
-    """The figures that a module's functions would save, in the order in which they would."""
+    """The figures that a module's functions would save, in their order."""
     figures: list[Any] = []
 
     def keep(figure: Any, path: Any) -> Any:
@@ -20,7 +20,7 @@ def held(monkeypatch: Any, module: Any) -> list[Any]:
 
 
 def titled(figure: Any, words: str) -> Any:
-    """The panel whose title or label of the y axis has these words."""
+    """The panel with these words in its title or y label."""
     (found,) = [
         axes
         for part in (figure, *_parts(figure))

@@ -1,4 +1,4 @@
-"""Tables and comparisons of runs whose truth is known: groups, last values, ends of runs, failed seeds, labels."""
+"""Tables and comparisons of runs with known values: groups, last values, ends of runs, failed seeds, labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.view.comparison import compare, latex, markdown, rows, scores_csv, told
+from interplay.view.comparison import compare, interval_text, latex, markdown, rows, scores_csv
 from interplay.view.comparison_picture import plot_comparison
 from interplay.view.run_table import find_runs, read_rows, table, to_csv
 from interplay.view.seed_means import curve_band, on_windows
@@ -23,7 +23,7 @@ LINES = 40
 def make_run(
     folder: Path, seed: int, clip: float = 0.2, level: float = 100.0, lines: int = LINES, more: str = ""
 ) -> Path:
-    """A run whose metric climbs to `level` + seed and stays there for the last tenth."""
+    """A run with a metric that climbs to `level` + seed and stays there for the last tenth."""
     folder.mkdir(parents=True)
     (folder / "settings.toml").write_text(
         f'seed = {seed}\nsteps = 40000\n{more}[world]\nid = "dilemma/fixed"\n[ppo]\nclip = {clip}\n'
@@ -185,7 +185,7 @@ def test_metrics_of_other_rhythm_are_recomputed_from_the_log(tmp_path):
         np.testing.assert_allclose(
             found.groups[0].mean, [scores.mean(), scores.mean() - half, scores.mean() + half], rtol=1e-6
         )
-        assert rows(found)[1][-3] == told(found.groups[0].mean)
+        assert rows(found)[1][-3] == interval_text(found.groups[0].mean)
         for run, score in zip(runs, scores, strict=True):
             assert printed[str(run)][f"{metric} last"] == pytest.approx(score)
             assert printed[str(run)][f"{metric} measurements"] == measurements
@@ -350,7 +350,7 @@ def test_words_of_runs_are_no_commands(two, tmp_path, capsys):
 
 
 def test_what_cannot_be_compared_is_one_line(two, tmp_path):
-    with pytest.raises(UserError, match="no run there"):
+    with pytest.raises(UserError, match="no run"):
         compare([tmp_path / "nothing"])
     with pytest.raises(UserError):
         compare([two], "rtrn")
@@ -378,15 +378,15 @@ def test_a_band_is_students_at_each_step():
 def test_intervals_have_as_many_digits_as_they_are_wide():
     from interplay.evaluate.aggregates import Interval
 
-    assert told(Interval(1234.5678, 1200.0, 1300.0)) == "1235 [1200, 1300]"
-    assert told(Interval(0.12345, 0.12, 0.13)) == "0.1235 [0.1200, 0.1300]"
-    assert told(Interval(2.0, 2.0, 2.0)) == "2.00 [2.00, 2.00]"
-    assert told(Interval(2e-7, 1.5e-7, 3e-7)) == "2.00e-07 [1.50e-07, 3.00e-07]"
-    assert told(Interval(-2e-7, -2e-4, 0.0)) == "-2.00e-07 [-2.00e-04, 0.00e+00]"
-    assert told(Interval(2e-7, 2e-7, 2e-7)) == "2.00e-07 [2.00e-07, 2.00e-07]"
-    assert told(Interval(0.0123, 0.0123, 0.0123)) == "0.0123 [0.0123, 0.0123]"
-    assert told(Interval(0.0, 0.0, 0.0)) == "0.00 [0.00, 0.00]"
-    assert told(Interval(0.5, 0.4999999, 0.5000001)) == "0.500000 [0.500000, 0.500000]"
+    assert interval_text(Interval(1234.5678, 1200.0, 1300.0)) == "1235 [1200, 1300]"
+    assert interval_text(Interval(0.12345, 0.12, 0.13)) == "0.1235 [0.1200, 0.1300]"
+    assert interval_text(Interval(2.0, 2.0, 2.0)) == "2.00 [2.00, 2.00]"
+    assert interval_text(Interval(2e-7, 1.5e-7, 3e-7)) == "2.00e-07 [1.50e-07, 3.00e-07]"
+    assert interval_text(Interval(-2e-7, -2e-4, 0.0)) == "-2.00e-07 [-2.00e-04, 0.00e+00]"
+    assert interval_text(Interval(2e-7, 2e-7, 2e-7)) == "2.00e-07 [2.00e-07, 2.00e-07]"
+    assert interval_text(Interval(0.0123, 0.0123, 0.0123)) == "0.0123 [0.0123, 0.0123]"
+    assert interval_text(Interval(0.0, 0.0, 0.0)) == "0.00 [0.00, 0.00]"
+    assert interval_text(Interval(0.5, 0.4999999, 0.5000001)) == "0.500000 [0.500000, 0.500000]"
 
 
 def test_last_and_best_of_a_run(tmp_path):

@@ -66,7 +66,7 @@ def reach_sorted(way: np.ndarray, far: np.ndarray, middle: float) -> tuple[np.nd
 
 
 def looking(**boxes) -> Canvas:
-    """Somebody at (2, 5) who looks along x, and boxes."""
+    """An agent at (2, 5) that looks along x, and boxes."""
     c = square()
     if boxes:
         c.boxes("boxes", **boxes)

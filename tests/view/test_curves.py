@@ -225,7 +225,7 @@ def test_a_log_whose_lines_name_ever_new_columns_is_refused(tmp_path, monkeypatc
 
 
 def make_teams(folder: Path, world: str = "survival/2v2-all-low", kills: int = 2) -> Path:
-    """A run whose agents can be told apart: return i of agent i, kills 10 i of team or agent i."""
+    """A run with different agents: return i of agent i, kills 10 i of team or agent i."""
     make_run(folder, world=world)
     rows = [
         {

@@ -57,7 +57,7 @@ def test_a_run_is_shown_raw_and_by_the_means_of_its_windows(monkeypatch, tmp_pat
 
 
 def test_means_over_episodes_stand_where_these_began(monkeypatch, tmp_path):
-    """Told in lines at 1,000 .. 120,000; those of the 2nd and 3rd line began in the other order, those of the 4th are not of episodes."""
+    """Logged at 1,000 .. 120,000; episodes of the 2nd and 3rd line began in the other order, the 4th has none."""
     run = logged(tmp_path / "a", np.arange(120.0))
     lines_of = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     for at, began in ((1, 700.0), (2, 300.0), (119, 60_500.0)):
@@ -98,22 +98,6 @@ def test_runs_of_several_seeds_are_their_mean_in_a_band_from_the_lowest_to_the_h
     assert together.get_label() == "world somewhere (3 seeds)"
     assert alone.get_label() == "world elsewhere"
     assert [line.get_color() for line in (together, raw, alone)] == [POPULATIONS[i] for i in (0, 1, 1)]
-
-
-def test_seeds_that_log_at_other_steps_have_a_mean_without_jags(monkeypatch, tmp_path):
-    """Straight lines 3 x + seed: so is the mean over seeds, as far as all of them have points."""
-    runs = []
-    for seed, steps in enumerate(
-        ([700, 60_000, 119_000], range(5_300, 120_001, 5_300), range(800, 120_001, 800))
-    ):
-        runs.append(logged(tmp_path / str(seed), np.zeros(len(STEPS)), seed))
-        rows = [{"agent_steps": at, "life": 3 * at + 100 * seed} for at in steps]
-        (runs[-1] / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    axes = panel(monkeypatch, runs)
-    (curve,) = axes.lines
-    x, y = curve.get_data()
-    assert (x.min() >= 5_300, x.max() <= 116_600, len(x) > 50) == (True, True, True)
-    np.testing.assert_allclose(y, 3 * x + 100)
 
 
 def test_a_line_of_few_episodes_is_no_peak(monkeypatch, tmp_path):
@@ -163,23 +147,6 @@ def test_panels_of_a_world_are_named_by_it_and_compared_with_what_was_published(
     assert figures[1].get_suptitle() == ""
     plot_runs([run], tmp_path / "a.png", title="Mine")
     assert figures[2].get_suptitle() == "Mine"
-
-
-def test_names_of_settings_and_of_the_user_are_the_labels(monkeypatch, tmp_path):
-    runs = [logged(tmp_path / name, STEPS, seed=i) for i, name in enumerate("abc")]
-    for run, name in zip(runs, ("IPPO", "IPPO", "QMIX"), strict=True):
-        file = run / "settings.toml"
-        file.write_text(f'name = "{name}"\n' + file.read_text().replace("somewhere", f"of/{name}"))
-    axes = panel(monkeypatch, runs)
-    assert [line.get_label() for line in axes.lines if line.get_label()[0] != "_"] == [
-        "IPPO (2 seeds)",
-        "QMIX",
-    ]
-    figures = held(monkeypatch, curves)
-    plot_runs(runs, tmp_path / "b.png", columns=["life"], labels={"c": "ours"})
-    assert "ours" in [line.get_label() for line in titled(figures[0], "life").lines]
-    with pytest.raises(UserError):
-        plot_runs(runs, tmp_path / "b.png", columns=["life"], labels={"d": "ours"})
 
 
 def test_a_run_without_a_number_is_left_out_with_a_note(monkeypatch, tmp_path):

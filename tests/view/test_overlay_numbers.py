@@ -102,7 +102,7 @@ def test_panels_stand_in_rows_and_empty_ones_say_so(monkeypatch, tmp_path):
     figure = drawn(monkeypatch, tmp_path, full, full, empty, panels_across=2)
     assert figure.get_suptitle() == "A test"
     assert [axes.get_title() for axes in figure.axes] == ["One", "One", "One", ""]
-    assert [text.get_text() for text in figure.axes[2].texts] == ["nothing was seen"]
+    assert [text.get_text() for text in figure.axes[2].texts] == ["no data"]
     assert [axes.axison for axes in figure.axes] == [True, True, True, False]
     assert figure.axes[0].get_gridspec().ncols == 2
 

@@ -1,4 +1,4 @@
-"""Colours can be told apart by people with each kind of colour vision."""
+"""Colours are distinct with each kind of colour vision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables and pictures of tournaments: nobody's number is lost, whatever the names are."""
+"""Tables and pictures of tournaments: no number is lost, whatever the names are."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_merges_show_who_lives_beside_whom():
     text = printed(MergeResults(names, (16,), cells, made_up(names)))
     assert "60 (59 .. 61)" in text
     assert "140 (139 .. 141)" in text
-    assert "nobody was born" in text
+    assert "no births" in text
     assert "1 / 2" in text
     assert "a home has only 1 lives in one of these cells" in text
 
@@ -111,7 +111,7 @@ def test_dollars_in_names_are_no_formula(tmp_path):
 
 
 def test_no_player_is_rated_minus_nothing():
-    """Two equal players, whose ratings are 0 but for rounding."""
+    """Two equal players with ratings of 0 but for rounding."""
     standings = made_up(("a", "b"))
     standings = replace(
         standings, elo=np.array([0.0, -1e-9]), interval=np.array([[-0.2, 0.2], [-1e-9, -0.0]])

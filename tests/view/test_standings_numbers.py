@@ -18,7 +18,7 @@ ORDER = ("strong", "middle", "weak")
 
 
 def standings(**changes: Any) -> Standings:
-    """Three players, all of whose numbers differ: a wins share is no loss share, a row is no column."""
+    """Three players with different numbers: a share won is no share lost, a row is no column."""
     wins = np.array([[0.0, 1.0, 2.0], [7.0, 0.0, 4.5], [6.0, 3.5, 0.0]])
     given: dict[str, Any] = {
         "names": NAMES,
@@ -118,7 +118,7 @@ def merges(**changes: Any) -> MergeResults:
 def test_lives_stand_beside_their_company_at_their_cap():
     assert rows(standings_tables.life_table(merges(), 8)) == [
         ["1", "a", "50 (48 .. 53)", "60 (58 .. 63)"],
-        ["2", "b", "70 (68 .. 73)", "nobody was born"],
+        ["2", "b", "70 (68 .. 73)", "no births"],
     ]
     assert [row[2:] for row in rows(standings_tables.life_table(merges(), 16))] == [
         ["200 (198 .. 203)", "210 (208 .. 213)"],
@@ -167,7 +167,7 @@ def test_few_rounds_are_told(rounds, few, capsys):
 )
 def test_unlike_rules_of_play_are_a_warning(actions, unlike, capsys):
     standings_tables.print_results(standings(actions=actions))
-    assert ("same rule of play" in capsys.readouterr().out) == unlike
+    assert ("are greedy" in capsys.readouterr().out) == unlike
 
 
 def test_pictures_hold_the_same_numbers(monkeypatch, tmp_path):

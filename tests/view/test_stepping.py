@@ -10,7 +10,7 @@ from tests.checker.sound_worlds import Camp
 
 
 class Minded(RandomPolicy):
-    """Writes down what it is told of restarts."""
+    """Records calls of restarts."""
 
     def start(self, world, seed=0):
         super().start(world, seed)

@@ -1,4 +1,4 @@
-"""A world's words in a terminal: which world, which step, which episode, in which colours; and all who look on look at one world."""
+"""Transcripts in a terminal: world, step, episode, colours; all outputs show the same world."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_single_episode_is_not_numbered_and_is_left_at_the_limit():
 
 
 def scenes(index: int) -> dict[str, Iterator[Scene]]:
-    """What each who looks on sees of a world, step by step."""
+    """The view of each output, step by step."""
     one, two = Chatty(WORLDS), Chatty(WORLDS)
     return {
         "stands": (picture.scene_of(one, index) for _ in stands(one, RandomPolicy(), seed=5, index=index)),

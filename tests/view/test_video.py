@@ -220,7 +220,7 @@ def test_a_policy_that_fails_leaves_no_file(tmp_path):
 
 def test_nothing_to_show_is_told(tmp_path):
     for suffix in (".mp4", ".gif"):
-        with pytest.raises(UserError, match="nothing to show"):
+        with pytest.raises(UserError, match="no frames"):
             write_video(tmp_path / f"a{suffix}", iter(()))
 
 

@@ -1,4 +1,4 @@
-"""All that can be told of one agent now (docs/specs/viewer.md 8)."""
+"""Describes one agent for the page (docs/specs/viewer.md 8)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.heads import Heads, heads_of, numbers, place_of
-from interplay.view.server.observation import tell_observation
+from interplay.view.server.observation import describe_observation
 
 
-def tell_agent(
+def describe_agent(
     world: World,
     slot: int,
     tick: int,
@@ -25,19 +25,16 @@ def tell_agent(
     present: bool | None = None,
     note: str | None = None,
 ) -> dict[str, Any]:
-    """An agent of a batch of one, at the world's latest time step.
+    """Describes an agent of a batch of one at the current time step.
 
     Args:
-        world: the batch.
-        slot: of the agent.
         tick: the page's number of this time step.
-        policy: who plays it, in words.
         heads: of its kind; None: they are made.
-        earned: its return so far; None where nobody has counted.
-        look: what its network makes of its observation (`interplay.train.play.by_name.Look`); None where nobody can say.
-        chosen: the actions of its kind in the last step, (1, A, ...); None: there was none.
-        present: whether somebody lives in the slot; None: what the world says of now alone counts.
-        note: a sentence for people, why something is missing.
+        earned: its return so far; None if unknown.
+        look: outputs of its network (`interplay.train.play.by_name.Look`); None if unknown.
+        chosen: the actions of its kind in the last step, (1, A, ...); None after a reset.
+        present: whether the slot has an agent; None: as the current time step says.
+        note: for the user, on missing parts.
     """
     step = world.timestep
     kind, column = place_of(world, slot)
@@ -69,10 +66,10 @@ def tell_agent(
             if np.ndim(array) == 2
         },
         "heads": heads.describe(legal, look),
-        "observation": tell_observation(
+        "observation": describe_observation(
             world, slot, world.by_kind(step.observation)[kind.name], column, look
         ),
-        "chosen": None if chosen is None else heads.tell(chosen, column),
+        "chosen": None if chosen is None else heads.choices(chosen, column),
     }
 
 

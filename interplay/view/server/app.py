@@ -52,15 +52,12 @@ def make_app(
     ticket: str = "",
     trust: bool = False,
 ) -> Guard:
-    """The whole server as an ASGI application, behind its guard.
+    """The server as an ASGI application behind its guard.
 
     Args:
-        opened: what is shown.
-        make: worlds and who plays them; None: recordings and curves alone (``--read-only``).
+        make: makes worlds with their players; None: recordings and curves alone (``--read-only``).
         port, token, host, ticket: see `Guard`.
-        seed: of worlds and policies.
-        static: folder of the page.
-        trust: of runs whose networks are asked about recordings.
+        trust: see `Networks`.
     """
     sources = Sources(opened)
     routes = Routes(sources, Sessions(sources, make, seed), make is None, static, trust)
@@ -68,15 +65,7 @@ def make_app(
 
 
 class Routes:
-    """What is answered where.
-
-    Args:
-        sources: by number.
-        sessions: worlds that are played.
-        read_only: whether there are none.
-        static: folder of the page.
-        trust: of runs whose networks are asked about recordings.
-    """
+    """The handlers of all routes; `read_only` disables worlds in play."""
 
     def __init__(
         self,
@@ -91,7 +80,7 @@ class Routes:
         self._overlays, self._watching = RecordedOverlays(sources), Watching()
 
     def app(self) -> Starlette:
-        """The application; everything that reads files runs in threads."""
+        """The application; handlers that read files run in threads."""
         of_recording = "/api/recordings/{id}"
         routes: list[BaseRoute] = [
             Route("/", self._page.index),
@@ -111,8 +100,8 @@ class Routes:
             Route("/api/runs/{id}/players", self._players),
             WebSocketRoute("/api/live", Live(self._sessions).serve),
         ]
-        told: dict[Any, Any] = {UserError: self._refused, HTTPException: _unknown}
-        return Starlette(routes=routes, exception_handlers=told, lifespan=self._lifespan)
+        handlers: dict[Any, Any] = {UserError: self._refused, HTTPException: _unknown}
+        return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -121,14 +110,14 @@ class Routes:
 
     def _about(self, request: Request) -> Response:
         opened = one_line(self._sources.opened.name)
-        told = {
+        about = {
             "interplay": __version__,
             "protocol": PROTOCOL,
             "opened": opened,
             "read_only": self._read_only,
             "extras": present_extras(),
         }
-        return _json(told)
+        return _json(about)
 
     def _list(self, request: Request) -> Response:
         return _json(self._recordings.page(_number(request.query_params.get("page", "0"), "page")))
@@ -162,14 +151,12 @@ class Routes:
         except ValueError:
             asked = None
         if not isinstance(asked, Overlay) or asked.name is None:
-            raise NotThere("asked: it names no overlay; /api/recordings/ID/overlays lists all")
+            raise NotThere("asked: no overlay is named; /api/recordings/ID/overlays lists all")
         return _json(self._overlays.show(_id(request), asked, tick))
 
     def _check_steps(self, what: str) -> None:
         if self._read_only:
-            raise NotThere(
-                f"{what}: the world is not stepped again with --read-only; open the viewer without"
-            )
+            raise NotThere(f"{what}: worlds are not stepped with --read-only; open the viewer without")
 
     def _file(self, request: Request) -> Response:
         path = self._recordings.path(_id(request))
@@ -200,7 +187,7 @@ class Routes:
         return _json({"players": self._sessions.rosters.players(_id(request))})
 
     def _matches(self, request: Request) -> Response:
-        """What a page that has a run open asks for every few seconds; so its trainer is told."""
+        """The recordings of a run; as an open page asks every few seconds, this notifies the trainer."""
         run = _id(request)
         if not self._read_only:
             self._watching.renew(self._sources.run(run))
@@ -221,7 +208,7 @@ def _id(request: Request) -> int:
 
 def _number(text: str, what: str) -> int:
     if not _WHOLE.fullmatch(text):
-        raise NotThere(f"{what} = {text[:40]!r}: no whole number; /api/sources lists what there is")
+        raise NotThere(f"{what} = {text[:40]!r}: no whole number; /api/sources lists all")
     return int(text)
 
 

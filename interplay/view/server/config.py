@@ -1,57 +1,55 @@
-"""The numbers of the server, once (docs/specs/viewer.md 4.1, 6 and 11)."""
+"""Constants of the server (docs/specs/viewer.md 4.1, 6 and 11)."""
 
 from __future__ import annotations
 
-PROTOCOL = 1  # raised when page and server would no longer understand each other
+PROTOCOL = 1  # raised with every incompatible change of page and server
 SUBPROTOCOL = f"interplay.{PROTOCOL}"
 TOKEN_BYTES = 24  # 192 bits, new at each start
-TICKET_SECONDS = 60.0  # that a browser which was started here has to open the page
+TICKET_SECONDS = 60.0  # in which a browser started by the server has to open the page
 
 MESSAGE_BYTES = 64 * 2**10  # of a message of the page
-MESSAGES = 60  # of a page in a second
-PONG_SECONDS = 120.0  # in which a page answers a ping: a slow machine, or one that compiles, keeps it waiting
-VIOLATED = 1008  # the code of a close: what was said is against the rules
-NESTING = 16  # lists and groups of a message inside each other
+MESSAGES = 60  # of a page per second
+PONG_SECONDS = 120.0  # to answer a ping; long, for slow machines and compilation
+VIOLATED = 1008  # close code: policy violation
+NESTING = 16  # nested lists and mappings of a message
 TARGET_BYTES = 4_096  # of a path with its query
 PAGES, SESSIONS = 16, 4
-UNSHOWN = 2  # frames on their way to a page
-WORDS = 500  # letters of a refusal: what a file says of itself may have a million
-EVENTS = 256  # that wait for a page which is slow to fetch them; the oldest are left out
+UNSHOWN = 2  # frames sent to a page and not drawn yet
+WORDS = 500  # characters of an error message, which may quote a file
+EVENTS = 256  # queued for a slow page; the oldest are dropped
 
 LISTED = 200  # sources in an answer
-FOUND = 10_000  # runs, or recordings, that a folder is searched for
-DEPTH = 4  # folders inside each other that are searched
-READING_SECONDS = 2.0  # that an answer reads recordings for, to list them; the others are for the next one
-WALK_SECONDS = 1.0  # that an answer looks through a recording which was not closed, however much it claims
-LISTING_SECONDS = 1.0  # between two looks into the folder
+FOUND = 10_000  # runs, and recordings, of a folder
+DEPTH = 4  # nested folders that are searched
+READING_SECONDS = 2.0  # spent on recordings for one listing; the rest is left to the next one
+WALK_SECONDS = 1.0  # spent on the chunks of a recording that was not closed
+LISTING_SECONDS = 1.0  # between two searches of the folder
 
-WORD_SECONDS = 5.0  # between two words to a trainer that somebody watches
-GROWS_SECONDS = 30.0  # for which a recording that was not closed is taken to be still written
+WORD_SECONDS = 5.0  # between two notifications of a trainer
+GROWS_SECONDS = 30.0  # after its last change, an unclosed recording counts as still written
 
-POINTS = 2_000  # of a curve, unless another number is asked for
+POINTS = 2_000  # of a curve by default
 MOST_POINTS = 10_000
 MOST_LOG = 2**28  # bytes of a log that are read
 MOST_CURVES = 64  # in an answer
 
-TICK_SECONDS = 0.1  # of worlds that stay in view for a frame of a video
-VIDEO_FRAMES = 30  # in a second, see World.frames_per_step
-SPEEDS = (0.1, 1_000.0)  # ticks in a second; 0: as fast as possible
+TICK_SECONDS = 0.1  # at least, of a tick by default
+VIDEO_FRAMES = 30  # per second, see World.frames_per_step
+SPEEDS = (0.1, 1_000.0)  # ticks per second; 0: as fast as possible
 STEPS = 10_000  # of one message
-LATE_SECONDS = 0.25  # that a session catches up; what is more is let go
-END_SECONDS = 1.5  # that the end of an episode stays in view
-CLOSING_SECONDS = 60.0  # that a recording of what people played has to be completed in, at the end
-AGENT_SECONDS = 0.1  # between two accounts of a selected agent
-RENEW_SECONDS = 2.0  # between two looks for a newer checkpoint
-OBSERVED = 4_096  # numbers of a part of an observation that are told
-CELLS = 16_384  # of a picture among them
-OVERLAY_SECONDS = 0.5  # between two overlays that are begun
-COUNTING_SECONDS = 60.0  # for which an overlay that no page asks for any more goes on counting
-MOST_OVERLAYS = 64  # that a page is told of
-MANIFESTS = 1_000  # of checkpoints that are read for one look at a recorded agent
-STEPPED = 4_096  # ticks from a recorded state on, or of a chunk of actions, that are played again at most; states are 256 apart
-COUNTED_SECONDS = (
-    1.0  # for which a recording is played again to answer for an overlay; then it tells how far it came
-)
-COUNTED = 2  # recordings, or overlays of one, whose counting is kept
-SUMS = 16  # kept of each, so that one can go back
-STEPPING_SECONDS = 2.0  # that a look waits for the one before
+LATE_SECONDS = 0.25  # of delay that a session catches up; more is dropped
+END_SECONDS = 1.5  # for which the end of an episode stays in view
+CLOSING_SECONDS = 60.0  # to complete a recording at the end
+AGENT_SECONDS = 0.1  # between two descriptions of a selected agent
+RENEW_SECONDS = 2.0  # between two searches for a newer checkpoint
+OBSERVED = 4_096  # numbers of a part of an observation that are sent
+CELLS = 16_384  # of a part that is a picture
+OVERLAY_SECONDS = 0.5  # between two starts of overlays
+COUNTING_SECONDS = 60.0  # for which an overlay goes on counting without a page
+MOST_OVERLAYS = 64  # offered to a page
+MANIFESTS = 1_000  # of checkpoints read for one request on a recorded agent
+STEPPED = 4_096  # most ticks replayed from a recorded state or of a chunk of actions; states are 256 apart
+COUNTED_SECONDS = 1.0  # of replay for one answer on an overlay, which says how far it came
+COUNTED = 2  # recordings, or overlays of one, with kept counters
+SUMS = 16  # kept of each counter, to go back
+STEPPING_SECONDS = 2.0  # that a request waits for the one before

@@ -1,4 +1,4 @@
-"""Recordings that are played on: the world as it stood at a tick, and the checkpoint that played it (docs/specs/viewer.md 5)."""
+"""Plays on from a recording: restores the world at a tick and finds the checkpoint that played (docs/specs/viewer.md 5)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from interplay.view.server.play import UnderWay
 
 
 class Continued(NamedTuple):
-    """A recorded world that somebody plays on. Of the policies that played nothing is restored.
+    """A world restored from a recording; the state of its policies is not restored.
 
     Attributes:
-        world: as it stood.
-        under_way: where that was.
-        header: of the recording: words from anybody.
-        checkpoint: that the header names; None: it is in no run of the folder that is opened, or none is named.
+        under_way: the restored place in the recording.
+        header: of the recording, untrusted.
+        checkpoint: named by the header; None if it is in no run of the opened folder.
     """
 
     world: World
@@ -33,16 +32,7 @@ class Continued(NamedTuple):
 
 
 def continue_at(path: Path, tick: int, checkpoints: Checkpoints) -> Continued:
-    """The world of a recording as it stood at a tick.
-
-    Args:
-        path: of the file, from anybody.
-        tick: of the recording.
-        checkpoints: among which the one that played is looked for.
-
-    Raises:
-        UserError: if it cannot be played on from there, see `ReplayReader.world_at`.
-    """
+    """Restores the world of a recording (an untrusted file) at a tick."""
     with (
         os_errors_as_user_errors("reading", path),
         ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
@@ -59,7 +49,7 @@ def continue_at(path: Path, tick: int, checkpoints: Checkpoints) -> Continued:
 
 
 def _gone(marks: Iterable[Mark], tick: int) -> tuple[int, ...]:
-    """Whose life has ended in the episode of a tick, as far as the recording's marks tell."""
+    """Slots with a life that ended in the episode of a tick, by the recording's marks."""
     gone: set[int] = set()
     for mark in sorted((one for one in marks if one.tick <= tick), key=lambda one: one.tick):
         if mark.kind == "end" and mark.tick < tick:

@@ -1,4 +1,4 @@
-"""What overlays are, asked for and count, of worlds in play and of recordings alike (docs/specs/viewer.md 8)."""
+"""Offers overlays, checks requests and counts, for worlds in play and recordings (docs/specs/viewer.md 8)."""
 
 from __future__ import annotations
 
@@ -10,30 +10,24 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.overlays import Layer, Overlay, list_overlays
 from interplay.view.run_log import one_line
-from interplay.view.server import messages as said
+from interplay.view.server import messages
 from interplay.view.server.config import MOST_OVERLAYS
 from interplay.view.server.overlay_frames import Cells, describe_cells
 
 Asked = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]  # name, population, agent, options
 
 
-def key_of(job: said.Overlay) -> Asked:
-    """What a page asks for, as a key."""
+def key_of(job: messages.Overlay) -> Asked:
+    """A request as a hashable key."""
     return (job.name or "", job.population, job.agent, tuple(sorted(job.options.items())))
 
 
 class Counter:
-    """The recorders of one overlay.
-
-    Args:
-        overlay: that they are of.
-        world: a batch of one, at the first tick that counts.
-        tick: its number.
+    """The recorders of one overlay, from the world's current tick on.
 
     Attributes:
-        overlay: as given.
         recorders: name -> recorder.
-        since: the first tick that counts; None where nothing is counted.
+        since: the first tick that counts; None without recorders.
     """
 
     def __init__(self, overlay: Overlay, world: World, tick: int) -> None:
@@ -44,14 +38,14 @@ class Counter:
         self._begin(world, tick)
 
     def note(self, world: World, tick: int, begins: bool) -> None:
-        """The world has made a tick, of the old episode or the first one of a new one."""
+        """Adds the current tick; `begins`: it is the first one of an episode."""
         if begins and not self._live.goes_on:
             self._begin(world, tick)
         else:
             self._read(world)
 
     def copied(self) -> dict[str, Any]:
-        """The recorders as they are now, for another thread or for later."""
+        """Copies of the recorders."""
         return copy.deepcopy(self.recorders)
 
     def _begin(self, world: World, tick: int) -> None:
@@ -67,7 +61,7 @@ class Counter:
 
 
 def fitting(world: World) -> tuple[Overlay, ...]:
-    """The overlays that can be shown of a world that stands somewhere."""
+    """The overlays that can be shown of a world in its current state."""
     return tuple(_fitting(world))[:MOST_OVERLAYS]
 
 
@@ -83,7 +77,7 @@ def _fitting(world: World) -> Iterator[Overlay]:
 
 
 def describe_overlays(offered: Sequence[Overlay]) -> list[dict[str, Any]]:
-    """What there is, for the page."""
+    """The offered overlays, for the page."""
     return [
         {
             "name": one_line(overlay.name),
@@ -98,22 +92,16 @@ def describe_overlays(offered: Sequence[Overlay]) -> list[dict[str, Any]]:
 
 
 def names_of_populations(world: World) -> list[str]:
-    """What the page calls them."""
+    """Names of the populations, for the page."""
     return [one_line(str(name)) for name in world.population_names or range(world.num_populations)]
 
 
-def find_asked(offered: Sequence[Overlay], world: World, job: said.Overlay) -> Overlay:
-    """The overlay that a page asks for.
-
-    Raises:
-        UserError: for an unknown overlay, population, agent or option.
-    """
+def find_asked(offered: Sequence[Overlay], world: World, job: messages.Overlay) -> Overlay:
+    """The requested overlay."""
     overlay = next((one for one in offered if one.name == job.name), None)
     if overlay is None or overlay.live is None:
         names = ", ".join(one.name for one in offered) or "none"
-        raise UserError(
-            f"overlay {(job.name or '')[:60]!r}: there is none of that name here; choose from {names}"
-        )
+        raise UserError(f"overlay {(job.name or '')[:60]!r}: unknown; choose from {names}")
     if job.population is not None and job.population >= world.num_populations:
         raise UserError(
             f"population {job.population}: the world has {world.num_populations}; choose one of those"
@@ -126,14 +114,15 @@ def find_asked(offered: Sequence[Overlay], world: World, job: said.Overlay) -> O
     return overlay
 
 
-def tell_cells(number: int, asked: Asked, since: int | None, layer: Layer, cells: Cells) -> dict[str, Any]:
-    """What a page is told of the cells that follow.
+def overlay_message(
+    number: int, asked: Asked, since: int | None, layer: Layer, cells: Cells
+) -> dict[str, Any]:
+    """The message before a frame of cells.
 
     Args:
-        number: of the overlay among those that are offered.
-        asked: by the page, see `key_of`.
-        since: the first tick that was counted; None where nothing is.
-        layer, cells: that were computed.
+        number: of the overlay among the offered ones.
+        asked: the request, see `key_of`.
+        since: the first tick that was counted; None if nothing is counted.
     """
     name, population, agent, options = asked
     return {
@@ -149,6 +138,6 @@ def tell_cells(number: int, asked: Asked, since: int | None, layer: Layer, cells
 
 
 def broken(name: str, error: Exception) -> UserError:
-    """An overlay of somebody's own that raised."""
+    """The error of a user-defined overlay that raised."""
     words = one_line(" ".join(str(error).split()))[:200]
-    return UserError(f"overlay {name} broke: {type(error).__name__}: {words}; mend it")
+    return UserError(f"overlay {name} raised {type(error).__name__}: {words}; fix it")

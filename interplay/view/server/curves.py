@@ -1,4 +1,4 @@
-"""Learning curves of a run in few points that lose no extreme (docs/specs/viewer.md 8)."""
+"""Learning curves of a run, reduced to few points without loss of extremes (docs/specs/viewer.md 8)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,17 +18,12 @@ from interplay.view.curves import AXES, choose_axis
 from interplay.view.run_log import RunLog, one_line, read_run
 from interplay.view.server.config import MOST_CURVES, MOST_LOG, MOST_POINTS
 
-FIRST_WAIT = 0.25  # seconds for which a first answer waits, so that short logs are there at once
-REST = 5.0  # times the seconds that reading took, before a log that grew is read again
+FIRST_WAIT = 0.25  # seconds for which the first answer waits for the log
+REST = 5.0  # pause between two reads of a growing log, in multiples of the reading time
 
 
 class Curve(NamedTuple):
-    """A column in buckets of equal width.
-
-    Attributes:
-        x: (B,) the mean place of each bucket's numbers, ascending.
-        mean, low, high: (B,) of its numbers.
-    """
+    """A column in buckets of equal width: mean place (ascending), mean, lowest and highest number, (B,) each."""
 
     x: Array
     mean: Array
@@ -37,13 +32,12 @@ class Curve(NamedTuple):
 
 
 def bucket(x: Array, y: Array, points: int, start: float = -math.inf, stop: float = math.inf) -> Curve:
-    """Few points that keep the lowest and the highest number.
+    """Reduces a curve to at most `points` buckets, with the extremes of each.
 
     Args:
-        x: (N,) places.
-        y: (N,) numbers; those that are not finite are left out.
-        points: most buckets; where there are no more numbers, each is its own.
-        start, stop: places that are asked for, both included.
+        x, y: (N,) places and numbers; pairs that are not finite are left out.
+        points: with at most as many numbers, each is a bucket.
+        start, stop: range of places, both included.
 
     Example:
         >>> bucket(np.arange(6.0), np.array([0.0, 5.0, -1.0, 0.0, 0.0, 9.0]), 2).high.tolist()
@@ -71,14 +65,7 @@ def bucket(x: Array, y: Array, points: int, start: float = -math.inf, stop: floa
 
 
 class Asked(NamedTuple):
-    """Which curves.
-
-    Attributes:
-        names: of columns.
-        against: ``agent_steps``, ``slot_steps`` or ``time``.
-        start, stop: the part of the axis.
-        points: of each curve.
-    """
+    """A request for curves: columns, axis (a key of `AXES`), part of the axis, points of each curve."""
 
     names: tuple[str, ...] = ()
     against: str = "agent_steps"
@@ -87,11 +74,7 @@ class Asked(NamedTuple):
     points: int = 2_000
 
     def check(self) -> None:
-        """Refuses what cannot be drawn.
-
-        Raises:
-            UserError: naming the value.
-        """
+        """Checks the values."""
         if self.against not in AXES:
             raise UserError(f"against = {self.against[:60]}: no such axis; give {', '.join(AXES)}")
         if not 1 <= self.points <= MOST_POINTS:
@@ -103,30 +86,23 @@ class Asked(NamedTuple):
 
 
 class Logs:
-    """What runs have logged, read when it is asked for and again when it has grown.
-
-    Args:
-        clock: seconds.
-    """
+    """The logs of runs, read on request and again after they grew; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
         self._logs: dict[Path, _Log] = {}
 
     def curves(self, run: Path, asked: Asked) -> dict[str, Any]:
-        """Curves of a run.
-
-        Raises:
-            UserError: for a number out of range, an unknown axis, or a log that cannot be read.
-        """
+        """The requested curves of a run."""
         asked.check()
+        empty = {"loading": False, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
         if not os.path.lexists(run / "metrics.jsonl"):  # a run that has just begun
-            return {"loading": False, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
+            return empty
         with self._lock:
             held = self._logs.setdefault(run, _Log(run, self._clock))
         log = held.latest()
         if log is None:
-            return {"loading": True, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
+            return {**empty, "loading": True}
         (moved,) = choose_axis([log], (), asked.against)[1]
         names = [name for name in log.columns if np.isfinite(log.columns[name]).any()]
         return {
@@ -134,12 +110,12 @@ class Logs:
             "names": [one_line(name) for name in names],
             "against": asked.against,
             "of_episodes": [one_line(name) for name in names if name in log.of_episodes],
-            "curves": dict(_told(moved, asked, names)),
+            "curves": _reduced(moved, asked, names),
             "last": {name: log.last(name)._asdict() for name in asked.names if name in names},
         }
 
 
-def _told(log: RunLog, asked: Asked, names: Sequence[str]) -> Mapping[str, Any]:
+def _reduced(log: RunLog, asked: Asked, names: Sequence[str]) -> dict[str, Any]:
     found = {}
     for name in asked.names:
         if name in names:
@@ -149,7 +125,7 @@ def _told(log: RunLog, asked: Asked, names: Sequence[str]) -> Mapping[str, Any]:
 
 
 class _Log:
-    """The log of one run, which a thread of its own reads."""
+    """The log of one run, read by a thread."""
 
     def __init__(self, run: Path, clock: Callable[[], float]) -> None:
         self._run, self._clock, self._lock = run, clock, threading.Lock()
@@ -160,11 +136,7 @@ class _Log:
         self._thread: threading.Thread | None = None
 
     def latest(self) -> RunLog | None:
-        """What was read; None while it is read for the first time.
-
-        Raises:
-            UserError: if it could not be.
-        """
+        """The log; None during the first read."""
         with self._lock:
             stamp = self._look()
             idle = self._thread is None or not self._thread.is_alive()
@@ -191,7 +163,7 @@ class _Log:
         try:
             if self._look()[0] > MOST_LOG:
                 raise UserError(
-                    f"{self._run}: metrics.jsonl has more than {MOST_LOG:,} bytes, which are read at most; log less by train.log_every"
+                    f"{self._run}: metrics.jsonl has more than {MOST_LOG:,} bytes; log less with train.log_every"
                 )
             self._log, self._error = read_run(self._run), None
         except UserError as error:

@@ -1,4 +1,4 @@
-"""Looks for runs, tournaments and recordings in a folder, and follows no link on the way."""
+"""Searches a folder for runs, tournaments and recordings, without following links."""
 
 from __future__ import annotations
 
@@ -17,19 +17,14 @@ _NOT_SEARCHED = ("checkpoints",)
 
 
 class Place(NamedTuple):
-    """Something that was found.
-
-    Attributes:
-        path: of it.
-        run: the folder of the run, or tournament, that it lies in or is; None of a recording outside of any.
-    """
+    """A run, tournament or recording; `run` is the folder of the run or tournament that it is or lies in, or None."""
 
     path: Path
     run: Path | None
 
 
 def search(root: Path) -> tuple[list[Path], list[Place]]:
-    """Runs and tournaments in a folder, and recordings, each in the order of their names; 10,000 of each at most.
+    """Runs and tournaments, and recordings, of a folder, each in the order of names and at most `FOUND`.
 
     Args:
         root: a folder without links in its path.
@@ -46,7 +41,7 @@ def search(root: Path) -> tuple[list[Path], list[Place]]:
 
 
 def is_begun(root: Path) -> bool:
-    """Whether something may come into a folder in which `search` finds nothing: it is empty, or holds a run or a tournament that has just begun."""
+    """Whether a folder is empty or holds a run or tournament that has just begun, which `search` does not find."""
     try:
         if not any(not entry.name.startswith(".") for entry in os.scandir(root)):
             return True
@@ -55,11 +50,16 @@ def is_begun(root: Path) -> bool:
     return any(_begun(root, DEPTH))
 
 
-def _begun(folder: Path, depth: int) -> Iterator[bool]:
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """The entries in the order of names; none of a folder that was removed or is not readable."""
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
-        return
+        return []
+
+
+def _begun(folder: Path, depth: int) -> Iterator[bool]:
+    entries = _entries(folder)
     if any(entry.name in _BEGUN and entry.is_file(follow_symlinks=False) for entry in entries):
         yield True
     for entry in entries:
@@ -68,10 +68,7 @@ def _begun(folder: Path, depth: int) -> Iterator[bool]:
 
 
 def _walk(folder: Path, run: Path | None, depth: int) -> Iterator[Place]:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return  # gone since, or not for this user
+    entries = _entries(folder)
     names = {entry.name for entry in entries if not entry.is_symlink()}
     is_run = "settings.toml" in names and any(name in names for name in _OF_A_RUN)
     if run is None and (is_run or all(name in names for name in _OF_A_TOURNAMENT)):

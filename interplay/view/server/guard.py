@@ -1,7 +1,7 @@
-"""Who may ask at all: one layer before everything else (docs/specs/viewer.md 11).
+"""Authenticates requests before all other code (docs/specs/viewer.md 11).
 
-A port of this machine is open to every page in the browser and to every local user, so what is asked has to name this host, come
-from this page and know the token of this start. What does not is refused before any other code sees it.
+A local port is open to every page in the browser and to every local user, so a request must name this host, come from
+this page and carry the token of this start.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
@@ -25,33 +26,28 @@ _OWN_SITE = (b"same-origin", b"none")
 
 
 def host_names(port: int, host: str = "127.0.0.1") -> frozenset[str]:
-    """What the header Host may say.
+    """Valid values of the header Host.
 
     Example:
         >>> sorted(host_names(8000))
         ['127.0.0.1:8000', '[::1]:8000', 'localhost:8000']
     """
-    named = f"[{host}]" if ":" in host else host
-    names = {"127.0.0.1", "localhost", "[::1]", named}
+    names = {"127.0.0.1", "localhost", "[::1]", _in_address(host)}
     return frozenset(f"{name}:{port}" for name in names) | (names if port == 80 else frozenset())
 
 
 class Guard:
-    """An ASGI application that lets through what may be asked.
+    """An ASGI application that passes only authenticated requests on to `app`.
 
     Args:
-        app: behind it.
-        port: that is served.
-        token: of this start.
-        host: that is served, 127.0.0.1 unless the user named another.
-        ticket: opens the page once, within a minute; empty: none does. The command line of a browser shows every user of the
-            machine what was opened.
+        ticket: opens the page once, within a minute; empty: none. A browser gets it instead of the token, because every
+            local user can read the browser's command line.
     """
 
     def __init__(self, app: App, port: int, token: str, host: str = "127.0.0.1", ticket: str = "") -> None:
         self._app, self._token, self._hosts = app, token.encode(), host_names(port, host)
         self._ticket, self._until = ticket.encode(), time.monotonic() + TICKET_SECONDS
-        own = {f"ws://{name}:{port}": None for name in ("127.0.0.1", "localhost", *_others(host))}
+        own = {f"ws://{name}:{port}": None for name in ("127.0.0.1", "localhost", _in_address(host))}
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
             f"connect-src 'self' {' '.join(own)}; base-uri 'none'; form-action 'none'; "
@@ -66,7 +62,7 @@ class Guard:
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers, or hands on."""
+        """Answers, or calls the application."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -94,15 +90,17 @@ class Guard:
             await _answer(sealed, *refusal)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
-        """Why a request is refused; None where it is well."""
-        headers = _Headers(scope["headers"])
+        """Status and reason for which a request is refused; None for a valid one."""
+        headers: dict[bytes, list[bytes]] = defaultdict(list)
+        for name, value in scope["headers"]:
+            headers[name.lower()].append(value)
         socket = scope["type"] == "websocket"
-        if len(headers.of(b"host")) != 1 or headers.of(b"host")[0].decode("latin-1") not in self._hosts:
+        if len(headers[b"host"]) != 1 or headers[b"host"][0].decode("latin-1") not in self._hosts:
             return 403, "Host: another one than this server's; open the address that it printed"
-        origins, own = headers.of(b"origin"), b"http://" + headers.of(b"host")[0]
+        origins, own = headers[b"origin"], b"http://" + headers[b"host"][0]
         if any(origin != own for origin in origins) or (socket and len(origins) != 1):
             return 403, "Origin: another page than this server's; open the address that it printed"
-        if any(site not in _OWN_SITE for site in headers.of(b"sec-fetch-site")):
+        if any(site not in _OWN_SITE for site in headers[b"sec-fetch-site"]):
             return 403, "Sec-Fetch-Site: another site than this server's; type the address that it printed"
         if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > TARGET_BYTES:
             return 414, f"address: longer than {TARGET_BYTES} bytes; ask for less"
@@ -115,7 +113,7 @@ class Guard:
         return None
 
     def _admit(self, scope: Scope) -> tuple[int, list[tuple[bytes, bytes]]]:
-        """Leads whoever has the ticket to the page, token and all, and takes it from him."""
+        """Redirects the holder of the ticket to the page with the token; a ticket is valid once."""
         given, ticket = scope["path"][len(TICKETS) :].encode(), self._ticket
         known = bool(ticket) and time.monotonic() < self._until and hmac.compare_digest(given, ticket)
         if not known or scope["method"] != "GET":
@@ -123,40 +121,28 @@ class Guard:
         self._ticket = b""
         return 303, [(b"location", b"/#token=" + self._token)]
 
-    def _knows_token(self, scope: Scope, headers: _Headers, socket: bool) -> bool:
+    def _knows_token(self, scope: Scope, headers: Mapping[bytes, list[bytes]], socket: bool) -> bool:
         if socket:
             asked = list(scope.get("subprotocols", ()))
             tokens = [name[6:].encode() for name in asked if name.startswith("token.")]
             if asked.count(SUBPROTOCOL) != 1:
                 return False
         else:
-            said = headers.of(b"authorization")
-            tokens = [value[7:] for value in said if value.startswith(b"Bearer ")]
-            if len(said) != 1:
+            values = headers[b"authorization"]
+            tokens = [value[7:] for value in values if value.startswith(b"Bearer ")]
+            if len(values) != 1:
                 return False
         return len(tokens) == 1 and hmac.compare_digest(tokens[0], self._token)
 
 
-class _Headers:
-    """Values by lower-case name; one that is there twice has two."""
-
-    def __init__(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
-        self._values: dict[bytes, list[bytes]] = {}
-        for name, value in pairs:
-            self._values.setdefault(name.lower(), []).append(value)
-
-    def of(self, name: bytes) -> list[bytes]:
-        return self._values.get(name, [])
-
-
-def _others(host: str) -> tuple[str, ...]:
-    return (f"[{host}]" if ":" in host else host,)
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _with_caching(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Nothing is kept by the browser but what says so itself: answers change, and are the user's own."""
-    told = any(name.lower() == b"cache-control" for name, _ in headers)
-    return headers if told else [*headers, (b"cache-control", b"no-store")]
+    """Adds ``cache-control: no-store`` unless the header is set: answers change and are private."""
+    given = any(name.lower() == b"cache-control" for name, _ in headers)
+    return headers if given else [*headers, (b"cache-control", b"no-store")]
 
 
 async def _answer(send: Send, status: int, error: str, more: Iterable[tuple[bytes, bytes]] = ()) -> None:

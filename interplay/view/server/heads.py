@@ -1,4 +1,4 @@
-"""An action head by head, as a person chooses it: what there is, what is legal, what happens without a word."""
+"""Action spaces as heads for people: choices, legality, and the default action."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ WHOLE = "action"  # of an action space that is no Dict
 
 
 class Head(NamedTuple):
-    """One thing to choose.
+    """One component of an action.
 
     Attributes:
-        name: that the page says; unique.
-        key: of the part of a Dict; ``action`` where the space is none.
-        place: which element of that part, flat; of a Box, all of it.
-        start: the first choice in the world's numbers; the page counts from 0.
-        choices: how many; 0 of a Box.
+        name: unique, for the page.
+        key: of the part of a Dict; ``action`` for other spaces.
+        place: flat index in that part; a Box is a head as a whole.
+        start: the world's number of the first choice; the page counts from 0.
+        choices: their number; 0 for a Box.
         column: of its first choice in a row of the mask.
         low, high: of a Box, flat; infinite ends are None.
-        labels: what its choices, or the numbers of a Box, are called; empty where nobody has named them.
+        labels: names of the choices, or of the numbers of a Box; may be empty.
     """
 
     name: str
@@ -47,9 +47,8 @@ class Heads:
     """The heads of one kind of agents.
 
     Args:
-        space: its action space.
-        names: what heads and choices are called (`interplay.core.controls.names_of`); None: heads as the space names them.
-        idle: head -> what is done without a word.
+        names: of heads and choices (`interplay.core.controls.names_of`); None: from the space.
+        idle: head -> default choice.
     """
 
     def __init__(
@@ -88,62 +87,51 @@ class Heads:
                 column += count
 
     def legal(self, mask: Any, agents: int) -> Array:
-        """(A, choices) bool, of a kind's mask; all true where there is none."""
+        """(A, choices) bool, from a kind's mask; all true without one."""
         return rows_of(self._space, {} if mask is None else mask, agents)
 
     def describe(self, legal: Array | None = None, look: Any = None) -> list[dict[str, Any]]:
-        """What the page shows of every head.
+        """Describes all heads for the page.
 
         Args:
-            legal: (choices,) bool of the agent; None: not told.
-            look: what a network makes of the agent's observation (probabilities, mean); None where nobody can say.
+            legal: (choices,) bool of the agent; None if unknown.
+            look: outputs of the agent's network (probabilities, mean); None if unknown.
         """
-        told: list[dict[str, Any]] = []
+        described: list[dict[str, Any]] = []
         at = 0
         for head in self.heads:
-            if not head.choices:
-                mean = None if look is None or not len(look.mean) else look.mean[at : at + len(head.low)]
-                at += len(head.low)
-                told.append(
-                    {
-                        "name": head.name,
-                        "kind": "box",
-                        "low": list(head.low),
-                        "high": list(head.high),
-                        "labels": list(head.labels) or None,
-                        "mean": numbers(mean),
-                    }
+            found: dict[str, Any] = {"name": head.name, "labels": list(head.labels) or None}
+            if head.choices:
+                own = slice(head.column, head.column + head.choices)
+                probabilities = (
+                    look.probabilities[own] if look is not None and len(look.probabilities) else None
                 )
-                continue
-            own = slice(head.column, head.column + head.choices)
-            said = None if look is None or not len(look.probabilities) else look.probabilities[own]
-            told.append(
-                {
-                    "name": head.name,
-                    "kind": "discrete",
-                    "n": head.choices,
-                    "labels": list(head.labels) or None,
-                    "probabilities": numbers(said),
-                    "legal": None if legal is None else legal[own].tolist(),
+                found |= {"kind": "discrete", "n": head.choices, "probabilities": numbers(probabilities)}
+                found["legal"] = None if legal is None else legal[own].tolist()
+            else:
+                mean = look.mean[at : at + len(head.low)] if look is not None and len(look.mean) else None
+                at += len(head.low)
+                found |= {
+                    "kind": "box",
+                    "low": list(head.low),
+                    "high": list(head.high),
+                    "mean": numbers(mean),
                 }
-            )
-        return told
+            described.append(found)
+        return described
 
     def read(self, given: Mapping[str, Any], legal: Array) -> dict[str, Array]:
-        """What a person chose: key of the part -> array of the space's shape. Heads that are not named do as `idle` says.
+        """A person's action: key of the part -> array of the space's shape; heads that are not named are idle.
 
         Args:
             given: head -> number of the choice, or the numbers of a Box.
             legal: (choices,) bool.
-
-        Raises:
-            UserError: for an unknown head, or a choice that there is not or that is not legal.
         """
         action = self.idle(legal)
         for name, value in given.items():
             head = self._by_name.get(name)
             if head is None:
-                raise UserError(f"head {name[:60]!r}: there is none; choose from {', '.join(self._by_name)}")
+                raise UserError(f"head {name[:60]!r}: unknown; choose from {', '.join(self._by_name)}")
             if not head.choices:
                 action[head.key][...] = self._read_box(head, value)
                 continue
@@ -162,15 +150,15 @@ class Heads:
             raise UserError(f"{head.name} = {str(value)[:60]}; give a list of {len(head.low)} numbers")
         found = np.array(value, float).reshape(part.shape)
         with np.errstate(over="ignore", invalid="ignore"):
-            kept = found.astype(part.dtype)  # which may have no room for what is between infinite ends
+            kept = found.astype(part.dtype)  # may overflow if the ends are infinite
         if not (np.isfinite(kept) & (found >= part.low) & (found <= part.high)).all():
             raise UserError(f"{head.name} = {str(value)[:60]}: out of range; stay between low and high")
         if np.dtype(part.dtype).kind in "iu" and (found != kept).any():
-            raise UserError(f"{head.name} = {str(value)[:60]}: whole numbers are asked for; round them")
+            raise UserError(f"{head.name} = {str(value)[:60]}: no whole numbers; round them")
         return kept
 
     def idle(self, legal: Array) -> dict[str, Array]:
-        """What happens without a word: what the world says, else the first legal choice; of a Box what is nearest to 0."""
+        """The default action: the world's default choice, else the first legal one; for a Box the numbers nearest to 0."""
         action = {
             key: np.clip(np.zeros(part.shape, part.dtype), part.low, part.high)
             if isinstance(part, spaces.Box)
@@ -186,15 +174,15 @@ class Heads:
         return action
 
     def numbered(self, named: Mapping[str, str]) -> dict[str, int]:
-        """Choices by name -> by number."""
+        """Choices by name, as numbers."""
         return {head: self._by_name[head].labels.index(choice) for head, choice in named.items()}
 
     def keys(self, controls: Controls) -> dict[str, list[dict[str, int]]]:
-        """What the page sends for each key: numbers of heads and choices."""
+        """Key -> numbers of heads and choices that the page sends for it."""
         places = {head.name: place for place, head in enumerate(self.heads)}
         return {
-            key: [{"head": places[head], "choice": choice} for head, choice in self.numbered(deed).items()]
-            for key, deed in controls.keys.items()
+            key: [{"head": places[head], "choice": choice} for head, choice in self.numbered(chosen).items()]
+            for key, chosen in controls.keys.items()
         }
 
     def put(self, tree: Any, column: int, action: Mapping[str, Array]) -> None:
@@ -203,22 +191,18 @@ class Heads:
             leaf = tree[key] if isinstance(self._space, spaces.Dict) else tree
             leaf[0, column] = value
 
-    def tell(self, tree: Any, column: int) -> dict[str, Any]:
-        """An agent's action out of those of a kind, as the page says it."""
-        told: dict[str, Any] = {}
+    def choices(self, tree: Any, column: int) -> dict[str, Any]:
+        """The agent's action at a column of a kind's actions, head by head."""
+        chosen: dict[str, Any] = {}
         for head in self.heads:
             leaf = tree[head.key] if isinstance(self._space, spaces.Dict) else tree
             own = np.asarray(leaf)[0, column].reshape(-1)
-            told[head.name] = int(own[head.place]) - head.start if head.choices else numbers(own)
-        return told
+            chosen[head.name] = int(own[head.place]) - head.start if head.choices else numbers(own)
+        return chosen
 
 
 def heads_of(world: World) -> dict[str, Heads]:
-    """The heads of each kind, by its name, as the world calls them.
-
-    Raises:
-        UserError: if the world's names or controls do not fit its actions.
-    """
+    """Name of each kind -> its heads, named as in the world."""
     found = {}
     for kind in world.kinds:
         controls = controls_of(world, kind.slots[0])
@@ -241,7 +225,7 @@ def place_of(world: World, slot: int) -> tuple[Kind, int]:
 
 
 def numbers(array: Any) -> list[float | int | None] | None:
-    """Flat plain numbers; None for what JSON has no number for, and for no array."""
+    """A flat list for JSON, with None for infinite values and NaN; None for no array."""
     if array is None:
         return None
     flat = np.asarray(array).reshape(-1)

@@ -1,4 +1,4 @@
-"""What people play, recorded: from the moment in which the first of them takes a slot to the end of the session."""
+"""Records a session from the first slot that a person takes to its end."""
 
 from __future__ import annotations
 
@@ -22,25 +22,19 @@ TAKEN, GIVEN = "taken", "given"  # kinds of marks
 
 
 def check_target(path: Path) -> None:
-    """Refuses a file that cannot be written to, before anybody plays; what was played once cannot be played again.
-
-    Raises:
-        UserError: for another suffix, a folder that is not there, or a file that is.
-    """
+    """Checks the file before play, which cannot be repeated."""
     check_output(path, (SUFFIX,))
     if os.path.lexists(path):
-        raise UserError(f"--out {path}: it is there already; name another file, or move it away")
+        raise UserError(f"--out {path}: it exists already; name another file, or move it away")
 
 
 class Keeper:
     """Records a world while people play it.
 
     Args:
-        path: of the file, which is made when the first one takes a slot. Cut short by a full disk or a killed process it can be watched
-            as far as it came.
-        options: that the world was made with.
-        seed: of its first reset.
-        warn: is told in one line why the recording ended before the play, or is not complete.
+        path: of the file, which is made when the first slot is taken. If a full disk or a kill cuts it short, the rest can
+            still be watched.
+        warn: called with one line if the recording ends before the play or is incomplete.
     """
 
     def __init__(
@@ -55,23 +49,18 @@ class Keeper:
 
     @property
     def open(self) -> bool:
-        """Whether something is being recorded."""
+        """Whether the recording has begun and not ended."""
         return self._recorder is not None
 
     def take(
         self, world: World, slot: int, policy: str, under_way: bool, players: Sequence[str] = ()
     ) -> None:
-        """A person plays a slot from now on; with the first one the recording begins.
+        """Marks that a person plays a slot; the first one begins the recording.
 
         Args:
-            world: in play.
-            slot: that is taken.
-            policy: who plays the others, in words.
-            under_way: whether an episode is.
-            players: the player of each slot, in words; empty: `policy` of all.
-
-        Raises:
-            UserError: if it cannot be written, or another session has written it.
+            policy: name of the policy of other slots.
+            under_way: whether an episode has begun.
+            players: name of the player of each slot; empty: `policy` for all.
         """
         if self._recorder is not None:
             self._recorder.add_mark(TAKEN, slot)
@@ -93,24 +82,24 @@ class Keeper:
             self._recorder.begin(under_way)
 
     def give(self, slot: int) -> None:
-        """The policy plays a slot again."""
+        """Marks that the policy plays a slot again."""
         if self._recorder is not None:
             self._recorder.add_mark(GIVEN, slot)
 
     def begin(self) -> None:
-        """The world was reset."""
+        """Records a reset."""
         if self._recorder is not None:
             with self._given_up():
                 self._recorder.begin()
 
     def step(self, action: Any, last: bool) -> None:
-        """The world was stepped."""
+        """Records a step."""
         if self._recorder is not None:
             with self._given_up():
                 self._recorder.step(action, last)
 
     def close(self) -> None:
-        """The file is complete."""
+        """Completes the file."""
         if self._recorder is not None:
             recorder = self._recorder
             with self._given_up(), recorder:
@@ -118,7 +107,7 @@ class Keeper:
 
     @contextmanager
     def _given_up(self) -> Iterator[None]:
-        """Nothing more is recorded after an error: what comes later would not follow what is there."""
+        """Ends the recording after an error: later steps would not follow the recorded ones."""
         try:
             with os_errors_as_user_errors(
                 "recording into", self.path, "what was played before can be watched"

@@ -1,4 +1,4 @@
-"""The websocket of a page: what it says is read strictly and goes to the session, what waits for it is sent (docs/specs/viewer.md 6.1)."""
+"""The websocket of a page: passes its messages to the session and sends what is queued (docs/specs/viewer.md 6.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from interplay.core.errors import UserError
 from interplay.view.run_log import one_line
 from interplay.view.server.config import MESSAGE_BYTES, MESSAGES, SUBPROTOCOL, VIOLATED
 from interplay.view.server.messages import Shown, read_message
-from interplay.view.server.pace import Pace
+from interplay.view.server.rate_limits import RateLimiter
 from interplay.view.server.session import Session
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.visitor import Visitor
@@ -22,22 +22,18 @@ DONE, NO_TEXT, TOO_LARGE = 1000, 1003, 1009  # codes of a close
 
 
 class Live:
-    """The endpoint ``/api/live?source=``.
-
-    Args:
-        sessions: that are watched.
-    """
+    """The endpoint ``/api/live?source=``."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     async def serve(self, socket: WebSocket) -> None:
-        """Serves one page until it goes."""
+        """Serves one page until it disconnects."""
         await socket.accept(SUBPROTOCOL)
         loop, waiting = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the page
+            with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(waiting.set)
 
         visitor = Visitor(wake)
@@ -54,9 +50,7 @@ class Live:
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
-                with contextlib.suppress(
-                    WebSocketDisconnect, RuntimeError
-                ):  # it went while something was sent
+                with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # disconnected during a send
                     task.result()
         finally:
             for task in tasks:
@@ -65,13 +59,13 @@ class Live:
 
 
 async def _listen(socket: WebSocket, session: Session, visitor: Visitor) -> None:
-    """Hands on what the page says, until it goes or says what no page says."""
-    pace = Pace()
+    """Passes messages on until the page disconnects or sends an invalid one."""
+    limiter = RateLimiter()
     while True:
-        message = await socket.receive()
-        if message["type"] != "websocket.receive":
+        event = await socket.receive()
+        if event["type"] != "websocket.receive":
             return
-        text = message.get("text")
+        text = event.get("text")
         if text is None:
             await socket.close(NO_TEXT, "messages are text")
             return
@@ -79,29 +73,29 @@ async def _listen(socket: WebSocket, session: Session, visitor: Visitor) -> None
             await socket.close(TOO_LARGE, f"messages have {MESSAGE_BYTES:,} bytes at most")
             return
         try:
-            said = read_message(text)
+            message = read_message(text)
         except ValueError:
             await socket.close(VIOLATED, "no message of this protocol")
             return
-        # What answers a frame does not count: there are no more of those than frames.
-        answers = isinstance(said, Shown) and visitor.shown(said.tick)
-        if not (answers or pace.lets_through()):
+        # Acknowledgements do not count: there is at most one per frame.
+        answers = isinstance(message, Shown) and visitor.shown(message.tick)
+        if not (answers or limiter.allows()):
             await socket.close(VIOLATED, f"more than {MESSAGES} messages in a second")
             return
-        session.tell(visitor, said)
+        session.receive(visitor, message)
 
 
 async def _send(socket: WebSocket, visitor: Visitor, waiting: asyncio.Event) -> None:
-    """Sends what waits, in its order; the socket's own pace holds it back and nobody else."""
+    """Sends what is queued, in its order; a slow socket delays only its own page."""
     while True:
         await waiting.wait()
         waiting.clear()
         try:
-            said, frame = visitor.fetch()
+            messages, frame = visitor.fetch()
         except UserError as error:
             await _say_bye(socket, one_line(str(error)), again=True)
             return
-        for message in said:
+        for message in messages:
             await socket.send_text(json.dumps(message, allow_nan=False))
             if message["type"] == "bye":
                 await socket.close(DONE)

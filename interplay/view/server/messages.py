@@ -1,4 +1,4 @@
-"""What a page may say: strict models, and nothing else (docs/specs/viewer.md 6.1)."""
+"""Strict models of the messages of a page (docs/specs/viewer.md 6.1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Chosen = Choice | Annotated[list[Number], pydantic.Field(max_length=4_096)]
 
 
 class Message(pydantic.BaseModel):
-    """What all messages share: no conversions, no unknown keys."""
+    """Base class: no conversions, no unknown keys."""
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -31,21 +31,21 @@ class Shown(Message):
 
 
 class Run(Message):
-    """Time goes on, or stands still."""
+    """Starts or stops time."""
 
     type: Literal["run"]
     on: bool
 
 
 class Step(Message):
-    """So many ticks, and then time stands still."""
+    """Runs `n` ticks, then stops time."""
 
     type: Literal["step"]
     n: int = pydantic.Field(ge=1, le=STEPS)
 
 
 class Speed(Message):
-    """How fast time goes; 0: as fast as possible."""
+    """Sets the speed; 0: as fast as possible."""
 
     type: Literal["speed"]
     ticks_per_second: Number
@@ -59,48 +59,48 @@ class Speed(Message):
 
 
 class Select(Message):
-    """Which agent is looked at."""
+    """Selects the agent whose details are sent."""
 
     type: Literal["select"]
     slot: Slot | None
 
 
 class Key(Message):
-    """A frame that needs no other one."""
+    """Requests a key frame."""
 
     type: Literal["key"]
 
 
 class Reset(Message):
-    """A new episode: the next one, or that of a seed."""
+    """Begins the next episode, or that of a seed."""
 
     type: Literal["reset"]
     seed: Annotated[int, pydantic.Field(ge=0, lt=2**63)] | None
 
 
 class Take(Message):
-    """A person plays a slot from now on."""
+    """Takes a slot over."""
 
     type: Literal["take"]
     slot: Slot
 
 
 class Give(Message):
-    """The policy plays the slot again."""
+    """Gives a slot back to its policy."""
 
     type: Literal["give"]
     slot: Slot
 
 
 class Wait(Message):
-    """Whether worlds in which all act at once wait for people, too."""
+    """Sets whether a world of simultaneous actions waits for people."""
 
     type: Literal["wait"]
     on: bool
 
 
 class Click(Message):
-    """A person points at a place of the world, in its own units."""
+    """A click on a place, in units of the world."""
 
     type: Literal["click"]
     slot: Slot
@@ -110,10 +110,10 @@ class Click(Message):
 
 
 class Act(Message):
-    """What a person does in a slot.
+    """A person's action in a slot.
 
     Attributes:
-        tick: that the person saw.
+        tick: that was in view.
         action: head -> number of the choice, or the numbers of a Box.
     """
 
@@ -126,13 +126,12 @@ class Act(Message):
 
 
 class Overlay(Message):
-    """What is drawn over the world from now on.
+    """Requests an overlay.
 
     Attributes:
-        name: of the overlay; None: nothing is.
-        population: that it is of; None: of all, or where that makes no sense of the first.
-        agent: the slot that is looked at.
-        options: of the overlay.
+        name: None: no overlay.
+        population: None: all, or the first one for overlays of a single one.
+        agent: the selected slot.
     """
 
     type: Literal["overlay"]
@@ -142,17 +141,17 @@ class Overlay(Message):
     options: Annotated[dict[Word, Word], pydantic.Field(max_length=16)] = {}
 
 
-Said = Shown | Run | Step | Speed | Select | Key | Reset | Take | Give | Wait | Click | Act | Overlay
-_ADAPTER: pydantic.TypeAdapter[Said] = pydantic.TypeAdapter(
-    Annotated[Said, pydantic.Field(discriminator="type")]
+AnyMessage = Shown | Run | Step | Speed | Select | Key | Reset | Take | Give | Wait | Click | Act | Overlay
+_ADAPTER: pydantic.TypeAdapter[AnyMessage] = pydantic.TypeAdapter(
+    Annotated[AnyMessage, pydantic.Field(discriminator="type")]
 )
 
 
-def read_message(text: str) -> Said:
-    """A message of the page.
+def read_message(text: str) -> AnyMessage:
+    """Parses a message of the page.
 
     Raises:
-        ValueError: for anything but one of the models, whatever it is.
+        ValueError: for text that fits none of the models.
 
     Example:
         >>> read_message('{"type": "run", "on": true}').on

@@ -1,4 +1,4 @@
-"""What a network makes of an agent: of one in play, and of one in a recording that names its checkpoint (docs/specs/viewer.md 6)."""
+"""Evaluates an agent's network, in play or for a recording that names its checkpoint (docs/specs/viewer.md 6)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,17 @@ from interplay.view.server.heads import heads_of, place_of
 from interplay.view.server.sources import Sources
 
 _NAMED = re.compile(r"([0-9a-f]{64})(?:@([A-Za-z0-9._-]{1,100}))?")  # as `TrainedPolicy.checkpoint`
-NOT_HERE = "Its checkpoint is in no run of the folder that is opened, so its network is not asked."
-CHANGES = "Its player is drawn for every episode, so its network is not asked."
-REMEMBERS = "Its network remembers what came before, which was not recorded, so it is not asked."
+NOT_HERE = "No network outputs: its checkpoint is in no run of the opened folder."
+CHANGES = "No network outputs: its player is drawn anew for every episode."
+REMEMBERS = "No network outputs: its network has memory, which was not recorded."
 
 
 def look_at(policy: Policy, world: World, slot: int, legal: Array, memory: Array | None) -> Any:
-    """What the network of a slot makes of its observation; None where no network plays it, or nobody can ask it so.
+    """Outputs of the network of an acting slot (`Look`); None if it has no network that can be evaluated.
 
     Args:
-        policy: that plays.
-        world: a batch of one.
-        slot: of the agent, who acts now.
         legal: (choices,) bool.
-        memory: (size,) of its network, None where it remembers nothing.
+        memory: (size,) of its network, or None.
     """
     look = getattr(policy, "look", None)
     if look is None or not getattr(policy, "plays", lambda _: True)(slot):
@@ -52,42 +49,32 @@ def look_at(policy: Policy, world: World, slot: int, legal: Array, memory: Array
 
 
 def _is_learner(header: Header, slot: int) -> bool:
-    """Whether the player of a slot is the one whose checkpoint the header names."""
+    """Whether a slot is played by the checkpoint that the header names."""
     return slot < len(header.players) and header.players[slot] == header.learner
 
 
 class Named(NamedTuple):
-    """A checkpoint that a recording names.
-
-    Attributes:
-        folder: of the checkpoint.
-        player: of its run's league, who played; empty: nobody in particular.
-    """
+    """A checkpoint that a recording names; `player` is a member of its run's league, or empty."""
 
     folder: Path
     player: str = ""
 
     @property
     def populations(self) -> list[str] | None:
-        """Whose weights played; None: all of them."""
+        """Populations whose weights played; None: all."""
         return [self.player] if self.player else None
 
 
 class Checkpoints:
-    """The checkpoints of the runs of a folder, found by what recordings call them.
-
-    Args:
-        sources: that number the runs.
-    """
+    """Finds checkpoints in the runs of a folder by the keys that recordings have."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._sums: dict[
-            tuple[Path, int, int], str
-        ] = {}  # by checkpoint and its manifest's file: a run may be made anew under its name
+        # By checkpoint and its manifest's inode and time, since a run may be replaced under its name.
+        self._sums: dict[tuple[Path, int, int], str] = {}
 
     def find(self, key: str) -> Named | None:
-        """The checkpoint that a header names; None if it names none, or one that is in no run here."""
+        """The checkpoint that a header names; None if it names none, or if it is in no run."""
         named = _NAMED.fullmatch(key)
         folder = None if named is None else self._with_checksum(named[1])
         return None if named is None or folder is None else Named(folder, named[2] or "")
@@ -101,27 +88,26 @@ class Checkpoints:
             try:
                 checkpoints = list_checkpoints(run)
             except UserError:
-                continue  # who opens it is told
+                continue  # opening the run reports it
             for path in reversed(checkpoints):
                 try:
-                    told = (path / NAME).stat()
-                    key = (path, told.st_ino, told.st_mtime_ns)
+                    stat = (path / NAME).stat()
+                    key = (path, stat.st_ino, stat.st_mtime_ns)
                     if key not in self._sums and looked < MANIFESTS:
                         looked += 1
                         self._sums[key] = str(read_manifest(path)["checksum"])
                 except (OSError, UserError):
-                    continue  # it may be whole the next time
+                    continue  # perhaps still being written
                 if self._sums.get(key) == checksum:
                     return path
         return None
 
 
 class Networks:
-    """Policies of the checkpoints that recordings name. For one thread at a time.
+    """Loads the checkpoints that recordings name. For one thread at a time.
 
     Args:
-        sources: whose runs have checkpoints.
-        trust: runs may name programs of their own, see `interplay.core.trust`.
+        trust: allows runs that name programs, see `interplay.core.trust`.
     """
 
     def __init__(self, sources: Sources, trust: bool = False) -> None:
@@ -130,12 +116,10 @@ class Networks:
         self._loaded: tuple[str, Any] | None = None
 
     def look(self, header: Header, world: World, slot: int) -> tuple[Any, str | None]:
-        """What the network that played a slot makes of it now, and why nobody can say, in a sentence; both may be None.
+        """Outputs of the network that played a slot, and a note if there are none; both may be None.
 
         Args:
-            header: of the recording.
-            world: as it stood at the tick.
-            slot: of the agent.
+            world: restored at the tick.
         """
         if not _NAMED.fullmatch(header.checkpoint) or not world.timestep.acting[0, slot]:
             return None, None

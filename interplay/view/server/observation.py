@@ -1,4 +1,4 @@
-"""What an agent sees, part by part, with all that the world says for people to read it (docs/specs/viewer.md 8)."""
+"""Describes an agent's observation part by part, with the world's guides to it (docs/specs/viewer.md 8)."""
 
 from __future__ import annotations
 
@@ -15,36 +15,34 @@ from interplay.view.server.config import CELLS, OBSERVED
 from interplay.view.server.heads import numbers
 
 PIECE = " · "  # between the name of a field and that of a piece of it
-CROP = 5  # cells of a side, from which on whole numbers in two axes are a picture
-STACKED = 8  # pictures of small numbers, the newest last
+CROP = 5  # cells a side from which on a 2D array of whole numbers is a picture
+STACKED = 8  # most channels of an array of uint8 that is a stack of pictures, the newest last
 
 
-def tell_observation(
+def describe_observation(
     world: World, slot: int, fields: Mapping[str, Any], column: int, look: Any = None
 ) -> list[dict[str, Any]]:
-    """The parts of an agent's observation in a batch of one.
+    """Describes the parts of an agent's observation in a batch of one.
 
     Args:
-        world: the batch.
-        slot: of the agent.
-        fields: field -> (1, A, ...), of its kind.
+        fields: field -> (1, A, ...), of the agent's kind.
         column: of the agent among its kind.
-        look: what its network makes of it, whose attention is told beside rows; None where nobody can say.
+        look: outputs of its network, whose attention is shown beside rows; None if unknown.
     """
     guides = world.observation_guides(0, slot)
     own = {name: np.asarray(array)[0, column] for name, array in fields.items()}
     masks = {guide.hidden for parts in guides.values() for guide in parts}
-    told = []
+    described = []
     for name, array in own.items():
-        if name not in masks:  # told by the rows that they hide
+        if name not in masks:  # masks show in the rows that they hide
             weights = _attention(look, name)
             for guide, part in _parts(guides.get(name) or (_guess(array),), array):
-                told.append(_tell(name, guide, part, own, weights))
-    return told
+                described.append(_describe(name, guide, part, own, weights))
+    return described
 
 
 def _parts(guides: Sequence[Guide], array: Array) -> Iterator[tuple[Guide, Array]]:
-    """The pieces of a field, which stand one after another; what is left over is a piece of its own."""
+    """Splits a field into its consecutive pieces; the rest is a piece of its own."""
     if len(guides) == 1:
         yield guides[0], array[..., -1] if guides[0].kind == "crop" and array.ndim == 3 else array
         return
@@ -60,14 +58,14 @@ def _parts(guides: Sequence[Guide], array: Array) -> Iterator[tuple[Guide, Array
 
 
 def _size(guide: Guide) -> int:
-    """How many numbers a part has that others follow."""
+    """Number of elements of a part that others follow."""
     if guide.kind == "text":
         return guide.rows
     return len(guide.angles) or len(guide.names) * max(guide.rows, 1)
 
 
 def _guess(array: Array) -> Guide:
-    """How a field is read of which the world says nothing."""
+    """A guide to a field without one."""
     if array.ndim == 2 and min(array.shape) >= CROP and array.dtype.kind in "biu":
         return Guide("crop")
     if array.ndim == 3 and array.dtype == np.uint8 and array.shape[2] <= STACKED:
@@ -75,48 +73,48 @@ def _guess(array: Array) -> Guide:
     return Guide("rows" if array.ndim == 2 else "numbers")
 
 
-def _tell(
+def _describe(
     name: str, guide: Guide, part: Array, own: Mapping[str, Array], weights: Sequence[float]
 ) -> dict[str, Any]:
     few = part.size <= (CELLS if guide.kind == "crop" else OBSERVED)
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "name": one_line(f"{name}{PIECE}{guide.title}" if guide.title else name),
         "shape": list(part.shape),
         "values": numbers(part) if few else None,
         "kind": guide.kind,
     }
     if guide.names and guide.kind != "text":
-        told["names"] = [one_line(str(one)) for one in guide.names]
+        found["names"] = [one_line(str(one)) for one in guide.names]
     if guide.kind == "crop":
-        told["palette"] = list(TERRAIN if guide.palette == "terrain" else guide.palette)
+        found["palette"] = list(TERRAIN if guide.palette == "terrain" else guide.palette)
     part = np.atleast_1d(part)
     there = np.arange(len(part)) < (len(part) if guide.shown is None else guide.shown)
     if guide.hidden:
         there &= own[guide.hidden].reshape(-1)[: len(part)] == 0
-    if few and not there.all():  # what is hidden from the agent is hidden from who plays it
-        told["values"] = numbers(
+    if few and not there.all():  # what is hidden from the agent is hidden from its player
+        found["values"] = numbers(
             np.where(there.reshape(-1, *[1] * (part.ndim - 1)), part.astype(float), np.nan)
         )
     if guide.kind == "text" and few:
-        return {**told, "values": [], "text": _text(guide, part[there])}
+        return {**found, "values": [], "text": _text(guide, part[there])}
     if guide.kind == "rays" and part.shape == (len(guide.angles),):
         lengths = np.where(there, part.astype(float) * guide.unit, np.nan)
-        return {**told, "values": numbers(lengths), "angles": np.asarray(guide.angles, float).tolist()}
+        return {**found, "values": numbers(lengths), "angles": np.asarray(guide.angles, float).tolist()}
     if guide.kind in ("rays", "text"):
-        return {**told, "kind": "numbers"}  # too many, or not as many as there are directions
+        return {**found, "kind": "numbers"}  # too many, or not as many as directions
     if guide.kind != "rows" or part.ndim != 2:
-        return told
+        return found
     if not there.all():
-        told["there"] = there.tolist()
+        found["there"] = there.tolist()
     if len(guide.slots):
-        told["slots"] = [int(one) if one >= 0 else None for one in guide.slots][: len(part)]
+        found["slots"] = [int(one) if one >= 0 else None for one in guide.slots][: len(part)]
     if len(weights) == len(part):
-        told["weights"] = list(weights)
-    return told
+        found["weights"] = list(weights)
+    return found
 
 
 def _text(guide: Guide, letters: Array) -> str:
-    """Words, or bytes up to the first 0; what is neither is left out."""
+    """Decodes words, or bytes up to the first 0; invalid numbers are left out."""
     numbers = np.nan_to_num(letters.astype(float).reshape(-1), nan=-1.0, posinf=-1.0, neginf=-1.0)
     if guide.names:
         return " ".join(str(guide.names[int(n)]) for n in numbers if 0 <= n < len(guide.names))
@@ -125,7 +123,7 @@ def _text(guide: Guide, letters: Array) -> str:
 
 
 def _attention(look: Any, name: str) -> list[float]:
-    """How much each row of a field is attended, the mean over heads and over who asks; empty where nobody can say."""
+    """Attention to each row of a field, the mean over heads and queries; empty if unknown."""
     attention = getattr(look, "attention", None)
     if attention is None:
         return []

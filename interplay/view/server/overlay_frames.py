@@ -1,4 +1,4 @@
-"""A layer of an overlay as a page gets it: a byte for each cell, and what the bytes mean (docs/specs/viewer.md 6.1)."""
+"""Encodes a layer of an overlay for the page: a byte for each cell, and its meaning (docs/specs/viewer.md 6.1)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Cells(NamedTuple):
     """One value for each cell.
 
     Attributes:
-        values: (H, L) float64, NaN where there is none.
+        values: (H, L) float64, NaN for none.
         lowest, highest: of the scale, in the layer's unit.
-        diverging: whether the middle of the scale means something; other values count from nothing up.
-        log: the scale goes by log(1 + value).
+        diverging: whether the scale has a middle; other scales begin at 0.
+        log: the scale is linear in log(1 + value).
     """
 
     values: np.ndarray
@@ -36,15 +36,11 @@ class Cells(NamedTuple):
 
 
 def cells_of(layer: Layer) -> Cells:
-    """The cells of a map or a window; counts of several channels are added up, cells without any have no value.
-
-    Raises:
-        UserError: for another form, or more cells than a page can draw.
-    """
+    """The cells of a map or a window, summed over channels; cells with a count of 0 have no value."""
     values = np.asarray(layer.values, float)
     if layer.form not in _FORMS:
         raise UserError(
-            f"layer {layer.name}: {layer.form} are not drawn over a world; make it a map or a window"
+            f"layer {layer.name}: {layer.form} cannot lie over a world; make it a map or a window"
         )
     if values.ndim == 3:
         values = values.sum(axis=0)
@@ -65,8 +61,6 @@ def encode_cells(number: int, tick: int, cells: Cells) -> bytes:
 
     Args:
         number: of the overlay in the session's list, below 256.
-        tick: of the world that it is of.
-        cells: to be told.
 
     Example:
         >>> encode_cells(2, 7, Cells(np.array([[0.0, np.nan, 1.0]]), 0.0, 1.0, True, False))[20:]
@@ -77,13 +71,13 @@ def encode_cells(number: int, tick: int, cells: Cells) -> bytes:
     if cells.log:
         low, high, values = np.log1p(low), np.log1p(high), np.log1p(values)
     share = np.clip((values - low) / max(high - low, 1e-300), 0.0, 1.0)
-    told = np.where(np.isnan(share), 0, 1 + np.rint(LEVELS * np.nan_to_num(share))).astype(np.uint8).tobytes()
+    data = np.where(np.isnan(share), 0, 1 + np.rint(LEVELS * np.nan_to_num(share))).astype(np.uint8).tobytes()
     head = HEAD.pack(OVERLAY, number, width, height, 0, tick, cells.lowest, cells.highest)
-    return head + told + bytes(-len(told) % 4)
+    return head + data + bytes(-len(data) % 4)
 
 
 def describe_cells(layer: Layer, cells: Cells) -> dict[str, Any]:
-    """What the bytes mean, for the page."""
+    """The meaning of the bytes, for the page."""
     known = cells.values[np.isfinite(cells.values)]
     return {
         "title": one_line(layer.title),

@@ -1,7 +1,7 @@
-"""Overlays of a world in play: what pages ask for, counters that see every tick, and the thread that computes (docs/specs/viewer.md 8).
+"""Overlays of a world in play: requests of pages, counters, and the thread that computes (docs/specs/viewer.md 8).
 
-All but `_compute` belongs to the session's thread. The thread beside it works on a copy of the world and of the counters, one overlay at
-a time; while it works nothing else is begun, and afterwards it rests as long, so a slow overlay is seldom and the world keeps its pace.
+All but `_compute` runs in the session's thread. A second thread computes one overlay at a time from copies of the world
+and the counters, and then pauses as long as that took, so slow overlays are rare and the world keeps its speed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.overlays import Layer, Overlay, Study
 from interplay.view.run_log import one_line
-from interplay.view.server import messages as said
+from interplay.view.server import messages
 from interplay.view.server.config import COUNTING_SECONDS, OVERLAY_SECONDS
 from interplay.view.server.counting import (
     Asked,
@@ -26,7 +26,7 @@ from interplay.view.server.counting import (
     find_asked,
     fitting,
     key_of,
-    tell_cells,
+    overlay_message,
 )
 from interplay.view.server.overlay_frames import Cells, cells_of, encode_cells
 from interplay.view.server.play import Play
@@ -34,18 +34,16 @@ from interplay.view.server.visitor import Visitor
 
 
 class Job(NamedTuple):
-    """One computation, with all that it reads.
+    """One computation with its inputs.
 
     Attributes:
-        overlay: what is computed.
-        number: of it in the list.
-        asked: by the pages.
-        tick: of the world.
-        agent: the slot that it is of; None: nobody's in particular.
-        snapshot: of the world; None where no copy is needed.
+        number: of the overlay in the list.
+        asked: the request.
+        agent: the slot, or None.
+        snapshot: of the world, if a copy is needed.
         memory: of the agent's network.
-        recorders: copies of them.
-        since: the tick at which they began; None where there are none.
+        recorders: copies.
+        since: the tick at which they began; None without recorders.
     """
 
     overlay: Overlay
@@ -63,10 +61,8 @@ class Overlays:
     """The overlays of one session.
 
     Args:
-        play: the world in play.
-        clock: seconds.
         wake: called, from any thread, when a computation has ended.
-        words: an error as the page is told of it.
+        words: text of an error for the page.
     """
 
     def __init__(
@@ -80,68 +76,63 @@ class Overlays:
         self._offered = fitting(play.world)
         self._asked: dict[Visitor, Asked] = {}
         self._counters: dict[str, Counter] = {}  # by the overlay's name
-        self._last_asked: dict[str, float] = {}  # overlay -> when a page asked for it or still did
+        self._last_asked: dict[str, float] = {}  # overlay -> time of the last request
         self._done: dict[Asked, tuple[int, float]] = {}  # tick and time of the last one begun
         self._twin: World | None = None
         self._values: Any = None
-        self._due = self._rest = -math.inf  # before neither of them something is begun
+        self._due = self._rest = -math.inf  # nothing begins before both
         self._busy = threading.Event()
 
     # -- the session's thread -----------------------------------------------------------------------------------------
 
     def describe(self) -> list[dict[str, Any]]:
-        """What there is, for the page."""
+        """The offered overlays, for the page."""
         return describe_overlays(self._offered)
 
-    def ask(self, visitor: Visitor, job: said.Overlay) -> None:
-        """Shows a page an overlay from now on, or none.
-
-        Raises:
-            UserError: for an unknown overlay, population, agent or option, or values of a policy that has none.
-        """
+    def ask(self, visitor: Visitor, job: messages.Overlay) -> None:
+        """Sets the overlay of a page, or none."""
         self._asked.pop(visitor, None)
         if job.name is None:
             return
         overlay = find_asked(self._offered, self._play.world, job)
         if overlay.asks_values and self._play.cast.values is None:
             raise UserError(
-                f"{overlay.name}: {one_line(self._play.cast.words)} expects nothing, so there are no values; "
-                "watch a run with trained networks"
+                f"{overlay.name}: {one_line(self._play.cast.words)} has no value function; watch a run with trained networks"
             )
         if overlay.name not in self._counters:
             try:
                 self._counters[overlay.name] = Counter(overlay, self._play.world, self._play.tick)
             except UserError:
                 raise
-            except Exception as error:  # of an overlay of somebody's own; the world plays on
+            except Exception as error:  # of a user-defined overlay; the world plays on
                 raise broken(overlay.name, error) from error
         self._asked[visitor] = key_of(job)
-        self._done.pop(key_of(job), None)  # what others were handed at this tick, it was not
-        self._rest = -math.inf  # somebody waits for something new
+        self._done.pop(key_of(job), None)  # this page has not got it yet
+        self._rest = -math.inf  # a new request does not wait
 
     def leave(self, visitor: Visitor) -> bool:
-        """A page has gone, or may not see any now; whether it saw one."""
+        """Removes the overlay of a page; returns whether it had one."""
         return self._asked.pop(visitor, None) is not None
 
     def note(self) -> None:
-        """The world has made a tick: what counts takes it in, or begins anew with the episode; what nobody asks for ends."""
+        """Adds the current tick to all counters, and ends those that no page has requested for a while."""
         self._end_counting()
         for name, counter in list(self._counters.items()):
             try:
                 counter.note(self._play.world, self._play.tick, self._play.begins)
-            except Exception as error:  # of an overlay of somebody's own; the world plays on
+            except Exception as error:  # of a user-defined overlay; the world plays on
                 del self._counters[name]
                 for asked in {asked for asked in self._asked.values() if asked[0] == name}:
                     self._refuse(asked, broken(name, error))
 
     def wait(self) -> float:
-        """Seconds until something can be begun; infinite where nothing is to be done."""
+        """Seconds until a computation can begin; infinite if none is pending."""
         if self._busy.is_set() or not any(self._news()):
             return math.inf
         return max(max(self._due, self._rest) - self._clock(), 0.0)
 
     def show(self) -> None:
-        """Begins a computation, if one is due and none is going on."""
+        """Begins a computation if one is due and none is running."""
         now = self._clock()
         if self._busy.is_set() or now < max(self._due, self._rest):
             return
@@ -161,14 +152,14 @@ class Overlays:
         threading.Thread(target=self._compute, args=(job,), name="overlay", daemon=True).start()
 
     def _news(self) -> Iterator[Asked]:
-        """What pages that draw ask for and was not computed at this tick."""
+        """Requests of drawing pages that were not computed at this tick."""
         tick = self._play.tick
         for visitor, asked in self._asked.items():
             if visitor.draws() and self._done.get(asked, (-1, 0.0))[0] != tick:
                 yield asked
 
     def _end_counting(self) -> None:
-        """Forgets what was counted for pages that have gone for good; who comes back soon finds it."""
+        """Drops counters without a request for `COUNTING_SECONDS`."""
         now = self._clock()
         self._last_asked |= dict.fromkeys((asked[0] for asked in self._asked.values()), now)
         for name in [
@@ -177,7 +168,7 @@ class Overlays:
             del self._counters[name]
 
     def _glance(self, asked: Asked) -> Job:
-        """Copies what the computation reads."""
+        """Copies the inputs of a computation."""
         number, overlay = next((n, one) for n, one in enumerate(self._offered) if one.name == asked[0])
         snapshot = None
         if overlay.live is not None and overlay.live.copies:
@@ -205,11 +196,11 @@ class Overlays:
             self._hand_out(job, layer, cells)
         except UserError as error:
             self._refuse(job.asked, error)
-        except Exception as error:  # of an overlay of somebody's own; the world plays on
+        except Exception as error:  # of a user-defined overlay; the world plays on
             self._refuse(job.asked, broken(job.overlay.name, error))
         finally:
             now = self._clock()
-            self._rest = now + (now - began)  # the world needs the processor, too
+            self._rest = now + (now - began)  # leaves the processor to the world
             self._busy.clear()
             self._wake()
 
@@ -230,24 +221,20 @@ class Overlays:
         return job.overlay.live.show(study, dict(options))
 
     def _check_learner(self, slot: int) -> None:
-        """Refuses an agent that another player than the network with the values plays.
-
-        Raises:
-            UserError: naming the player.
-        """
+        """Checks that the network with the values plays an agent."""
         policy, words = self._play.cast.player(slot)
         if self._play.cast.of is not None and policy is not self._values.playing:
             name = one_line(str(self._play.world.agents[slot]))
             raise UserError(
-                f"{name}: {one_line(words)} plays it, of which no values are known; choose another agent"
+                f"{name}: it is played by {one_line(words)}, which has no values; choose another agent"
             )
 
     def _hand_out(self, job: Job, layer: Layer, cells: Cells) -> None:
-        told = tell_cells(job.number, job.asked, job.since, layer, cells)
+        message = overlay_message(job.number, job.asked, job.since, layer, cells)
         frame = encode_cells(job.number, job.tick, cells)
         for visitor, asked in list(self._asked.items()):
             if asked == job.asked:
-                visitor.overlay(told, frame)
+                visitor.overlay(message, frame)
 
     def _refuse(self, asked: Asked, error: UserError) -> None:
         for visitor, own in list(self._asked.items()):

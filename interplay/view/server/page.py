@@ -1,4 +1,4 @@
-"""The page itself: what the build has left in ``interplay/view/static``, or how to build it (docs/specs/viewer.md 6 and 14)."""
+"""Serves the files of the built page, ``interplay/view/static`` (docs/specs/viewer.md 6 and 14)."""
 
 from __future__ import annotations
 
@@ -19,30 +19,20 @@ _KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
     ".json": "application/json",
-    ".txt": "text/plain; charset=utf-8",
-    ".woff2": "font/woff2",
-    ".map": "application/json",
 }
 _MOST = 16 * MIB  # of a file
 
 
 class Page:
-    """The files of the page; a name is looked up among those that are there and becomes no part of a path.
-
-    Args:
-        folder: that holds them.
-    """
+    """The files of the page; names are looked up in a listing and never joined to a path."""
 
     def __init__(self, folder: Path = STATIC) -> None:
         self._folder = folder
 
     @property
     def built(self) -> bool:
-        """Whether it is there."""
+        """Whether the page was built."""
         return INDEX in self._files()
 
     def index(self, request: Request) -> Response:
@@ -53,7 +43,7 @@ class Page:
         return _file(files[INDEX], "no-cache")
 
     def file(self, request: Request) -> Response:
-        """``/static/NAME``; names hold a hash of what is in the file, so it is kept for ever."""
+        """``/static/NAME``; names contain a hash of the content, so browsers may cache files for ever."""
         found = self._files().get(request.path_params["name"])
         if found is None:
             return PlainTextResponse("no such file", 404)

@@ -1,4 +1,4 @@
-"""One world that is played tick by tick, by a policy and by people."""
+"""Plays one world tick by tick, by policies and people."""
 
 from __future__ import annotations
 
@@ -16,23 +16,22 @@ from interplay.core.replay.marks import Marks
 from interplay.core.scene import Scene, scene_of
 from interplay.core.world import Array, World
 from interplay.view.run_log import one_line
-from interplay.view.server.agent import tell_agent
+from interplay.view.server.agent import describe_agent
 from interplay.view.server.config import SPEEDS, TICK_SECONDS, VIDEO_FRAMES
 from interplay.view.server.heads import heads_of, place_of, writable
 from interplay.view.server.keeping import Keeper
 from interplay.view.server.networks import look_at
 
 HUMAN = "a person"
-NOBODY = -1  # no slot: who watches while several play under fog
+NOBODY = -1  # no slot: the view of spectators while several people play under fog
 
 
 class UnderWay(NamedTuple):
-    """Where a recorded world stands.
+    """A place in a recording.
 
     Attributes:
-        tick: of the recording.
         first: whether an episode begins there.
-        gone: slots whose life has ended in that episode, where nobody is born later.
+        gone: slots with a life that ended in that episode, in worlds without later births.
     """
 
     tick: int
@@ -41,21 +40,19 @@ class UnderWay(NamedTuple):
 
 
 class Cast(NamedTuple):
-    """A world, and who plays it.
+    """A world with its players.
 
     Attributes:
-        world: a batch of one.
-        policy: acts for every slot that no person holds.
-        words: who that is.
-        values: makes what gives values of a world's copy in another thread (`interplay.train.play.beside`); None where nobody expects anything.
-        renew: makes the policy play with a newer checkpoint and tells who that is; None where there is none. The whole is None
-            where nothing can change.
-        keeper: records what people play; None: nobody does.
-        of: who plays a slot, and in words, where several policies share the world; None: `policy` plays all.
-        fog: while people play, they see what their agents observe, and nobody sees more.
-        for_people: time stands still until the first of them takes a slot.
-        reveals: while nobody plays, pages see what the public may not know (`World.privileged_view`).
-        under_way: the world goes on from there and is not reset; None: it begins.
+        policy: acts for all slots without a person.
+        words: its name.
+        renew: loads a newer checkpoint and returns its name, or None if there is none. None: the policy never changes.
+        values: makes the value function for a copy of the world in another thread (`interplay.train.play.beside`).
+        fog: while people play, pages see only what the played agents observe.
+        keeper: records the play of people.
+        for_people: time stands still until the first slot is taken.
+        of: policy and name of the player of a slot, if several policies share the world; None: `policy` plays all.
+        reveals: pages see hidden information (`World.privileged_view`) while no slot is taken.
+        under_way: place of a restored world, which is not reset; None: an episode begins.
     """
 
     world: World
@@ -71,39 +68,35 @@ class Cast(NamedTuple):
     under_way: UnderWay | None = None
 
     def player(self, slot: int) -> tuple[Policy, str]:
-        """Who plays a slot, and in words."""
+        """Policy of a slot, and its name."""
         return (self.policy, self.words) if self.of is None else self.of(slot)
 
 
 def tick_seconds(world: World) -> float:
-    """How long a tick lasts unless somebody says otherwise: as the world says, else as long as it stays in view in a video, but not less than 0.1."""
+    """Default duration of a tick: the world's own, else as in a video, but at least `TICK_SECONDS`."""
     least, most = 1 / SPEEDS[1], 1 / SPEEDS[0]
     usual = max(TICK_SECONDS, world.frames_per_step / VIDEO_FRAMES)
     return min(max(world.tick_seconds or usual, least), most)
 
 
 class Moment(NamedTuple):
-    """What is to be seen at a tick; nothing in it changes afterwards."""
+    """An immutable view of a tick; `episode` counts the resets before."""
 
     tick: int
     scene: Scene
     first: bool
     last: bool
-    episode: int = 0  # how many resets came before
+    episode: int = 0
 
 
 class Play:
-    """Plays a world as `interplay.view.stepping.stands` does, but for what people choose.
-
-    Args:
-        cast: the world and who plays it.
-        seed: of world and policy.
+    """Plays a world as `interplay.view.stepping.stands` does, with actions of people.
 
     Attributes:
-        tick: counts on over episodes, a reset is one too; of a recorded world from the recording's own.
+        tick: counted over all episodes, resets included; continues the number of a recording.
         turn_based: whether one slot acts at a time.
-        clicks: whether the world says what clicks mean.
-        has_secrets: whether the world knows what its public may not.
+        clicks: whether the world handles clicks.
+        has_secrets: whether the world has hidden information.
     """
 
     def __init__(self, cast: Cast, seed: int = 0) -> None:
@@ -117,10 +110,10 @@ class Play:
         self._chosen: Any = None
         self._first, self._episode = True, 0
         agents = len(self.world.agents)
-        self._asked = np.zeros(agents, bool)  # (A,) who acted in the last step
+        self._asked = np.zeros(agents, bool)  # (A,) slots that acted in the last step
         self._earned = np.zeros(agents)  # (A,) return of each slot's life so far
-        self._ended = np.zeros(agents, bool)  # (A,) whose life has ended in the last step
-        self._present = np.ones(agents, bool)  # (A,) in whose slot somebody lives
+        self._ended = np.zeros(agents, bool)  # (A,) slots with a life that ended in the last step
+        self._present = np.ones(agents, bool)  # (A,) slots with an agent
         self.turn_based = False
         if cast.under_way is None:
             self._begin(seed)
@@ -143,16 +136,16 @@ class Play:
         return bool(self.world.timestep.acting[0, slot])
 
     def somebody(self) -> int:
-        """A slot that acts now, the first; where nobody does, the first slot."""
+        """The first acting slot, else the first slot."""
         return int(self.world.timestep.acting[0].argmax())
 
     def turn(self) -> int | None:
-        """The slot whose turn it is; None where several act at once, or nobody."""
+        """The only acting slot of a turn-based world, or None."""
         acting = np.flatnonzero(self.world.timestep.acting[0])
         return int(acting[0]) if self.turn_based and len(acting) == 1 else None
 
     def reset(self, seed: int | None = None) -> None:
-        """The next episode, or that of a seed; a tick of its own."""
+        """Begins the next episode, or that of a seed, as a tick of its own."""
         self.tick += 1
         if seed is not None:
             self._begin(seed)
@@ -164,13 +157,10 @@ class Play:
             self.cast.keeper.begin()
 
     def step(self, people: Mapping[int, Mapping[str, Array] | None] | None = None) -> list[Mark]:
-        """One tick; after an episode's end the next one begins.
+        """Makes one tick, which after an episode's end is a reset; returns the marks of events.
 
         Args:
-            people: the slots that they hold -> what each chose, as `read` gave it; None: nothing, so the slot idles.
-
-        Returns:
-            What happened.
+            people: slots held by people -> action from `read`; None: the slot idles.
         """
         if self.over:
             self.reset()
@@ -197,11 +187,7 @@ class Play:
         return self._marks.step(self.tick)
 
     def read(self, slot: int, given: Mapping[str, Any]) -> Mapping[str, Array]:
-        """What a person chose for a slot, see `Heads.read`.
-
-        Raises:
-            UserError: if the slot does not act now, or the choice is not legal.
-        """
+        """A person's action for a slot, see `Heads.read`."""
         kind, _ = place_of(self.world, slot)
         if not self.acts(slot):
             name, now = one_line(self.world.agents[slot]), f"at tick {self.tick}"
@@ -216,12 +202,10 @@ class Play:
         return self._heads[kind.name].read(given, self._legal(slot))
 
     def moment(self) -> Moment:
-        """What is to be seen now, drawn once."""
+        """The current view, drawn once."""
         if self._moment is None:
             scene = scene_of(self.world)
-            if (
-                scene.picture is not None
-            ):  # layers copy what they are given, pictures may be a world's own buffer
+            if scene.picture is not None:  # it may be the world's own buffer
                 scene = scene._replace(picture=scene.picture.copy())
             if self.cast.fog:
                 scene = hideable(scene)
@@ -229,12 +213,12 @@ class Play:
         return self._moment
 
     def reveal(self, on: bool) -> None:
-        """Shows what the public may not know from now on, or no more, where that is shown at all."""
+        """Shows or hides hidden information, if the cast reveals it at all."""
         if self.cast.reveals and self.has_secrets:
             self.world.privileged_view, self._moment = on, None
 
     def moment_of(self, slot: int) -> Moment:
-        """What a slot sees of it; of `NOBODY` nothing is left. All of it where the world does not say what its agents see."""
+        """The current view limited to what a slot sees, nothing for `NOBODY`; all of it if the world does not define that."""
         whole = self.moment()
         if slot not in self._through:
             visible = {} if slot == NOBODY else self.world.visible(0, slot)
@@ -243,39 +227,39 @@ class Play:
         return self._through[slot]
 
     def hides(self, slot: int) -> bool | None:
-        """Whether the world hides anything from a slot; None where it does not say."""
+        """Whether the world hides anything from a slot; None if it does not define that."""
         visible = self.world.visible(0, slot)
         return None if visible is None else visible.get("*") is not True
 
     def heads(self, slot: int) -> list[dict[str, Any]]:
-        """What a slot can choose, without numbers."""
+        """The heads of a slot, without probabilities."""
         kind, _ = place_of(self.world, slot)
         return self._heads[kind.name].describe()
 
     def controls(self, slot: int) -> dict[str, Any] | None:
-        """Which keys mean what in a slot, in the numbers of its heads; None: it is played by a form."""
-        told = controls_of(self.world, slot)
+        """The keys of a slot, by numbers of its heads; None: it is played by a form."""
+        controls = controls_of(self.world, slot)
         kind, _ = place_of(self.world, slot)
-        return None if told is None else {"keys": self._heads[kind.name].keys(told)}
+        return None if controls is None else {"keys": self._heads[kind.name].keys(controls)}
 
     def click(self, slot: int, x: float, y: float) -> Mapping[str, Array] | None:
-        """What a click at a place means for a slot, as `read` gives it; None: nothing. Errors as of `read`."""
+        """The action that a click means, as from `read`; None: none. Errors as of `read`."""
         named = self.world.click(0, slot, x, y)
         kind, _ = place_of(self.world, slot)
         return None if named is None else self.read(slot, self._heads[kind.name].numbered(named))
 
     def agent_under_fog(self, slot: int) -> dict[str, Any]:
-        """What may be told to the person who plays a slot: not what the world counts. What an observation hides is told to nobody."""
-        told = self.agent(slot, person=True)
-        return told if self.world.visible(0, slot) is None else {**told, "metrics": {}}
+        """Details of a slot for its player under fog: without the world's metrics."""
+        details = self.agent(slot, person=True)
+        return details if self.world.visible(0, slot) is None else {**details, "metrics": {}}
 
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
-        """All that can be told of a slot now; `person`: somebody holds it."""
+        """Details of a slot; `person`: a person plays it."""
         kind, _ = place_of(self.world, slot)
-        # A batch has an action for every slot; what was not asked for was never chosen.
+        # A batch has an action for every slot; those of slots that did not act mean nothing.
         asked = self._chosen is not None and self._asked[slot]
         chosen = self.world.by_kind(self._chosen)[kind.name] if asked else None
-        return tell_agent(
+        return describe_agent(
             self.world,
             slot,
             self.tick,
@@ -288,47 +272,39 @@ class Play:
         )
 
     def memory_of(self, slot: int) -> Array | None:
-        """What a slot's network remembers now, (size,) float32; None where it remembers nothing."""
+        """Memory of a slot's network, (size,) float32, or None."""
         kind, column = place_of(self.world, slot)
         policy, _ = self.cast.player(slot)
         memory = policy.save().get(f"memory/{kind.name}")
         return None if memory is None else memory[0, column] * (not self._ended[slot])
 
     def take(self, slot: int) -> None:
-        """A person plays a slot from now on.
-
-        Raises:
-            UserError: if that is to be recorded and cannot be.
-        """
+        """Records that a person plays a slot."""
         if self.cast.keeper is not None:
             players = [self.cast.player(one)[1] for one in range(len(self.world.agents))]
             self.cast.keeper.take(self.world, slot, self.cast.words, not self._first, players)
 
     def give(self, slot: int) -> None:
-        """The policy plays it again."""
+        """Records that the policy plays a slot again."""
         if self.cast.keeper is not None:
             self.cast.keeper.give(slot)
 
     def renew(self) -> bool:
-        """Plays on with a newer checkpoint, if there is one."""
+        """Loads a newer checkpoint; returns whether there was one."""
         words = None if self.cast.renew is None else self.cast.renew()
         if words is not None:
             self.cast = self.cast._replace(words=words)
         return words is not None
 
     def close(self) -> None:
-        """Frees what the world holds, and completes the recording."""
+        """Completes the recording and closes the world."""
         try:
             self.complete()
         finally:
             self.world.close()
 
     def complete(self) -> None:
-        """Completes the recording, if there is one.
-
-        Raises:
-            UserError: if it cannot be completed.
-        """
+        """Completes the recording, if there is one."""
         if self.cast.keeper is not None:
             self.cast.keeper.close()
 
@@ -338,7 +314,7 @@ class Play:
         self._settle()
 
     def _go_on(self, under_way: UnderWay, seed: int) -> None:
-        """Plays on from where the world stands. Whether one acts at a time shows after a reset alone, which is taken back."""
+        """Continues a restored world. A reset shows whether it is turn-based, and is undone."""
         kept = self.world.save()
         self.world.reset()
         self._settle()
@@ -347,21 +323,21 @@ class Play:
         self.tick, self._first, gone = under_way
         self._marks.begin(under_way=not self._first)
         acting = self.world.timestep.acting[0]
-        # As after a reset, less who has left since; where somebody may be born later, who does not act is not there.
+        # As after a reset, without agents gone since; in worlds with later births idle slots are empty.
         self._present[:] = acting if self.world.respawns or self.world.persistent else True
         self._present[list(gone)] = False
         self._present |= acting
 
     def _settle(self) -> None:
-        """The world was just reset."""
+        """Sets the state after a reset."""
         acting = self.world.timestep.acting[0]
         self._first, self._moment, self._chosen = True, None, None
         self._episode += 1
         self._earned[:], self._ended[:] = 0.0, False
         later = self.world.respawns or self.world.persistent
-        # Who waits for its turn lives too, where nobody is born later; where somebody is, one may be alone for a while.
+        # Without later births idle slots wait for their turn; with births they may be empty.
         self._present[:] = acting if later else True
-        # Where something is hidden, who acts alone may do so by night: that is no turn, and would tell the role.
+        # With hidden information, a slot that acts alone may do so at night: to show a turn would reveal its role.
         self.turn_based = len(acting) > 1 and int(acting.sum()) == 1 and not later and not self.has_secrets
         self._marks.begin()
 
@@ -371,7 +347,7 @@ class Play:
         return self._heads[kind.name].legal(masks[kind.name], len(kind.slots))[column]
 
     def _look(self, slot: int) -> Any:
-        """What a slot's network makes of its observation; None where no network plays it, or nobody can ask it so."""
+        """Outputs of a slot's network, or None; see `look_at`."""
         if not self.acts(slot):
             return None
         policy, _ = self.cast.player(slot)

@@ -1,4 +1,4 @@
-"""Who is best: the standings of a tournament's folder, or the league of a run."""
+"""Reads ratings for the page: the standings of a tournament's folder, or the league of a run."""
 
 from __future__ import annotations
 
@@ -20,71 +20,65 @@ from interplay.view.run_log import one_line
 from interplay.view.server.refusals import NotThere, Unreadable
 
 RATINGS = "ratings.json"
-_MOST_GAMES = 2**53  # of two players; sums of more are no whole numbers any more
+_MOST_GAMES = 2**53  # of two players; larger sums are not exact
 
 
 def has_ratings(run: Path) -> bool:
-    """Whether a folder holds ratings, or a league that may have some.
-
-    Raises:
-        UserError: if its settings cannot be read.
-    """
+    """Whether a folder has ratings, or a league that may have some; raises `UserError` for unreadable settings."""
     return os.path.lexists(run / RATINGS) or has_league(run)
 
 
 def ratings_of(
     run: Path, number: Callable[[str], int] = lambda name: 0, files: Mapping[str, int] | None = None
 ) -> dict[str, Any]:
-    """The ratings that a folder holds.
+    """The ratings of a folder.
 
     Args:
-        run: the folder.
         number: of a player, by its name.
         files: numbers of the recordings in its folder of matches, by their names.
 
     Raises:
-        NotThere: where there are none.
-        Unreadable: where they are damaged.
+        NotThere: if there are none.
+        Unreadable: if they are damaged.
     """
     if os.path.lexists(run / RATINGS):
         return _of_tournament(run, number, files or {})
     if has_league(run):
         return _of_league(run, number)
-    raise NotThere(
-        f"{run.name}: neither a tournament nor a league was played there; `interplay tournament` rates players"
-    )
+    raise NotThere(f"{run.name}: neither a tournament nor a league; `interplay tournament` rates players")
 
 
 def _of_tournament(folder: Path, number: Callable[[str], int], files: Mapping[str, int]) -> dict[str, Any]:
-    told = read_ratings(folder)
+    data = read_ratings(folder)
     try:
-        names = [one_line(str(name)) for name in told["names"]]
-        players = {str(row["player"]): row for row in told["players"]}
-        wins = [[float(x) for x in row] for row in told.get("points", told.get("wins"))]
-        rows = [players[str(name)] for name in told["names"]]
+        names = [one_line(str(name)) for name in data["names"]]
+        players = {str(row["player"]): row for row in data["players"]}
+        wins = [[float(x) for x in row] for row in data.get("points", data.get("wins"))]
+        rows = [players[str(name)] for name in data["names"]]
         if len(wins) != len(names) or any(len(row) != len(names) for row in wins):
             raise ValueError("rows of another length")
         if not all(0 <= x <= _MOST_GAMES for row in wins for x in row):
             raise ValueError("no numbers of games")
         games = [[wins[i][j] + wins[j][i] for j in range(len(names))] for i in range(len(names))]
+        seen = [
+            {
+                "id": number(str(raw)),
+                **_player(name, row["elo"], row["elo_interval"], row["matches"]),
+                "shares": _shares(row.get("shares")),
+                "actions": one_line(str(row.get("actions", ""))),
+            }
+            for raw, name, row in zip(data["names"], names, rows, strict=True)
+        ]
         return {
-            "players": [
-                {
-                    "id": number(str(raw)),
-                    **_player(name, row["elo"], row["elo_interval"], row["matches"]),
-                    "shares": _shares(row.get("shares")),
-                    "actions": one_line(str(row.get("actions", ""))),
-                }
-                for raw, name, row in zip(told["names"], names, rows, strict=True)
-            ],
+            "players": seen,
             "payoff": [
                 [wins[i][j] / games[i][j] if games[i][j] else None for j in range(len(names))]
                 for i in range(len(names))
             ],
             "games": games,
-            "seats": _seats(told.get("seats"), len(names)),
-            "matches": _recorded(told.get("recorded", []), len(names), files),
-            "score": one_line(str(told.get("score", ""))),
+            "seats": _seats(data.get("seats"), len(names)),
+            "matches": _recorded(data.get("recorded", []), len(names), files),
+            "score": one_line(str(data.get("score", ""))),
             "playable": read_toml(folder / "tournament.toml", links=False).get("kind") == "round robin",
         }
     except (KeyError, TypeError, ValueError, IndexError):
@@ -99,16 +93,13 @@ def _of_league(run: Path, number: Callable[[str], int]) -> dict[str, Any]:
     with reading_league(run):
         table = read_league(run)
     met = table.payoff.met
+    unknown: dict[str, Any] = {"shares": {}, "actions": ""}
+    players = [
+        {"id": number(name), **_player(one_line(name), table.elo[i], None, met[i].sum()), **unknown}
+        for i, name in enumerate(table.names)
+    ]
     return {
-        "players": [
-            {
-                "id": number(name),
-                **_player(one_line(name), table.elo[i], None, met[i].sum()),
-                "shares": {},
-                "actions": "",
-            }
-            for i, name in enumerate(table.names)
-        ],
+        "players": players,
         "payoff": [[_number(x) for x in row] for row in table.shares.tolist()],
         "games": met.tolist(),
         "seats": _by_seats((table.payoff.total + table.payoff.matches) / 2, table.payoff.matches),
@@ -118,22 +109,22 @@ def _of_league(run: Path, number: Callable[[str], int]) -> dict[str, Any]:
     }
 
 
-def _shares(told: Any) -> dict[str, list[float]]:
-    """Won, lost, drawn, cut -> share of a player's matches and the ends of its interval; empty for a folder of an older version."""
+def _shares(data: Any) -> dict[str, list[float]]:
+    """Won, lost, drawn, cut -> share of a player's matches and its interval; empty for older versions."""
     found = {}
-    for name in NAMES if told is not None else ():
-        if name in told:
-            found[name] = [float(told[name][part]) for part in ("share", "low", "high")]
+    for name in NAMES if data is not None else ():
+        if name in data:
+            found[name] = [float(data[name][part]) for part in ("share", "low", "high")]
             if not all(0 <= value <= 1 for value in found[name]):
                 raise ValueError("no shares of matches")
     return found
 
 
-def _seats(told: Any, players: int) -> dict[str, Any] | None:
-    """Of a tournament; None of one of an older version, and where nobody sits."""
-    if told is None:
+def _seats(data: Any, players: int) -> dict[str, Any] | None:
+    """Shares by seats of a tournament; None for older versions and worlds without seats."""
+    if data is None:
         return None
-    wins, matches = (np.array(told[name], float) for name in ("wins", "matches"))
+    wins, matches = (np.array(data[name], float) for name in ("wins", "matches"))
     if not wins.shape == matches.shape == (players, players):
         raise ValueError("seats of another shape")
     if not ((wins >= 0) & (wins <= matches) & (matches <= _MOST_GAMES)).all():
@@ -142,11 +133,11 @@ def _seats(told: Any, players: int) -> dict[str, Any] | None:
 
 
 def _by_seats(wins: np.ndarray, matches: np.ndarray) -> dict[str, Any]:
-    """Shares of points of who had the first seat: of all, and of each row before each column.
+    """Shares of points of the first seat: overall, and of each row against each column.
 
     Args:
-        wins: (P, P) of the row, draws counted half.
-        matches: (P, P) that were played so.
+        wins: (P, P) of the row in the first seat, draws counted half.
+        matches: (P, P) with the row in the first seat.
     """
     return {
         "first": float(wins.sum() / matches.sum()) if matches.any() else None,
@@ -157,13 +148,13 @@ def _by_seats(wins: np.ndarray, matches: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _recorded(told: Any, players: int, files: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The recorded matches that are there: number of the recording, players in the order of their seats, their scores.
+def _recorded(data: Any, players: int, files: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The recorded matches: number of the recording, players in the order of their seats, their scores.
 
-    Their files are named by what they are, so no word of the ratings leads to one.
+    Names of files are computed, so the untrusted ratings name none.
     """
     found = []
-    for one in told[:MOST]:
+    for one in data[:MOST]:
         who, match, scores = one["players"], one["match"], [float(score) for score in one["scores"]]
         if not (
             type(match) is int and 0 <= match < _MOST_GAMES and 2 <= len(who) == len(scores) == len(set(who))
@@ -184,10 +175,10 @@ def _player(name: str, rating: Any, interval: Sequence[Any] | None, games: Any) 
 
 
 def read_ratings(folder: Path) -> Any:
-    """What the ratings of a tournament's folder say, which may be anything.
+    """Reads the ratings of a tournament's folder, which are not checked.
 
     Raises:
-        Unreadable: if they cannot be read.
+        Unreadable: if they are no JSON.
     """
     try:
         return read_json(folder / RATINGS, links=False)
@@ -197,11 +188,7 @@ def read_ratings(folder: Path) -> Any:
 
 @contextmanager
 def reading_league(run: Path) -> Iterator[None]:
-    """Tells the page why a run's league cannot be read.
-
-    Raises:
-        NotThere: if it cannot.
-    """
+    """Turns errors of reading a run's league into `NotThere`."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -213,11 +200,7 @@ def reading_league(run: Path) -> Iterator[None]:
 
 
 def has_league(run: Path) -> bool:
-    """Whether a folder has a run's settings, and they name a league.
-
-    Raises:
-        UserError: if they cannot be read.
-    """
+    """Whether a folder has a run's settings with a league; raises `UserError` for unreadable ones."""
     if not os.path.lexists(run / "settings.toml"):
         return False
     league = read_toml(run / "settings.toml", links=False).get("league", {})

@@ -1,7 +1,7 @@
-"""Overlays of recordings: what agents did from the recording's beginning to the tick in view (docs/specs/viewer.md 8).
+"""Overlays of recordings, which count from the recording's beginning to the tick in view (docs/specs/viewer.md 8).
 
-A world is played again as it was recorded, and what counts looks on. Sums are kept at recorded states, so that going back costs little. An
-answer takes about a second at most: where that is not enough it tells how far it came, and the next one goes on from there.
+A recorded world is replayed for the counters. Sums are kept at recorded states, so that going back is cheap. An answer
+takes about a second: it contains the tick that it reached, and the next one continues there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import SNAPSHOT
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.overlays import Overlay, Study
-from interplay.view.server import messages as said
+from interplay.view.server import messages
 from interplay.view.server.config import (
     COUNTED,
     COUNTED_SECONDS,
@@ -36,17 +36,17 @@ from interplay.view.server.counting import (
     fitting,
     key_of,
     names_of_populations,
-    tell_cells,
+    overlay_message,
 )
 from interplay.view.server.overlay_frames import cells_of, encode_cells
 from interplay.view.server.refusals import Busy, NotThere
 from interplay.view.server.sources import Sources
 
-File = tuple[int, int]  # device and inode: a file that grew is the same one
+File = tuple[int, int]  # device and inode, which stay when a file grows
 
 
 class Sum(NamedTuple):
-    """What was counted up to a tick."""
+    """Copies of recorders at a tick."""
 
     tick: int
     since: int | None
@@ -54,12 +54,7 @@ class Sum(NamedTuple):
 
 
 class Counting:
-    """A recorded world, its overlays, and one of them that counts.
-
-    Args:
-        reader: of the recording.
-        seconds: a clock.
-    """
+    """A recorded world, its overlays, and the counter of one of them; `seconds` is a clock."""
 
     def __init__(self, reader: ReplayReader, seconds: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -73,15 +68,10 @@ class Counting:
         self._apart = 1  # recorded states between two sums
 
     def count(self, reader: ReplayReader, overlay: Overlay, tick: int) -> Counter:
-        """Counts up to a tick, or as far as the time goes: `tick` says how far.
+        """Counts up to a tick, or for `COUNTED_SECONDS`; `self.tick` is the tick that was reached.
 
         Args:
             reader: of the recording, which may have grown.
-            overlay: one of those that are offered.
-            tick: in the recording.
-
-        Raises:
-            UserError: if the recording cannot be played again to that tick.
         """
         until = self._seconds() + COUNTED_SECONDS
         counter = self._go_back(reader, overlay, tick)
@@ -97,7 +87,7 @@ class Counting:
         return counter
 
     def _go_back(self, reader: ReplayReader, overlay: Overlay, tick: int) -> Counter:
-        """The counter at the last tick before, or at, the one that is asked for which something is known."""
+        """The counter at the last known tick up to the requested one."""
         counter = self._counter
         if counter is None or counter.overlay is not overlay:
             self._sums, self._apart, counter = [], 1, None
@@ -107,7 +97,7 @@ class Counting:
             and not any(self.tick < one.tick <= tick for one in self._sums)
         ):
             return counter
-        self._counter = None  # until it is whole again
+        self._counter = None  # until it is complete
         known = [one for one in self._sums if one.tick <= tick]
         self.tick = known[-1].tick if known else self._first
         reader.world_at(self.tick, self.world, most=STEPPED)
@@ -129,11 +119,7 @@ class Counting:
 
 
 class RecordedOverlays:
-    """The overlays of a folder's recordings.
-
-    Args:
-        sources: that number them.
-    """
+    """The overlays of a folder's recordings."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
@@ -141,7 +127,7 @@ class RecordedOverlays:
         self._open: OrderedDict[tuple[File, str], Counting] = OrderedDict()
 
     def listed(self, number: int) -> dict[str, Any]:
-        """What there is of a recording, for the page; errors as of `show`."""
+        """The overlays of a recording, for the page; errors as of `show`."""
 
         def describe(reader: ReplayReader, found: Counting) -> dict[str, Any]:
             return {
@@ -151,11 +137,11 @@ class RecordedOverlays:
 
         return self._with(number, "", describe)
 
-    def show(self, number: int, job: said.Overlay, tick: int) -> dict[str, Any]:
-        """An overlay up to a tick: what it means, and the frame (`overlay_frames`) in base64, whose tick says how far it counts.
+    def show(self, number: int, job: messages.Overlay, tick: int) -> dict[str, Any]:
+        """An overlay up to a tick: its description, and the frame (`overlay_frames`) in base64 with the tick it reached.
 
         Raises:
-            NotThere: where the recording holds no states, or has no such overlay, population, agent or tick.
+            NotThere: for a recording without states, or an invalid request.
             Busy: while another one is counted.
         """
 
@@ -173,11 +159,11 @@ class RecordedOverlays:
                 cells = cells_of(layer)
             except UserError:
                 raise
-            except Exception as error:  # of an overlay of somebody's own
+            except Exception as error:  # of a user-defined overlay
                 raise broken(overlay.name, error) from error
-            told = tell_cells(place, key_of(job), counter.since, layer, cells)
+            message = overlay_message(place, key_of(job), counter.since, layer, cells)
             frame = base64.b64encode(encode_cells(place, found.tick, cells)).decode()
-            return {**told, "frame": frame}
+            return {**message, "frame": frame}
 
         return self._with(number, job.name or "", answer)
 
@@ -186,7 +172,7 @@ class RecordedOverlays:
     ) -> dict[str, Any]:
         path = self._sources.recording(number)
         if not self._lock.acquire(timeout=STEPPING_SECONDS):
-            raise Busy("overlays: another one is still counted; ask again in a moment")
+            raise Busy("overlays: another one is being counted; try again in a moment")
         try:
             with (
                 os_errors_as_user_errors("reading", path),

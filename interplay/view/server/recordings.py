@@ -1,4 +1,4 @@
-"""Recordings for the page: header, chunks as they are stored, marks, and agents where the world can be stepped there again."""
+"""Serves recordings: header, stored chunks, marks, and agents in a replayed world."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.files import os_errors_as_user_errors
@@ -18,7 +18,7 @@ from interplay.core.replay.layout import CHUNK_HEAD, HUMAN, MAX_RAW, SCENES, Chu
 from interplay.core.replay.reader import NOT_CLOSED
 from interplay.core.world import World
 from interplay.view.run_log import one_line
-from interplay.view.server.agent import tell_agent
+from interplay.view.server.agent import describe_agent
 from interplay.view.server.config import (
     GROWS_SECONDS,
     READING_SECONDS,
@@ -34,31 +34,26 @@ from interplay.view.server.sources import Sources
 
 KEPT = 8  # recordings that are open
 _ANY_SIZE = 2**63
-_NOT_READ = "not read yet, others take long; look again in a moment"
+_NOT_READ = "not read yet; look again in a moment"
 
 
 class Stored(NamedTuple):
-    """A chunk of scenes: its place, and how long it is inflated."""
+    """A chunk of scenes, and its inflated size in bytes."""
 
     chunk: Chunk
     raw: int
 
 
 class Recordings:
-    """The recordings of a folder.
-
-    Args:
-        sources: that number them.
-        trust: of the runs whose networks are asked, see `Networks`.
-    """
+    """The recordings of a folder; for `trust` see `Networks`."""
 
     def __init__(self, sources: Sources, trust: bool = False) -> None:
         self._sources, self._networks = sources, Networks(sources, trust)
-        self._lock = threading.Lock()  # of everything below: a reader is for one thread at a time
+        self._lock = threading.Lock()  # of `_open`: a reader is for one thread at a time
         self._open: OrderedDict[Path, _Open] = OrderedDict()
-        self._stepping = threading.Lock()  # of the world in which agents are looked at
+        self._stepping = threading.Lock()  # of `_world`, in which agents are looked at
         self._world: tuple[Path, World] | None = None
-        self._told: dict[Path, tuple[tuple[int, ...], dict[str, Any]]] = {}
+        self._described: dict[Path, tuple[tuple[int, ...], dict[str, Any]]] = {}
 
     def page(self, page: int) -> dict[str, Any]:
         """A page of all sources."""
@@ -106,8 +101,8 @@ class Recordings:
         """The stored bytes of a chunk of scenes, which the page inflates.
 
         Raises:
-            NotThere: if there is none of that number.
-            Unreadable: if it is damaged.
+            NotThere: for another number.
+            Unreadable: for a damaged chunk.
         """
         with self._reader(number) as file:
             scenes = file.scenes()
@@ -118,7 +113,7 @@ class Recordings:
             return file.stored(scenes[chunk])
 
     def events(self, number: int) -> list[dict[str, Any]]:
-        """The marks on the time line."""
+        """The marks of the time line."""
         with self._reader(number) as file:
             return [
                 {"tick": mark.tick, "kind": mark.kind, "slots": list(mark.rows)}
@@ -126,15 +121,15 @@ class Recordings:
             ]
 
     def agent(self, number: int, slot: int, tick: int) -> dict[str, Any]:
-        """An agent at a tick, in a world that was stepped there again.
+        """Describes an agent at a tick of the replayed world.
 
         Raises:
-            NotThere: where the recording holds no states near, or has no such agent.
-            Busy: while another look takes long: whoever waits holds one of the threads that answer all.
+            NotThere: for a recording without states near, or an unknown agent.
+            Busy: while another request takes long, since waiting would occupy a thread of the server.
         """
         path = self._sources.recording(number)
         if not self._stepping.acquire(timeout=STEPPING_SECONDS):
-            raise Busy("agents: another one is still looked for; ask again in a moment")
+            raise Busy("agents: another request is running; try again in a moment")
         try:
             held, self._world = self._world, None
             try:
@@ -149,7 +144,7 @@ class Recordings:
                 raise NotThere(self._plain(str(error), path)) from None
             self._world = (path, world)
             look, note = (None, None) if player == PERSON else self._networks.look(header, world, slot)
-            return tell_agent(world, slot, tick, player, look=look, note=note)
+            return describe_agent(world, slot, tick, player, look=look, note=note)
         finally:
             if held is not None and (self._world is None or self._world[1] is not held[1]):
                 held[1].close()
@@ -160,23 +155,23 @@ class Recordings:
         return self._sources.recording(number)
 
     def _describe(self, number: int, path: Path, until: float) -> dict[str, Any]:
-        """What a list says of a recording; of one that cannot be read, or not any more in this answer's time, the reason."""
-        told: dict[str, Any] = {"world": "", "ticks": 0, "policy": "", "date": None, "problem": None}
+        """Describes a recording for a list, or the reason why it was not read by the time `until`."""
+        found: dict[str, Any] = {"world": "", "ticks": 0, "policy": "", "date": None, "problem": None}
         try:
             stamp = _stamp(self._sources.recording(number))
-            known = self._told.get(path)
+            known = self._described.get(path)
             if known is not None and known[0] == stamp:
                 return known[1]
-            if time.monotonic() > until:  # a file that claims gigabytes is read as far as it goes
-                return {**told, "problem": _NOT_READ}
+            if time.monotonic() > until:  # large files take long
+                return {**found, "problem": _NOT_READ}
             with self._reader(number) as file:
                 header = file.reader.header
-                told |= {"world": one_line(header.world), "ticks": file.reader.ticks}
-                told |= {"policy": one_line(header.policy), "date": one_line(header.started) or None}
-            self._told[path] = (stamp, told)
+                found |= {"world": one_line(header.world), "ticks": file.reader.ticks}
+                found |= {"policy": one_line(header.policy), "date": one_line(header.started) or None}
+            self._described[path] = (stamp, found)
         except UserError as error:
-            told["problem"] = one_line(self._plain(str(error), path))
-        return told
+            found["problem"] = one_line(self._plain(str(error), path))
+        return found
 
     @contextmanager
     def _reader(self, number: int) -> Iterator[_Open]:
@@ -205,12 +200,12 @@ class Recordings:
         return [self._plain(line, file.reader.path) for line in troubles]
 
     def _plain(self, text: str, path: Path) -> str:
-        """A message with the file as the page calls it."""
+        """A message with the path replaced by the page's name of the file."""
         return text.replace(str(path), self._sources.name_of(path))
 
 
 class _Open:
-    """A recording that is open."""
+    """An open recording."""
 
     def __init__(self, path: Path, stamp: tuple[int, ...]) -> None:
         self._stamp = stamp
@@ -218,7 +213,7 @@ class _Open:
         self._scenes: list[Stored] = []
 
     def follows(self, stamp: tuple[int, ...]) -> bool:
-        """Whether the file is the same, perhaps with more in it."""
+        """Whether the file is the same, or has grown."""
         if stamp == self._stamp and not self.reader.left_off:
             return True
         grew = stamp[:2] == self._stamp[:2] and (stamp[2] > self._stamp[2] or stamp == self._stamp)
@@ -226,20 +221,23 @@ class _Open:
             return False
         self.reader.refresh()
         self._stamp = stamp
-        return not self.reader.closed  # what was told of the open one is no longer so
+        return not self.reader.closed  # a file that was closed meanwhile is read anew
 
     @property
     def grows(self) -> bool:
-        """Whether it is most likely still written."""
+        """Whether it is probably still being written."""
         return not self.reader.closed and time.time() - self._stamp[3] / 1e9 < GROWS_SECONDS
+
+    @contextmanager
+    def _file(self) -> Iterator[BinaryIO]:
+        path = self.reader.path
+        with os_errors_as_user_errors("reading", path), opened(path, _ANY_SIZE, links=False) as file:
+            yield file
 
     def scenes(self) -> list[Stored]:
         """The chunks of scenes."""
         chunks = self.reader.of(SCENES)
-        with (
-            os_errors_as_user_errors("reading", self.reader.path),
-            opened(self.reader.path, _ANY_SIZE, links=False) as file,
-        ):
+        with self._file() as file:
             for chunk in chunks[len(self._scenes) :]:
                 file.seek(chunk.offset)
                 head = file.read(CHUNK_HEAD.size)
@@ -248,23 +246,20 @@ class _Open:
         return self._scenes
 
     def stored(self, one: Stored) -> bytes:
-        """The bytes behind a chunk's head, held against their checksum."""
+        """The bytes after a chunk's head, with a valid checksum."""
         chunk = one.chunk
         ticks = f"ticks {chunk.first}..{chunk.first + chunk.ticks - 1}"
         if one.raw > MAX_RAW or chunk.stored > MAX_RAW:
             raise Unreadable(
-                f"{ticks}: {one.raw:,} bytes in a chunk, {MAX_RAW:,} are read at most; go on behind them"
+                f"{ticks}: {one.raw:,} bytes in a chunk, {MAX_RAW:,} are read at most; skip them"
             )
-        with (
-            os_errors_as_user_errors("reading", self.reader.path),
-            opened(self.reader.path, _ANY_SIZE, links=False) as file,
-        ):
+        with self._file() as file:
             file.seek(chunk.offset)
             data = file.read(CHUNK_HEAD.size + chunk.stored)
         try:
             check_chunk(data)
         except ValueError as error:
-            raise Unreadable(f"{ticks} are damaged ({error}); go on behind them") from None
+            raise Unreadable(f"{ticks} are damaged ({error}); skip them") from None
         return data[CHUNK_HEAD.size :]
 
     def close(self) -> None:
@@ -278,16 +273,16 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 
 def _player(reader: ReplayReader, slot: int, tick: int) -> str:
-    """Who plays a slot at a tick, in words: a person from taking it over to giving it back, else the policy."""
+    """Name of the player of a slot at a tick: a person while the slot is taken, else the policy."""
     players = reader.header.players
     if HUMAN not in players:
         return players[slot] if slot < len(players) else reader.header.policy
-    said = [
+    kinds = [
         one.kind
         for one in reader.marks()
         if one.kind in (TAKEN, GIVEN) and one.tick <= tick and slot in one.rows
     ]
-    if said and said[-1] == TAKEN:
+    if kinds and kinds[-1] == TAKEN:
         return PERSON
     if slot < len(players) and players[slot] != HUMAN:
         return players[slot]

@@ -1,4 +1,4 @@
-"""What a route refuses, with the status that says so."""
+"""Errors of routes with their HTTP status."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from interplay.core.errors import UserError
 
 
 class NotThere(UserError):
-    """Nothing has that number, or there is nothing to tell: 404."""
+    """Unknown number, or no data: 404."""
 
     status = 404
 
 
 class Unreadable(UserError):
-    """It is there and cannot be read: 422."""
+    """Unreadable data: 422."""
 
     status = 422
 
 
 class Busy(UserError):
-    """Others are served first: 503."""
+    """Another request is running: 503."""
 
     status = 503
 
 
 def status_of(error: UserError) -> int:
-    """The status of an answer that tells this error."""
+    """The HTTP status of an error."""
     return int(getattr(error, "status", 400))

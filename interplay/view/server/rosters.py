@@ -1,4 +1,4 @@
-"""The players of tournaments and leagues, by number: the only names for them that a page can say."""
+"""Numbers the players of tournaments and leagues; pages name them by number only."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ MOST = 10_000  # players of a folder
 
 
 class Rosters:
-    """Numbers players as they are met; lists grow and keep their numbers.
-
-    Args:
-        sources: that number the folders.
-    """
+    """Numbers players in the order in which they are found; numbers never change."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
@@ -31,7 +27,7 @@ class Rosters:
         """The number of a player.
 
         Raises:
-            Unreadable: if the folder has named too many.
+            Unreadable: if the folder has too many.
         """
         with self._lock:
             names = self._names.setdefault(folder, [])
@@ -42,10 +38,10 @@ class Rosters:
             return names.index(name)
 
     def name(self, run: int, number: int) -> str:
-        """The name of a player of a run, which is looked for there if its number is new.
+        """The name of a player of a run; reads the run if the number is new.
 
         Raises:
-            NotThere: if there is none.
+            NotThere: for an unknown number.
         """
         folder = self._sources.run(run)
         if number >= len(self._names.get(folder, ())):
@@ -56,21 +52,21 @@ class Rosters:
         return names[number]
 
     def players(self, run: int) -> list[dict[str, Any]]:
-        """Number and name of every player that a folder has now, in the order of their names.
+        """Number and name of each current player of a folder, in the order of names.
 
         Raises:
-            NotThere: if it is of nobody in particular.
+            NotThere: if the folder has no players by name.
             Unreadable: if they cannot be read.
         """
         folder = self._sources.run(run)
         found = _tournament(folder) if os.path.lexists(folder / RATINGS) else _league(folder)
-        told = [{"id": self.number(folder, name), "name": one_line(name)} for name in found]
-        return sorted(told, key=lambda one: str(one["name"]))
+        players = [{"id": self.number(folder, name), "name": one_line(name)} for name in found]
+        return sorted(players, key=lambda one: str(one["name"]))
 
 
 def _tournament(folder: Path) -> list[str]:
-    told = read_ratings(folder)
-    names = told.get("names") if isinstance(told, dict) else None
+    ratings = read_ratings(folder)
+    names = ratings.get("names") if isinstance(ratings, dict) else None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Unreadable(
             f"{folder.name}/{RATINGS}: no names of players; rate again with `interplay tournament --resume`"
@@ -80,9 +76,9 @@ def _tournament(folder: Path) -> list[str]:
 
 def _league(run: Path) -> list[str]:
     if not has_league(run):
-        raise NotThere(f"{run.name}: nobody plays there by a name; open a tournament or a league")
+        raise NotThere(f"{run.name}: it has no named players; open a tournament or a league")
     with reading_league(run):
         from interplay.train.play.policy import population_names
         from interplay.train.run.checkpoint import find_checkpoint
 
-        return population_names(find_checkpoint(run))  # fixed players play no world of the run by themselves
+        return population_names(find_checkpoint(run))  # without fixed players

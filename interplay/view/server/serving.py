@@ -17,16 +17,16 @@ from interplay.view.server.config import MESSAGE_BYTES, PONG_SECONDS, TOKEN_BYTE
 from interplay.view.server.guard import TICKETS, App
 
 HOME = "127.0.0.1"
-GRACE = 2  # seconds that requests have to end in
+GRACE = 2  # seconds for requests to end
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _CONNECTIONS = 512  # at once; idle ones cost a few kB
 
 
 class Address(NamedTuple):
-    """Where the page is.
+    """Address of the page.
 
     Attributes:
-        host, port: that are served; the host as browsers spell it.
+        host: in the spelling of browsers.
         token: of this start, 192 random bits.
         ticket: of this start, for one request.
     """
@@ -38,45 +38,41 @@ class Address(NamedTuple):
 
     @property
     def once(self) -> str:
-        """What a browser is started with: every user of the machine can read that in the list of processes, so it opens the page once."""
+        """Address for starting a browser; it works once, as every local user can read a process's command line."""
         return self.url.partition("#")[0] + TICKETS[1:] + self.ticket
 
     @property
     def url(self) -> str:
-        """What a browser opens; what follows ``#`` is in no log and goes to nobody."""
+        """Address with the token, after ``#``, so that it is neither sent nor logged."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/#token={self.token}"
 
     @property
     def is_far(self) -> bool:
-        """Whether other machines may reach it."""
+        """Whether other machines may connect."""
         return self.host not in _LOOPBACK
 
     def ssh(self) -> str:
-        """What is typed on another machine to see the page there."""
+        """The command that shows the page on another machine."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"ssh -L {self.port}:{host}:{self.port} {socket.gethostname()}"
 
 
 def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
-    """Takes a port, any free one for 0, and draws the token.
-
-    Raises:
-        UserError: if the port is taken, or the host is not of this machine, or stands for all addresses of it.
-    """
+    """Binds a port, any free one for 0, and draws the token."""
     if not 0 <= port < 2**16:
         raise UserError(f"--port {port}: ports are 0 (any free one) to 65535; give one of those")
     if _is_unspecified(host):
         raise UserError(
-            f"--host {host or repr(host)}: it stands for all addresses of this machine, and the page answers under one; "
-            "name the address or name under which this machine is reached"
+            f"--host {host or repr(host)}: it means all addresses of this machine, and the page answers under one; "
+            "give the address or name by which others reach this machine"
         )
     host = as_browsers_spell(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named, because asyncio turns off waiting for more to send (TCP_NODELAY) only then: a frame behind a short message came 40 ms late.
+    # With the protocol named, asyncio sets TCP_NODELAY; without it, a frame after a short message was 40 ms late.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # elsewhere it would let two processes take one port
+        if os.name == "posix":  # on Windows it would let two processes bind one port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen()
@@ -95,7 +91,7 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
 
 
 def _numbers(host: str) -> list[IPv4Address | IPv6Address]:
-    """What a host stands for that is written in numbers; of a name nothing."""
+    """The addresses of a numeric host; empty for a name."""
     numeric = socket.AI_NUMERICHOST | socket.AI_PASSIVE
     try:
         found = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=numeric)
@@ -105,18 +101,18 @@ def _numbers(host: str) -> list[IPv4Address | IPv6Address]:
 
 
 def _is_unspecified(host: str) -> bool:
-    """Whether a host stands for all addresses of a machine, however it is spelt."""
+    """Whether a host means all addresses of a machine, in any spelling."""
     return any((getattr(one, "ipv4_mapped", None) or one).is_unspecified for one in _numbers(host))
 
 
 def as_browsers_spell(host: str) -> str:
-    """A host as browsers name it when they ask, whatever was typed: the guard compares letter by letter."""
+    """A host in the spelling of browsers, since the guard compares strings."""
     numbers = _numbers(host)
     if numbers:
         return str(numbers[0])
     try:
         return host.encode("idna").decode().lower()
-    except UnicodeError:  # no name, which binding it tells
+    except UnicodeError:  # no valid name; binding reports it
         return host.lower()
 
 
@@ -129,19 +125,18 @@ def serve(
     """Serves until Ctrl-C or SIGTERM.
 
     Args:
-        app: to be served.
         listening: from `bind`; closed at the end.
-        begun: called once the port answers, with what ends it from any thread.
-        compress: deflate every message of websockets, for slow lines.
+        begun: called when the port answers, with a function that stops the server from any thread.
+        compress: deflates messages of websockets, for slow lines.
     """
     import uvicorn
 
-    from interplay.view.server.silence import Impatient, Paced
+    from interplay.view.server.protocols import IdleTimeoutHttp, RateLimitedWebSocket
 
     config = uvicorn.Config(
         app,
-        http=Impatient,
-        ws=Paced,
+        http=IdleTimeoutHttp,
+        ws=RateLimitedWebSocket,
         ws_max_size=MESSAGE_BYTES,
         ws_ping_timeout=PONG_SECONDS,
         ws_per_message_deflate=compress,
@@ -165,13 +160,13 @@ def serve(
     try:
         Server(config).run([listening])
     except KeyboardInterrupt:
-        pass  # uvicorn has ended in order, and says again what ended it
+        pass  # uvicorn has shut down and raises the signal again
     finally:
         listening.close()
 
 
 def open_browser(url: str) -> bool:
-    """Opens the page where there is a display; whether it did."""
+    """Opens the page if there is a display; returns whether it did."""
     if sys.platform.startswith("linux") and not (
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     ):

@@ -1,6 +1,6 @@
-"""A session: a world that is played in a thread of its own, for all pages that watch it and the people who play in it.
+"""A session: a world played in a thread of its own, for all pages that watch it or play in it.
 
-Everything of it belongs to that thread. Pages leave what they say in a queue, which is emptied between two ticks.
+All its state belongs to that thread. Messages of pages go through a queue, which is emptied between two ticks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from interplay.core.errors import UserError
 from interplay.core.frames import Encoder
 from interplay.core.world import Array
 from interplay.view.run_log import one_line
-from interplay.view.server import messages as said
+from interplay.view.server import messages
 from interplay.view.server.config import (
     AGENT_SECONDS,
     CLOSING_SECONDS,
@@ -35,9 +35,8 @@ from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.visitor import NEVER, Visitor
 
-Job = tuple[
-    Visitor | None, said.Said | str
-]  # of a string: it has come, or gone; of nobody: something is ready
+# A page with its message or one of the strings below; None for the page: an overlay is ready.
+Job = tuple[Visitor | None, messages.AnyMessage | str]
 _COME, _GONE, _LOOK = "come", "gone", "look"
 
 
@@ -45,12 +44,10 @@ class Session:
     """One world, many pages.
 
     Args:
-        source: what the page calls it.
-        make: makes the world and who plays it; called in the session's thread.
-        seed: of world and policies.
-        clock: seconds.
-        plain: a line with files as the page calls them, see `Sources.plain`.
-        deal: a seed that nobody knows, of games in which something is hidden from people.
+        source: its name for pages.
+        make: makes the world with its players; called in the session's thread.
+        plain: replaces paths by the page's names, see `Sources.plain`.
+        deal: draws a secret seed, for games with hidden information.
     """
 
     def __init__(
@@ -67,15 +64,15 @@ class Session:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._visitors: list[Visitor] = []
         self._holders: dict[int, Visitor] = {}
-        self._left = False  # whether somebody has given back a seat of a game whose roles are hidden
+        self._left = False  # whether a seat of a game with hidden roles was given back
         self._chosen: dict[int, Mapping[str, Array]] = {}
         self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
         self._prepared = self._stands = False
-        self._waits: bool | None = None  # for people at every tick; None: as suits who takes a slot first
+        self._waits: bool | None = None  # for people at every tick; None: by the controls of the first player
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
-        self._again: tuple[Visitor, said.Reset] | None = None
+        self._again: tuple[Visitor, messages.Reset] | None = None
         self._play: Play
         self._eyes: Eyes
         self._overlays: Overlays
@@ -86,36 +83,37 @@ class Session:
 
     @property
     def ended(self) -> bool:
-        """Whether it is over, so that another one has to take its place."""
+        """Whether it has ended."""
         return self._end is not None
 
     @property
     def alive(self) -> bool:
-        """Whether its thread holds a world, or makes one."""
+        """Whether its thread runs."""
         return self._thread.is_alive()
 
     def start(self) -> None:
-        """Begins to play as soon as somebody watches."""
+        """Starts the thread; time begins with the first page."""
         self._thread.start()
 
     def join(self, visitor: Visitor) -> None:
-        """Shows the world to a page."""
+        """Adds a page."""
         self._jobs.put((visitor, _COME))
-        if self._end is not None:  # it may have looked into the queue for the last time
+        if self._end is not None:  # the queue may not be read any more
             visitor.dismiss(*self._end)
 
     def leave(self, visitor: Visitor) -> None:
-        """A page has gone; the policy plays its slots."""
+        """Removes a page; its slots are given back."""
         self._jobs.put((visitor, _GONE))
 
-    def tell(self, visitor: Visitor, message: said.Said) -> None:
-        """What a page says."""
-        if isinstance(message, said.Key):
+    def receive(self, visitor: Visitor, message: messages.AnyMessage) -> None:
+        """Queues a message of a page."""
+        if isinstance(message, messages.Key):
             visitor.ask_key()
-        self._jobs.put((visitor, _LOOK if isinstance(message, said.Shown | said.Key) else message))
+        seen = isinstance(message, messages.Shown | messages.Key)
+        self._jobs.put((visitor, _LOOK if seen else message))
 
     def stop(self, wait: float = 1.0) -> None:
-        """Ends the session and says so to all pages."""
+        """Ends the session and notifies all pages."""
         self._jobs.put(None)
         if self._thread.is_alive():
             keeper = self._play.cast.keeper if hasattr(self, "_play") else None
@@ -134,19 +132,16 @@ class Session:
             self._speed = 1 / tick_seconds(self._play.world)
             self._stands = self._play.cast.for_people
             self._running = self._running and not self._stands
-            while self._hear():
+            while self._read_jobs():
                 self._begin_again()
                 if self._is_due():
                     self._step()
                 self._show()
         except UserError as error:
             reason, again = self._words(error), False
-        except Exception as error:  # of a world or policy of somebody's own; the server lives on
+        except Exception as error:  # of a user-defined world or policy; the server goes on
             words = " ".join(self._words(error).split())[:200]
-            reason, again = (
-                f"{self.source} broke: {type(error).__name__}: {words}; mend it and come back",
-                False,
-            )
+            reason, again = f"{self.source} raised {type(error).__name__}: {words}; fix it and reload", False
         finally:
             if (trouble := self._complete()) is not None:
                 reason, again = trouble, False
@@ -154,11 +149,11 @@ class Session:
             self._part(reason, again)
 
     def _complete(self) -> str | None:
-        """Completes the recording while pages can still be told why that fails."""
+        """Completes the recording while pages are connected; returns the reason of a failure."""
         try:
             if hasattr(self, "_play"):
                 self._play.complete()
-        except Exception as error:  # pages have to be told of the end whatever happens
+        except Exception as error:  # pages must be notified of the end in any case
             return self._words(error)
         return None
 
@@ -178,33 +173,33 @@ class Session:
     def _words(self, error: Exception) -> str:
         return one_line(self._plain(str(error)))[:WORDS]
 
-    def _hear(self) -> bool:
-        """Waits until something is to be done and takes in what was said; False: it is over."""
+    def _read_jobs(self) -> bool:
+        """Waits until something is due, then handles all queued jobs; False: the session ends."""
         try:
             wait = self._wait()
             job = self._jobs.get(timeout=wait) if wait is None or wait > 0 else self._jobs.get_nowait()
             while True:
                 if job is None:
                     return False
-                self._take_in(*job)
+                self._handle(*job)
                 job = self._jobs.get_nowait()
         except queue.Empty:
             return True
 
     def _wait(self) -> float | None:
-        """Seconds until something is due; None: until somebody says something."""
+        """Seconds until something is due; None: until a message comes."""
         now = self._clock()
         waits = [self._due - now] if self._goes_on() else []
         if (until := self._overlays.wait()) < math.inf:
             waits.append(until)
         for visitor in self._visitors:
-            tick, slot, when = visitor.told
+            tick, slot, when = visitor.last_details
             if visitor.selected is not None and (tick, slot) != (self._play.tick, visitor.selected):
                 waits.append(when + AGENT_SECONDS - now)
         return max(min(waits), 0.0) if waits else None
 
     def _goes_on(self) -> bool:
-        """Whether there will be a next tick without a word from anybody."""
+        """Whether the next tick comes without a message."""
         return bool(self._visitors) and (self._running or self._steps > 0) and self._awaited() is None
 
     def _is_due(self) -> bool:
@@ -212,11 +207,11 @@ class Session:
 
     @property
     def _tells(self) -> bool:
-        """Whether a world that stands still, or goes on sooner, would tell other pages who has something to do by night."""
+        """Whether the time of a tick would reveal to other pages which roles act at night."""
         return self._play.has_secrets and len(self._visitors) > 1
 
     def _awaited(self) -> int | None:
-        """The slot whose person is waited for."""
+        """The slot for whose person the world waits, or None."""
         if self._tells:
             return None
         turns = sorted(self._holders) if self._waits else [self._play.turn()]
@@ -225,8 +220,8 @@ class Session:
 
     def _step(self) -> None:
         play, now = self._play, self._clock()
-        if not self._prepared:  # kernels and networks are compiled by their first step
-            self._tell_status(preparing=True)
+        if not self._prepared:  # the first step compiles kernels and networks
+            self._post_status(preparing=True)
             self._prepared = True
         self._renew(now)
         people = {slot: self._chosen.get(slot) for slot in self._holders}
@@ -258,8 +253,8 @@ class Session:
             self._problem = self._words(error)
 
     def _show(self) -> None:
-        """Offers what is new to those who have room for it."""
-        self._tell_status()
+        """Offers the new tick to pages that have room for it."""
+        self._post_status()
         tick = self._play.tick
         for visitor in self._visitors:
             if visitor.wants(tick):
@@ -269,17 +264,21 @@ class Session:
         accounts: dict[int, dict[str, Any]] = {}
         for visitor in self._visitors:
             slot = visitor.selected
-            if slot is None or visitor.told[:2] == (tick, slot) or now < visitor.told[2] + AGENT_SECONDS:
+            if (
+                slot is None
+                or visitor.last_details[:2] == (tick, slot)
+                or now < visitor.last_details[2] + AGENT_SECONDS
+            ):
                 continue
             if slot not in accounts:
-                under_fog = self._eyes.of(visitor) is not None  # who looks at a slot then holds it
+                under_fog = self._eyes.of(visitor) is not None  # the page holds the slot then
                 play, held = self._play, slot in self._holders
-                told = play.agent_under_fog(slot) if under_fog else play.agent(slot, held)
-                accounts[slot] = {"type": "agent", **told}
+                details = play.agent_under_fog(slot) if under_fog else play.agent(slot, held)
+                accounts[slot] = {"type": "agent", **details}
             visitor.post(accounts[slot])
-            visitor.told = (tick, slot, now)
+            visitor.last_details = (tick, slot, now)
 
-    def _tell_status(self, preparing: bool = False) -> None:
+    def _post_status(self, preparing: bool = False) -> None:
         for visitor in self._visitors:
             status = {**self._status_for(visitor), "preparing": preparing}
             if status != self._status.get(visitor):
@@ -289,7 +288,7 @@ class Session:
     def _status_for(self, visitor: Visitor) -> dict[str, Any]:
         awaited = self._awaited()
         if self._play.has_secrets and awaited is not None and self._holders[awaited] is not visitor:
-            awaited = None  # whose turn it is at night tells the role
+            awaited = None  # a turn at night would reveal the role
         note = self._eyes.note(visitor)
         return {
             "type": "status",
@@ -304,14 +303,14 @@ class Session:
             "fog": note in FOG,
         }
 
-    def _look_anew(self) -> None:
-        """Somebody plays, or plays no more: under fog, or where something is hidden, all see something else now."""
+    def _update_views(self) -> None:
+        """Updates the views of all pages after a slot was taken or given back, under fog or with hidden information."""
         self._play.reveal(not self._holders)
         if not (self._play.cast.fog or self._play.has_secrets):
             return
         for visitor in self._visitors:
             visitor.veil()
-            visitor.told = NEVER
+            visitor.last_details = NEVER
             if not self._eyes.limited(visitor):
                 continue
             if not self._is_own(visitor, visitor.selected):
@@ -326,9 +325,9 @@ class Session:
             for slot, holder in sorted(self._holders.items())
         }
 
-    # -- what pages say -----------------------------------------------------------------------------------------------
+    # -- messages -----------------------------------------------------------------------------------------------------
 
-    def _take_in(self, visitor: Visitor | None, job: said.Said | str) -> None:
+    def _handle(self, visitor: Visitor | None, job: messages.AnyMessage | str) -> None:
         if visitor is None:
             return
         if job == _COME:
@@ -342,56 +341,54 @@ class Session:
         elif visitor in self._visitors and not isinstance(job, str):
             self._try(visitor, job, self._do)
 
-    def _try(self, visitor: Visitor, job: Any, deed: Callable[[Visitor, Any], object]) -> bool:
+    def _try(self, visitor: Visitor, job: Any, action: Callable[[Visitor, Any], object]) -> bool:
         try:
-            deed(visitor, job)
+            action(visitor, job)
         except UserError as error:
-            whom = {"slot": job.slot} if job.type == "select" else {}  # by then another one may be selected
-            visitor.post({"type": "refused", "what": job.type, **whom, "reason": self._words(error)})
+            slot = {"slot": job.slot} if job.type == "select" else {}  # by then another one may be selected
+            visitor.post({"type": "refused", "what": job.type, **slot, "reason": self._words(error)})
             return False
         return True
 
     def _begin_again(self) -> None:
-        """Resets as the last of those asked who came since: they can ask faster than a large world begins."""
+        """Resets once for all requests since the last reset, which takes long in a large world."""
         if self._again is not None:
             (visitor, job), self._again = self._again, None
-            # Also of who asked before somebody began to play: where a stream of games goes on is known, too.
+            # A secret seed also for requests from before the seat was taken: the next game of a stream is known, too.
             seed, self._left = self._deal() if self._eyes.concealing else job.seed, False
             begun = self._try(visitor, job, lambda *_: self._play.reset(seed))
-            if not begun and self._eyes.concealing:  # nobody plays a game that pages have seen
+            if not begun and self._eyes.concealing:  # pages have seen this game, so it must not be played
                 for slot in list(self._holders):
                     self._give(slot)
             self._overlays.note()
             self._chosen, self._due = {}, self._clock()
 
-    def _do(self, visitor: Visitor, job: said.Said) -> None:
+    def _do(self, visitor: Visitor, job: messages.AnyMessage) -> None:
         match job:
-            case said.Run():
+            case messages.Run():
                 self._running, self._steps, self._due = job.on, 0, self._clock()
-            case said.Step():
+            case messages.Step():
                 self._running, self._steps, self._due = False, job.n, self._clock()
-            case said.Speed():
+            case messages.Speed():
                 self._speed, self._due = job.ticks_per_second, self._clock()
-            case said.Select():
+            case messages.Select():
                 self._select(visitor, job.slot)
-            case said.Reset():
+            case messages.Reset():
                 self._eyes.check_seed(job.seed)
                 self._again = (visitor, job)
-            case said.Take():
+            case messages.Take():
                 self._take(visitor, job.slot)
-            case said.Give():
+            case messages.Give():
                 self._held(visitor, job.slot)
                 self._give(job.slot)
-            case said.Wait():
+            case messages.Wait():
                 self._waits, self._due = job.on, self._clock()
-                self._status.pop(
-                    visitor, None
-                )  # the page shows what it asked for, and is told what came of it
+                self._status.pop(visitor, None)  # sends the status again, as the page shows its own request
                 if job.on and self._tells:
                     raise UserError(TELLS)
-            case said.Act() | said.Click():
+            case messages.Act() | messages.Click():
                 self._act(visitor, job)
-            case said.Overlay():
+            case messages.Overlay():
                 self._lay_over(visitor, job)
 
     def _welcome(self, visitor: Visitor) -> None:
@@ -431,9 +428,9 @@ class Session:
         if slot is not None:
             self._check_slot(slot)
             self._eyes.check_look(visitor, slot)
-        visitor.selected, visitor.told = slot, NEVER
+        visitor.selected, visitor.last_details = slot, NEVER
 
-    def _lay_over(self, visitor: Visitor, job: said.Overlay) -> None:
+    def _lay_over(self, visitor: Visitor, job: messages.Overlay) -> None:
         if job.name is not None:
             self._eyes.check_overlay(visitor, job.name)
         self._overlays.ask(visitor, job)
@@ -442,7 +439,7 @@ class Session:
         self._check_slot(slot)
         if self._holders.get(slot, visitor) is not visitor:
             raise UserError(
-                f"{one_line(self._play.world.agents[slot])}: somebody plays it already; take another slot"
+                f"{one_line(self._play.world.agents[slot])}: another page plays it; take another slot"
             )
         self._eyes.check_take(visitor, slot, self._left)
         if self._holders.get(slot) is not visitor:
@@ -450,22 +447,22 @@ class Session:
         first = not self._holders
         self._holders[slot] = visitor
         if first and self._eyes.concealing:
-            self._again = (visitor, said.Reset(type="reset", seed=None))
+            self._again = (visitor, messages.Reset(type="reset", seed=None))
         if self._stands:
             self._stands, self._running = False, True
-        self._look_anew()
+        self._update_views()
         play = self._play
         taken = {"slot": slot, "heads": play.heads(slot), "controls": play.controls(slot)}
         if self._waits is None:
-            self._waits = taken["controls"] is None  # nobody fills in a form ten times a second
+            self._waits = taken["controls"] is None  # a form is too slow for ten ticks a second
         visitor.post({"type": "taken", **taken, "clicks": play.clicks})
 
-    def _act(self, visitor: Visitor, job: said.Act | said.Click) -> None:
+    def _act(self, visitor: Visitor, job: messages.Act | messages.Click) -> None:
         self._held(visitor, job.slot)
         play, now = self._play, self._play.tick
         if job.tick > now or (play.turn_based and job.tick != now):
             raise UserError(f"tick {job.tick}: the world is at {now}; choose again")
-        if isinstance(job, said.Act):
+        if isinstance(job, messages.Act):
             self._chosen[job.slot] = play.read(job.slot, job.action)
         elif (clicked := play.click(job.slot, job.x, job.y)) is not None:
             self._chosen[job.slot] = clicked
@@ -482,7 +479,7 @@ class Session:
             self._play.give(slot)
             self._left = self._eyes.concealing
         self._chosen.pop(slot, None)
-        self._look_anew()
+        self._update_views()
 
     def _is_own(self, visitor: Visitor, slot: int | None) -> bool:
         return slot is not None and self._holders.get(slot) is visitor
@@ -493,7 +490,7 @@ class Session:
 
 
 def _begin(cast: Cast, seed: int) -> Play:
-    """Plays; a world that does not begin is freed."""
+    """Begins to play; closes the world on an error."""
     try:
         return Play(cast, seed)
     except BaseException:

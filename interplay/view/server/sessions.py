@@ -1,4 +1,4 @@
-"""All sessions of a server, by what they show."""
+"""All sessions of a server, by source."""
 
 from __future__ import annotations
 
@@ -18,26 +18,22 @@ from interplay.view.server.session import Session
 from interplay.view.server.sources import Sources
 from interplay.view.server.visitor import Visitor
 
-# ("run", its folder, names of its players, one or two, if they were chosen), ("world", its id) or ("recording", its world's id,
-# continued=it as it stands); called in the session's thread
+# Called in the session's thread with ("run", folder, names of one or two chosen players), ("world", id), or ("recording",
+# the world's id, continued=...).
 MakeCast = Callable[..., Cast]
-_NUMBER = "(0|[1-9][0-9]{0,8})"  # spelt in one way: under another name a second session of the same seed would tell what fog hides
+# In one spelling: a second session of the same seed would show what fog hides.
+_NUMBER = "(0|[1-9][0-9]{0,8})"
 _SOURCE = re.compile(f"(run|world):{_NUMBER}(?:@{_NUMBER}(?:,{_NUMBER})?)?")
 _RECORDED = re.compile(f"recording:{_NUMBER}@{_NUMBER}")
 
 
 class Sessions:
-    """Opens a session for a source when the first page asks for it; time stands still while no page watches.
+    """Opens a session for a source with its first page; time stands still while no page watches.
 
-    What goes on from a recording ends with the last page that watches it, so that whoever comes finds it at the tick that he names.
+    A session that continues a recording ends with its last page, so that the next one begins at the recorded tick.
 
     Args:
-        sources: that number runs and worlds.
-        make: the world of a source and who plays it; None: there are no sessions (``--read-only``).
-        seed: of worlds and policies.
-
-    Attributes:
-        rosters: that number players, for whoever tells pages of them.
+        make: makes the world of a source with its players; None: no sessions (``--read-only``).
     """
 
     def __init__(self, sources: Sources, make: MakeCast | None, seed: int = 0) -> None:
@@ -46,18 +42,14 @@ class Sessions:
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._watched: dict[Visitor, Session] = {}
-        self._ending: list[Session] = []  # whose threads make or step a world for the last time
+        self._ending: list[Session] = []  # their threads may still be in a step
 
     def join(self, source: str, visitor: Visitor) -> Session:
-        """Shows a source to a page.
+        """Adds a page to the session of a source.
 
         Args:
-            source: ``run:0`` or ``world:0``; of the players of a tournament or league ``run:0@3``, or two who meet, ``run:0@3,1``;
-                ``recording:0@120``, which goes on from that tick.
-            visitor: the page.
-
-        Raises:
-            UserError: if there is no such source, there are no sessions, or too many pages or sessions.
+            source: ``run:0`` or ``world:0``; ``run:0@3`` for a player of a tournament or league, ``run:0@3,1`` for a match of
+                two; ``recording:0@120`` to continue from that tick.
         """
         if self._make is None:
             raise UserError(
@@ -74,7 +66,7 @@ class Sessions:
         return session
 
     def leave(self, visitor: Visitor) -> None:
-        """A page has gone."""
+        """Removes a page."""
         with self._lock:
             session = self._watched.pop(visitor, None)
             if session is not None and _RECORDED.fullmatch(session.source):
@@ -83,25 +75,25 @@ class Sessions:
             session.leave(visitor)
 
     def stop(self) -> None:
-        """Ends all of them."""
+        """Ends all sessions."""
         with self._lock:
             sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             session.stop()
 
     def _find(self, source: str, make: MakeCast) -> Callable[[], Cast]:
-        """What makes the world of a source, and who plays it."""
+        """The function that makes the world of a source with its players."""
         if (recorded := _RECORDED.fullmatch(source)) is not None:
             return partial(self._go_on, make, self._sources.recording(int(recorded[1])), int(recorded[2]))
-        said = _SOURCE.fullmatch(source)
-        if said is None or (said[1] == "world" and said[3]):
+        found = _SOURCE.fullmatch(source)
+        if found is None or (found[1] == "world" and found[3]):
             raise UserError(
                 f"source {source[:60]!r}: write run:0, world:0 or recording:0@120; /api/sources lists all"
             )
-        if said[1] == "world":
-            return partial(make, "world", self._sources.world(int(said[2])))
-        run = int(said[2])
-        players = [self.rosters.name(run, int(one)) for one in said.groups()[2:] if one]
+        if found[1] == "world":
+            return partial(make, "world", self._sources.world(int(found[2])))
+        run = int(found[2])
+        players = [self.rosters.name(run, int(one)) for one in found.groups()[2:] if one]
         return partial(make, "run", str(self._sources.run(run)), *players)
 
     def _go_on(self, make: MakeCast, path: Path, tick: int) -> Cast:
@@ -113,7 +105,7 @@ class Sessions:
             raise
 
     def _forget(self, session: Session) -> None:
-        """Ends a session that no page watches any more."""
+        """Ends a session without pages."""
         if self._sessions.get(session.source) is session and session not in self._watched.values():
             self._end(session.source)
 

@@ -1,6 +1,6 @@
-"""What there is to see, by number: the only names that a page can say (docs/specs/viewer.md 6 and 11).
+"""Numbers runs, recordings and worlds; pages name them by number only (docs/specs/viewer.md 6 and 11).
 
-A number is a place in a list that was made when the folder was looked through. Lists grow and keep their numbers.
+Numbers are places in lists that only grow.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 
 class Opened(NamedTuple):
-    """What the user named.
+    """What the user opened.
 
     Attributes:
-        name: as it was typed; empty where nothing was.
-        root: folder that is searched; None: none is.
-        file: the one recording that is shown instead.
-        worlds: ids of the worlds that can be watched without a run.
-        player: of the run's league, who plays its world; empty: its first learner.
+        name: as typed; may be empty.
+        root: folder to search, or None.
+        file: a single recording instead.
+        worlds: ids of worlds that can be watched without a run.
+        player: of the run's league; empty: its first learner.
     """
 
     name: str
@@ -42,15 +42,7 @@ class Opened(NamedTuple):
 
 
 class Sources:
-    """Runs, recordings and worlds by number.
-
-    Args:
-        opened: what the user named.
-        clock: seconds.
-
-    Attributes:
-        worlds: their ids.
-    """
+    """Runs, recordings and worlds by number; `clock` returns seconds."""
 
     def __init__(self, opened: Opened, clock: Callable[[], float] = time.monotonic) -> None:
         self.opened, self.worlds, self._clock = opened, opened.worlds, clock
@@ -60,12 +52,12 @@ class Sources:
         self._recordings: list[Place] = []
         self._looked = -LISTING_SECONDS
         if opened.file is not None:
-            file = opened.file.resolve()  # the user's own word may be a link
+            file = opened.file.resolve()  # what the user typed may be a link
             self._root, self._recordings = file.parent, [Place(file, None)]
         self.refresh()
 
     def refresh(self) -> None:
-        """Adds what has come into the folder since, once a second at most."""
+        """Adds new entries of the folder, at most once a second."""
         with self._lock:
             if self._root is None or self.opened.file is not None:
                 return
@@ -80,12 +72,12 @@ class Sources:
         """The folder of a run.
 
         Raises:
-            NotThere: if no run has that number, or a link stands in its place now.
+            NotThere: for an unknown number, or if the run was replaced by a link.
         """
         return self._own(_at(self._runs, number, "run"))
 
     def runs(self) -> list[Path]:
-        """The folders of all runs; those where a link stands now are left out."""
+        """The folders of all runs, without those replaced by links."""
         with self._lock:
             every = list(self._runs)
         return [path for path in every if Path(os.path.realpath(path)) == path]
@@ -98,24 +90,24 @@ class Sources:
         """The id of a world.
 
         Raises:
-            NotThere: if none has that number.
+            NotThere: for an unknown number.
         """
         return _at(self.worlds, number, "world")
 
     def name_of(self, path: Path) -> str:
-        """What a path is called on the page: from the folder that was opened on."""
+        """The page's name of a path: relative to the opened folder."""
         inside = "." if self._root is None else os.path.relpath(path, self._root)
         return one_line(path.name if inside == "." else inside)
 
     def plain(self, text: str) -> str:
-        """A line for the page with files as they are called there, not where they lie on this machine."""
+        """Replaces paths in a text by the page's names."""
         root = "" if self._root is None else str(self._root)
         if len(root) < 2:
             return text
         return text.replace(root + os.sep, "").replace(root, Path(root).name)
 
     def matches(self, number: int) -> list[tuple[int, Path]]:
-        """Numbers and files of a run's recordings, in the order of their names, looked for now.
+        """Numbers and files of a run's current recordings, in the order of names.
 
         Raises:
             NotThere: as `run`.
@@ -129,12 +121,7 @@ class Sources:
         return [(numbers[place.path], place.path) for place in found if place.path in numbers]
 
     def page(self, page: int, describe: Callable[[int, Path], dict[str, Any]]) -> dict[str, Any]:
-        """A page of everything, 200 of each.
-
-        Args:
-            page: its number.
-            describe: what a recording says of itself, given its number and path.
-        """
+        """A page of the listing, `LISTED` of each kind; `describe` returns the fields of a recording."""
         self.refresh()
         part = slice(page * LISTED, (page + 1) * LISTED)
         with self._lock:
@@ -144,7 +131,7 @@ class Sources:
         numbers = {path: number for number, path in runs}
         worlds = [{"id": number, "name": name} for number, name in enumerate(self.worlds)]
         return {
-            "runs": [self._tell_run(number, path) for number, path in runs[part]],
+            "runs": [self._describe_run(number, path) for number, path in runs[part]],
             "recordings": [
                 {
                     "id": number,
@@ -158,7 +145,7 @@ class Sources:
             "more": any(len(those) > part.stop for those in (runs, recordings, worlds)),
         }
 
-    def _tell_run(self, number: int, path: Path) -> dict[str, Any]:
+    def _describe_run(self, number: int, path: Path) -> dict[str, Any]:
         from interplay.train.run.checkpoint import list_checkpoints
 
         world, checkpoints, rated = "", [], False
@@ -167,7 +154,7 @@ class Sources:
             world = _world_of(path)
             rated = has_ratings(path)
         except UserError:
-            pass  # who opens it is told
+            pass  # opening the run reports it
         return {
             "id": number,
             "name": self.name_of(path),
@@ -178,16 +165,16 @@ class Sources:
         }
 
     def _own(self, path: Path) -> Path:
-        """The path, if no link leads there: neither now nor when the folder was looked through."""
+        """The path, if it exists and is no link."""
         if Path(os.path.realpath(path)) != path:
-            raise NotThere(f"{self.name_of(path)}: a link leads there now; put the file itself there")
+            raise NotThere(f"{self.name_of(path)}: it is a link now; put the file itself there")
         if not os.path.lexists(path):
             raise NotThere(f"{self.name_of(path)}: it was removed; choose another one")
         return path
 
 
 def _world_of(path: Path) -> str:
-    """The id of a run's, or tournament's, world."""
+    """World id of a run or tournament."""
     name = "settings.toml" if os.path.lexists(path / "settings.toml") else "tournament.toml"
     world = read_toml(path / name, links=False).get("world", "")
     return str(world.get("id", "") if isinstance(world, dict) else world)
@@ -200,5 +187,5 @@ def _add(known: list[T], found: Sequence[T]) -> None:
 
 def _at(every: Sequence[T], number: int, what: str) -> T:
     if not 0 <= number < len(every):
-        raise NotThere(f"{what} {str(number)[:20]}: there is none; /api/sources lists all")
+        raise NotThere(f"{what} {str(number)[:20]}: unknown; /api/sources lists all")
     return every[number]

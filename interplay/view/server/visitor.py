@@ -1,7 +1,7 @@
-"""What waits to be sent to one page: written by the session's thread, fetched by the server's.
+"""The queue of one page, filled by the session's thread and emptied by the server's.
 
-A page says when it has drawn a frame. Two frames may be on their way; until one of them was drawn, ticks are left out for this page, and
-the next frame is relative to the last one that was sent. So a slow page is late by two frames at most, and nobody waits for it.
+A page acknowledges each drawn frame. With two frames unacknowledged, ticks are left out for this page, and the next frame is
+relative to the last one that was sent. So a slow page is at most two frames late, and delays no other one.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from interplay.view.server.config import EVENTS, UNSHOWN
 from interplay.view.server.play import Moment
 
 NEVER: tuple[int, int | None, float] = (-1, None, -math.inf)
-_LATEST = ("status", "agent")  # of which only the newest is worth sending
+_LATEST = ("status", "agent")  # messages of which only the newest is sent
 
 
 class Visitor:
-    """One page that is connected.
+    """A connected page.
 
     Args:
-        wake: called, from any thread, when something waits here; once until it was fetched.
+        wake: called from any thread, once for each fetch, when something is queued.
 
     Attributes:
-        selected: the slot that it looks at.
-        told: tick, slot and time of the last account of an agent.
+        last_details: tick, slot and time of the last details of an agent.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -42,21 +41,21 @@ class Visitor:
         self._encoder: Encoder | None = None
         self._unshown: deque[int] = deque()
         self._offered = -1
-        self._episode: int | None = None  # that was sent last
+        self._episode: int | None = None  # of the last frame
         self._key, self._woken = True, False
         self.selected: int | None = None
-        self.told = NEVER
+        self.last_details = NEVER
 
     # -- the session's thread -----------------------------------------------------------------------------------------
 
     def welcome(self, hello: Mapping[str, Any], encoder: Encoder) -> None:
-        """Says first what the source is; `encoder` makes its frames from now on."""
+        """Sets the first message and the encoder of frames."""
         with self._lock:
             self._hello, self._encoder = [hello], encoder
         self._call()
 
     def post(self, message: Mapping[str, Any]) -> None:
-        """Something to say; of status and agent only the newest is kept."""
+        """Queues a message; of status and agent only the newest is kept."""
         with self._lock:
             if message["type"] in _LATEST:
                 self._latest[message["type"]] = message
@@ -70,26 +69,26 @@ class Visitor:
             return self._has_room() and (self._key or tick != self._offered)
 
     def offer(self, moment: Moment) -> None:
-        """The frame to be sent next; it takes the place of one that was not sent yet."""
+        """Sets the next frame, in place of one that was not sent yet."""
         with self._lock:
             if not self._has_room():
-                return  # the one before was sent since it was asked
+                return  # the frame before was sent meanwhile
             self._moment, self._offered = moment, moment.tick
         self._call()
 
-    def overlay(self, told: Mapping[str, Any], frame: bytes) -> None:
-        """What lies over the world, and what it means; it takes the place of one that was not sent yet. From any thread."""
+    def overlay(self, message: Mapping[str, Any], frame: bytes) -> None:
+        """Sets the next overlay and its description, in place of an unsent one. From any thread."""
         with self._lock:
-            self._overlay = (told, frame)
+            self._overlay = (message, frame)
         self._call()
 
     def draws(self) -> bool:
-        """Whether the page draws what it is sent: one that is hidden does not."""
+        """Whether the page draws frames; a hidden one does not."""
         with self._lock:
             return self._has_room()
 
     def dismiss(self, reason: str, again: bool) -> None:
-        """Says why this is the end, and whether it is worth coming back."""
+        """Queues the last message: the reason, and whether the page should reconnect."""
         with self._lock:
             self._bye = {"type": "bye", "reason": reason, "again": again}
         self._call()
@@ -97,7 +96,7 @@ class Visitor:
     # -- the server's thread ------------------------------------------------------------------------------------------
 
     def shown(self, tick: int) -> bool:
-        """The page has drawn the frame of a tick, and so those before it; whether one was on its way."""
+        """Acknowledges the frames up to a tick; returns whether one was unacknowledged."""
         with self._lock:
             before = len(self._unshown)
             while self._unshown and self._unshown[0] <= tick:
@@ -105,29 +104,22 @@ class Visitor:
             return len(self._unshown) < before
 
     def ask_key(self) -> None:
-        """The page has lost its place: what is on its way to it does not count, and what waits is not sent any more.
-
-        What waits may show more than the page may see now, and would come behind the status that tells of the fog.
-        """
+        """Requests a key frame and drops the queued one, which may show more than the page may see now."""
         with self._lock:
             self._key, self._offered, self._moment = True, -1, None
             self._unshown.clear()
 
     def veil(self) -> None:
-        """It may see something else from now on: nothing that waits and tells of the world is sent any more."""
+        """Drops all queued views of the world, since the page may see something else now."""
         self.ask_key()
         with self._lock:
             self._latest.pop("agent", None)
             self._overlay = None
 
     def fetch(self) -> tuple[list[Mapping[str, Any]], bytes | None]:
-        """Messages to be sent, a `bye` last, and a frame behind them.
-
-        Raises:
-            UserError: if the scene changed so much that no frame tells it; the page has to come back.
-        """
+        """Queued messages, with a `bye` last, and a frame to be sent after them."""
         with self._lock:
-            said = [
+            messages = [
                 *self._hello,
                 *self._waiting,
                 *(self._latest[key] for key in _LATEST if key in self._latest),
@@ -135,20 +127,20 @@ class Visitor:
             self._hello, self._latest = [], {}
             self._waiting.clear()
             if self._bye is not None:
-                said.append(self._bye)
+                messages.append(self._bye)
             moment, key, encoder = self._moment, self._key, self._encoder
             self._moment, self._woken = None, False
             if moment is None or encoder is None:
-                return said, None
+                return messages, None
             self._key = False
             self._unshown.append(moment.tick)
-            # An episode's first frame may have been left out, so the first that is sent of it says that it began.
+            # An episode's first frame may have been left out, so the first one sent is marked as the beginning.
             first = moment.first or self._episode not in (None, moment.episode)
             self._episode = moment.episode
-        return said, encoder.encode(moment.scene, moment.tick, key=key, first=first, last=moment.last)
+        return messages, encoder.encode(moment.scene, moment.tick, key=key, first=first, last=moment.last)
 
     def fetch_overlay(self) -> tuple[Mapping[str, Any], bytes] | None:
-        """What lies over the world and has not been sent yet."""
+        """The overlay that was not sent yet."""
         with self._lock:
             found, self._overlay = self._overlay, None
         return found

@@ -1,4 +1,4 @@
-"""Tells a trainer that somebody watches its run: the one file that the viewer writes (docs/specs/viewer.md 2 and 11.6)."""
+"""Notifies a trainer that its run is watched, by the only file that the viewer writes (docs/specs/viewer.md 2 and 11.6)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,14 @@ from interplay.view.server.config import WORD_SECONDS
 
 
 class Watching:
-    """Renews the word of runs that pages look at.
-
-    Args:
-        clock: seconds.
-    """
+    """Renews the file ``watching`` of runs that are open in pages; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._said: dict[Path, float] = {}
 
     def renew(self, run: Path) -> None:
-        """Somebody looks at a run. Where its trainer made no folder for it, or nothing can be written, nothing happens.
+        """Renews the file of a run; does nothing without a folder of recordings, or if it cannot be written.
 
         Args:
             run: its folder, without links in its path.

@@ -11,7 +11,7 @@ const MOST = 120_000; // bytes of script that the page loads at once
 
 /** Names and contents of everything that the page is made of; .ci/page.py computes the same. */
 function digestOfSources() {
-  const files = ["build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
+  const files = ["../palette.json", "build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
   for (const entry of readdirSync(join(here, "src"), { recursive: true })) {
     const name = `src/${entry.replaceAll("\\", "/")}`;
     if (statSync(join(here, name)).isFile()) files.push(name);

@@ -108,7 +108,7 @@ def ask(
 
 
 def cast_of(make: Callable[[], World], words: str = "random") -> Callable[[str, str], Cast]:
-    """Who plays any source: random in a world of one's own."""
+    """A cast for any source: random play in a given world."""
     return lambda kind, name: Cast(make(), RandomPolicy(), words)
 
 

@@ -1,4 +1,4 @@
-"""Small worlds for people: one of turns, one of hidden roles, one whose actions have every kind of head, one that breaks."""
+"""Small worlds for people: one of turns, one of hidden roles, one with all kinds of heads, one that raises."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERY = spaces.Dict(
 
 
 class TableState(NamedTuple):
-    """What the table remembers: steps (W,), the last choice of each seat (W, A), and what each was told (W, A)."""
+    """State of the table: steps (W,), the last choice of each seat (W, A), and what each received (W, A)."""
 
     steps: np.ndarray
     last: np.ndarray
@@ -30,7 +30,7 @@ class TableState(NamedTuple):
 
 
 class TableWorld(ArrayWorld):
-    """Seats round a table; choice 0 is illegal for who sits at an odd place. With `turns` one acts after the other."""
+    """Seats round a table; choice 0 is illegal in odd seats. With `turns` one acts after the other."""
 
     def __init__(self, seats: int = 2, turns: bool = False, hides: bool = False, length: int = 8) -> None:
         seen = spaces.Dict({"secret": spaces.Box(0, 100, (1,), np.float32)})
@@ -82,7 +82,7 @@ class TableWorld(ArrayWorld):
 
 
 class BreakingWorld(TableWorld):
-    """A world of somebody's own with a mistake."""
+    """A user-defined world that raises."""
 
     def _advance(self, action: Any) -> None:
         raise ZeroDivisionError("somebody's own mistake")
@@ -103,7 +103,7 @@ class GrowingWorld(TableWorld):
 
 
 class TwoKinds(ArrayWorld):
-    """Slots 0 and 2 walk, slot 1 jumps; `given` is what the last step was told."""
+    """Slots 0 and 2 walk, slot 1 jumps; `given` is the action of the last step."""
 
     def __init__(self) -> None:
         seen = spaces.Dict({"x": spaces.Box(0, 1, (1,), np.float32)})

@@ -1,4 +1,4 @@
-"""Specification viewer 11: who may ask at all. Every hostile request is refused, whatever it asks for; the page's own is not."""
+"""Specification viewer 11: hostile requests are refused, whatever they ask for; the page's own are not."""
 
 from __future__ import annotations
 

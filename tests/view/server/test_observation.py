@@ -11,20 +11,20 @@ from interplay.core.guides import Guide
 from interplay.core.policy import RandomPolicy
 from interplay.planar.modules import Lidars
 from interplay.registry import make_world
-from interplay.view.server.agent import tell_agent
-from interplay.view.server.observation import tell_observation
+from interplay.view.server.agent import describe_agent
+from interplay.view.server.observation import describe_observation
 from interplay.worlds.survival.world import SurvivalWorld
 from tests.evaluate.commons import lawn
 from tests.view.server.tables import TableWorld
 
 
 def parts(world, slot: int, look=None) -> dict[str, dict]:
-    told = tell_observation(world, slot, world.timestep.observation, slot, look)
+    told = describe_observation(world, slot, world.timestep.observation, slot, look)
     return {part["name"]: part for part in told}
 
 
 def table(part: dict) -> np.ndarray:
-    """Its rows, NaN where nothing is told."""
+    """Its rows, NaN where unknown."""
     return np.array(part["values"], float).reshape(part["shape"])
 
 
@@ -124,7 +124,7 @@ def test_of_what_a_world_says_nothing_the_form_is_guessed():
         "much": np.zeros((1, 2, 5000)),
     }
     table = TableWorld()
-    told = {part["name"]: part for part in tell_observation(table, 0, board, 0)}
+    told = {part["name"]: part for part in describe_observation(table, 0, board, 0)}
     assert [told[name]["kind"] for name in board] == ["crop", "rows", "numbers"]
     assert told["much"]["values"] is None
 
@@ -132,7 +132,7 @@ def test_of_what_a_world_says_nothing_the_form_is_guessed():
 def test_parts_stand_one_after_another_and_what_is_left_over_is_told(monkeypatch):
     guides = (Guide(title="a", names=("x",)), Guide("rows", "b", ("y", "z"), 2))
     monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": guides})
-    told = tell_observation(TableWorld(), 0, {"all": np.arange(7.0).reshape(1, 1, 7)}, 0)
+    told = describe_observation(TableWorld(), 0, {"all": np.arange(7.0).reshape(1, 1, 7)}, 0)
     assert [(part["name"], part["shape"], part["values"]) for part in told] == [
         ("all · a", [1], [0.0]),
         ("all · b", [2, 2], [1.0, 2.0, 3.0, 4.0]),
@@ -167,7 +167,7 @@ def test_rays_of_a_module_are_told_in_metres_with_their_angles():
 
 def test_rays_that_are_not_as_many_as_their_angles_are_numbers(monkeypatch):
     monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": (Guide("rays", angles=(0.0,)),)})
-    (told,) = tell_observation(TableWorld(), 0, {"all": np.ones((1, 1, 2))}, 0)
+    (told,) = describe_observation(TableWorld(), 0, {"all": np.ones((1, 1, 2))}, 0)
     assert (told["kind"], "angles" in told) == ("numbers", False)
 
 
@@ -181,7 +181,7 @@ def test_rays_that_are_not_as_many_as_their_angles_are_numbers(monkeypatch):
 )
 def test_texts_are_told_as_words(monkeypatch, guide, numbers, said):
     monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": (guide,)})
-    (told,) = tell_observation(TableWorld(), 0, {"all": np.array([[numbers]])}, 0)
+    (told,) = describe_observation(TableWorld(), 0, {"all": np.array([[numbers]])}, 0)
     assert (told["kind"], told["text"], told["values"]) == ("text", said, [])
 
 
@@ -192,7 +192,7 @@ def test_hidden_words_are_not_told_and_others_follow_a_text(monkeypatch):
     )
     monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": guides})
     fields = {"all": np.array([[[0, 1, 1, 9]]]), "deaf": np.array([[[0, 1, 0]]])}
-    heard, own = tell_observation(TableWorld(), 0, fields, 0)
+    heard, own = describe_observation(TableWorld(), 0, fields, 0)
     assert (heard["text"], own["name"], own["values"]) == ("a b", "all · own", [9.0])
 
 
@@ -200,14 +200,14 @@ def test_attention_stands_beside_its_rows():
     attention = np.zeros((2, 3, 3))  # heads, queries, keys
     attention[:, :, 0], attention[:, :, 1] = 0.25, 0.75
     look = SimpleNamespace(attention=attention, attended=("pairs[0]", "pairs[1]", "nobody"))
-    (told,) = tell_observation(TableWorld(), 0, {"pairs": np.ones((1, 1, 2, 3))}, 0, look)
+    (told,) = describe_observation(TableWorld(), 0, {"pairs": np.ones((1, 1, 2, 3))}, 0, look)
     assert told["weights"] == [0.25, 0.75]
 
 
 def test_an_account_of_an_agent_has_it():
     world = make_world("pong/2p")
     world.reset(seeds=0)
-    (told,) = tell_agent(world, 1, 0, "random")["observation"]
+    (told,) = describe_agent(world, 1, 0, "random")["observation"]
     assert told["names"][:2] == ["own y", "own speed"]
 
 

@@ -133,8 +133,8 @@ def test_every_kind_of_head_there_and_back():
     heads.put(tree, 1, action)
     checked = check_action("test", EVERY, tree, 1, 2)
     assert checked["move"].tolist() == [[-1, 2]]
-    assert heads.tell(checked, 1) == {"lamps 1": 1, "lamps 2": 0, "signs 1": 0, **given}
-    assert heads.tell(checked, 0)["move"] == 0
+    assert heads.choices(checked, 1) == {"lamps 1": 1, "lamps 2": 0, "signs 1": 0, **given}
+    assert heads.choices(checked, 0)["move"] == 0
 
 
 def test_what_happens_without_a_word_is_legal_in_every_space():
@@ -149,7 +149,7 @@ def test_what_happens_without_a_word_is_legal_in_every_space():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"jump": 1}, "there is none; choose from"), ({"move": 4}, "choose from 0..3"), ({"move": -1}, "choose from 0..3"),
+        ({"jump": 1}, "jump"), ({"move": 4}, "choose from 0..3"), ({"move": -1}, "choose from 0..3"),
         ({"move": [1]}, "choose from 0..3"), ({"move": 0}, "not legal now"), ({"push": 1}, "give a list of 2 numbers"),
         ({"push": [0.0]}, "give a list of 2 numbers"), ({"push": [0.0, 3.0]}, "out of range"), ({"push": [0.0, float("nan")]}, "out of range"),
     ],
@@ -164,7 +164,7 @@ def test_choices_that_are_refused(given, said):
 def test_whole_numbers_stay_whole():
     heads = Heads(spaces.Box(0, 5, (1,), np.int64))
     assert heads.read({"action": [3.0]}, np.ones(0, bool))["action"].tolist() == [3]
-    with pytest.raises(UserError, match="whole numbers are asked for"):
+    with pytest.raises(UserError, match="whole numbers"):
         heads.read({"action": [1.5]}, np.ones(0, bool))
 
 

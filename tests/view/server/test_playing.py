@@ -1,4 +1,4 @@
-"""Specification viewer 7: people who play by keys, clicks and names, who are waited for, and who see no more than their agents."""
+"""Specification viewer 7: play by keys, clicks and names; worlds that wait; views limited to the agent's."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_under_fog_nobody_is_sent_more_than_the_one_who_plays_may_see():
         for page in (player, other):
             page.until_silence(0.4)
             page.say("select", slot=2)
-            assert "plays under fog" in page.until("refused")["reason"]
+            assert "under fog" in page.until("refused")["reason"]
         player.say("select", slot=0)
         told = len(other.said)
         for _ in range(2):
@@ -286,14 +286,14 @@ def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
         tables = [frame.scene.layer("table").text[1][1] for frame in reader.frames()]
         assert tables[1:3] == [2, 1]
         assert reader.frame(4).first
-    with pytest.raises(UserError, match="it is there already; name another file"):
+    with pytest.raises(UserError, match="exists already"):
         check_target(path)
     with pytest.raises(UserError, match=r"end the name in \.replay"):
         check_target(tmp_path / "mine.mp4")
     with served(no_root(["street"]), make) as own, Watcher(own) as page:
         page.until("frame")
         page.say("take", slot=0)
-        assert "it is there already" in page.until("refused")["reason"]
+        assert "exists already" in page.until("refused")["reason"]
 
 
 def kept(path: Path, options: Mapping[str, Any] | None = None, **more: Any) -> Any:

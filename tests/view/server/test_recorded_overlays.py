@@ -69,7 +69,7 @@ NUMBERS = {"mmo": 0, "survival": 1}  # of the files, by name
 
 
 def shown(app, world: str, name: str, tick: int, **asked):
-    """What is told, and the cells."""
+    """The description, and the cells."""
     query = urllib.parse.urlencode(
         {"tick": tick, "asked": json.dumps({"type": "overlay", "name": name, **asked})}
     )
@@ -149,8 +149,8 @@ def test_sums_are_few_and_near(played):
         ({"name": "values"}, "choose from visits"),
         ({"name": "visits", "agent": 4}, "slot 4"),
         ({"name": "visits", "options": {"whose": "mine"}}, "no choice"),
-        ({"name": None}, "names no overlay"),
-        ({"name": "visits", "more": 1}, "names no overlay"),
+        ({"name": None}, "asked"),
+        ({"name": "visits", "more": 1}, "asked"),
     ],
 )
 def test_what_there_is_not_is_refused(played, asked, words):

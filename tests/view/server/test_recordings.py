@@ -1,4 +1,4 @@
-"""Recordings over the routes: what was written comes back, damage is told and costs its own ticks."""
+"""Recordings over the routes: written data comes back, damage is reported and costs its own ticks."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_who_looks_at_an_agent_does_not_wait_for_ever(played, monkeypatch):
     thread = threading.Thread(target=recordings.agent, args=(0, 0, 1))
     thread.start()
     assert began.wait(20)
-    with pytest.raises(Busy, match="ask again") as busy:
+    with pytest.raises(Busy, match="agents") as busy:
         recordings.agent(0, 0, 1)
     assert status_of(busy.value) == 503
     go.set()

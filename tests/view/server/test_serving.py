@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -162,12 +163,8 @@ def test_addresses():
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "0x0", "0:0::0", "::ffff:0.0.0.0", ""])
 def test_a_host_that_stands_for_all_addresses_is_refused(host):
     """The page would be announced under an address at which no browser may ask for it."""
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError, match=f"^--host {re.escape(host or repr(host))}: "):
         bind(host)[0].close()
-    assert str(refused.value) == (
-        f"--host {host or repr(host)}: it stands for all addresses of this machine, and the page answers under one; "
-        "name the address or name under which this machine is reached"
-    )
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

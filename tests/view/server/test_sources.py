@@ -154,7 +154,7 @@ def test_a_link_that_takes_the_place_of_a_file_or_folder_is_not_followed(tmp_pat
     ):
         answer = ask(app, f"/api/{path}")
         assert (answer.status, b"secret" in answer.body) == (404, False), path
-        assert "a link leads there now" in answer.json["error"]
+        assert "it is a link now" in answer.json["error"]
 
 
 def test_links_inside_a_run_are_not_read(tmp_path):

@@ -1,4 +1,4 @@
-"""Specification viewer 13: strangers at a server that runs, over real sockets. They get nothing, and who watches loses nothing."""
+"""Specification viewer 13: hostile clients of a running server, over real sockets, get nothing and do not disturb pages."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def data_paths() -> list[str]:
 
 
 def status_of(address: Address, path: str, token: str, method: str = "GET") -> int:
-    """What a server answers to who has a token."""
+    """The answer of a server to a request with the token."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{address.port}{path}", method=method, headers={"Authorization": f"Bearer {token}"}
     )

@@ -1,4 +1,4 @@
-/** The layer whose rows can be selected, whatever shape they are drawn with. */
+/** The layer of agents. */
 
 import { Glide } from "./glide";
 import { Layer, Scene, flag, number } from "./scene";

@@ -1,6 +1,6 @@
-/** What the server is asked, and the shapes of its answers. */
+/** Requests to the server, and the types of its answers. */
 
-import type { OverlayListed, OverlayTold } from "./overlay";
+import type { OverlayListed, OverlayInfo } from "./overlay";
 import { T } from "./strings";
 
 export const PROTOCOL = 1;
@@ -46,12 +46,12 @@ export interface Sources {
   more: boolean;
 }
 
-export interface RecordingTold {
+export interface RecordingInfo {
   header: unknown;
   ticks: number;
   chunks: { first: number; ticks: number; raw: number; stored: number }[];
   complete: boolean;
-  /** It is most likely still written. */
+  /** It is probably still being written. */
   growing: boolean;
   problems: string[];
 }
@@ -74,7 +74,7 @@ export interface Box {
   mean?: number[] | null;
 }
 
-/** The numbers of a box that lie nearest to nothing. */
+/** The numbers of a box nearest to 0. */
 export function restOf(head: Box): number[] {
   return head.low.map((_, i) => {
     const [low, high] = rangeOf(head, i);
@@ -82,15 +82,15 @@ export function restOf(head: Box): number[] {
   });
 }
 
-/** What a slider or a bar goes over, where a box may have no end. */
+/** The range of a slider or bar, finite even if the box has no end. */
 export function rangeOf({ low, high }: Box, i: number): [number, number] {
   const least = low[i] ?? Math.min(-1, (high[i] ?? 1) - 1);
   return [least, high[i] ?? Math.max(1, least + 1)];
 }
 
-export type HeadTold = Discrete | Box;
+export type HeadInfo = Discrete | Box;
 
-/** A part of what an agent sees. */
+/** A part of an agent's observation. */
 export interface Observed {
   name: string;
   shape: number[];
@@ -99,7 +99,7 @@ export interface Observed {
   names?: string[]; // of the columns, or of the numbers
   palette?: string[]; // of a crop's numbers
   there?: boolean[]; // which rows are seen
-  slots?: (number | null)[]; // whom a row tells of
+  slots?: (number | null)[]; // of the agents in rows
   angles?: number[]; // of rays, from the heading
   text?: string;
   weights?: number[]; // how much a row is attended
@@ -118,7 +118,7 @@ export interface Agent {
   return: number | null;
   value: number | null;
   metrics: Record<string, number | null>;
-  heads: HeadTold[];
+  heads: HeadInfo[];
   observation: Observed[];
   chosen: Record<string, unknown> | null;
 }
@@ -141,7 +141,7 @@ export interface Curves {
   last?: Record<string, { value: number; measurements: number; cases: number | null }>;
 }
 
-/** A player of a tournament or league; only its number is ever said to the server. */
+/** A player of a tournament or league; requests contain only its number. */
 export interface PlayerListed {
   id: number;
   name: string;
@@ -162,7 +162,7 @@ export interface Ratings {
   score: string;
   payoff: (number | null)[][];
   games: number[][];
-  /** Shares of points of who had the first seat: of all, and of the row before the column. */
+  /** Shares of points of the first seat: overall, and of the row before the column. */
   seats: { first: number | null; shares: (number | null)[][] } | null;
   /** Recorded matches: number of the recording, players in the order of their seats. */
   matches: { id: number; match: number; players: number[]; scores: (number | null)[] }[];
@@ -170,8 +170,8 @@ export interface Ratings {
   playable: boolean;
 }
 
-/** Something the server did not want to do; its message is for people. */
-export class Unwilling extends Error {
+/** An error answer of the server; its message is shown to the user. */
+export class ApiError extends Error {
   constructor(
     message: string,
     readonly status: number,
@@ -193,7 +193,7 @@ export function takeToken(): string {
 }
 
 export class Api {
-  private readonly others = new BroadcastChannel(TOKEN); // tabs of this server in this browser, and nobody else
+  private readonly others = new BroadcastChannel(TOKEN); // other tabs of this server in this browser
 
   constructor(private token: string) {
     this.others.onmessage = ({ data }) => data === "?" && this.token && this.others.postMessage(this.token);
@@ -214,11 +214,11 @@ export class Api {
   }
 
   about = () => this.json<About>("/api/about");
-  recording = (id: number) => this.json<RecordingTold>(`/api/recordings/${id}`);
+  recording = (id: number) => this.json<RecordingInfo>(`/api/recordings/${id}`);
   events = (id: number) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events`);
   agent = (id: number, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}`);
   overlays = (id: number) => this.json<{ overlays: OverlayListed[]; populations: string[] }>(`/api/recordings/${id}/overlays`);
-  overlay = (id: number, tick: number, asked: string) => this.json<OverlayTold & { frame: string }>(`/api/recordings/${id}/overlay?tick=${tick}&asked=${encodeURIComponent(asked)}`);
+  overlay = (id: number, tick: number, asked: string) => this.json<OverlayInfo & { frame: string }>(`/api/recordings/${id}/overlay?tick=${tick}&asked=${encodeURIComponent(asked)}`);
   matches = (run: number) => this.json<{ matches: RecordingListed[] }>(`/api/runs/${run}/matches`);
   players = (run: number) => this.json<{ players: PlayerListed[] }>(`/api/runs/${run}/players`);
   ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);
@@ -268,11 +268,11 @@ export class Api {
     try {
       answer = await fetch(path, { headers: { Authorization: `Bearer ${this.token}` } });
     } catch {
-      throw new Unwilling(T.serverGone, 0);
+      throw new ApiError(T.serverGone, 0);
     }
     if (answer.ok) return answer;
-    const told = (await answer.json().catch(() => null)) as { error?: unknown } | null;
-    const said = typeof told?.error === "string" ? told.error : T.answered(answer.status);
-    throw new Unwilling(answer.status === 401 ? (this.token ? T.otherStart : T.noToken) : said, answer.status);
+    const body = (await answer.json().catch(() => null)) as { error?: unknown } | null;
+    const message = typeof body?.error === "string" ? body.error : T.answered(answer.status);
+    throw new ApiError(answer.status === 401 ? (this.token ? T.otherStart : T.noToken) : message, answer.status);
   }
 }

@@ -1,11 +1,11 @@
-/** Time of a recording: where one is, whether it goes on and how fast. Pure arithmetic; nothing here knows a screen. */
+/** Time of a recording: tick, speed, and whether it plays. Pure arithmetic. */
 
 export const SPEEDS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // ticks a second
 
 export class Clock {
   playing = false;
   speed = 10;
-  private place = 0; // a tick and how much of the way to the next one is gone
+  private place = 0; // tick with fraction
 
   constructor(
     public first = 0,
@@ -19,7 +19,7 @@ export class Clock {
     return Math.floor(this.place);
   }
 
-  /** How much of the way to the next tick is gone, 0 to below 1. */
+  /** Fraction of the tick, from 0 to below 1. */
   get share(): number {
     return this.place - this.tick;
   }
@@ -35,7 +35,7 @@ export class Clock {
     this.place = clamp(this.place, first, last);
   }
 
-  /** Time went by; stops at the end. `most` is the last tick that can be shown already. */
+  /** Advances, up to the loaded tick `most`; stops at the end. */
   advance(milliseconds: number, most = this.last): void {
     if (!this.playing) return;
     const end = Math.min(most, this.last);
@@ -53,7 +53,7 @@ export class Clock {
     this.place = clamp(Math.round(tick), this.first, this.last);
   }
 
-  /** Goes by whole ticks and pauses: one looks closely now. */
+  /** Moves by whole ticks and pauses. */
   step(ticks: number): void {
     this.playing = false;
     this.seek(this.tick + ticks);

@@ -1,15 +1,13 @@
-/** Cones of sight that end where something stands in the way: interplay/view/cones.py, and a test holds the two together. */
+/** Cones of sight cut at obstacles, as in interplay/view/cones.py; a test compares the two. */
 
 import { Glide } from "./glide";
+import { MARKS } from "./palette";
 import { flag, number } from "./scene";
 import { names } from "./schema";
 
-const RAYS = 32; // spread evenly over a cone; those past edges and rims come on top
-const PAST = 1e-4; // rad by which a ray misses a corner
-const ROUND = [-0.999, -0.9, -0.5, 0.5, 0.9, 0.999]; // where rays meet a disc, of its half width as seen from the eye
-const MOST = 20_000; // pairs of who looks and what may block; of scenes with more, cones are drawn whole
+const { rays: RAYS, past: PAST, round: ROUND, most_pairs: MOST } = MARKS; // as in interplay/view/cones.py
 
-/** A disc of half extents 0, or a box; a room blocks who is inside. */
+/** A disc of half extents 0, or a box; a room blocks from the inside. */
 interface Blocker {
   x: number;
   y: number;
@@ -28,7 +26,7 @@ export interface Eye {
   field: number;
 }
 
-/** What stands in the way of the cones of `looking`; empty where that is nothing, or too much to look at. */
+/** Obstacles of the cones of `looking`; empty for none, or more than `MOST` pairs. */
 export function blockers(looking: Glide, glides: Glide[]): Blocker[] {
   const { schema, rows } = looking.layer;
   const named = names(schema.options["sight.blockers"]);
@@ -73,12 +71,12 @@ export function cone(eye: Eye, chords: number, blocked: Blocker[]): number[] {
   return points;
 }
 
-/** A way in the blocker's own frame. */
+/** A displacement in the blocker's own frame. */
 function own({ cosine, sine }: Blocker, dx: number, dy: number): [number, number] {
   return [cosine * dx + sine * dy, cosine * dy - sine * dx];
 }
 
-/** Whether it is within reach and does not hold the eye, or is a room that does. */
+/** Whether it is within reach and does not contain the eye, or is a room that does. */
 function isNear(one: Blocker, { x, y, depth }: Eye): boolean {
   const far = Math.hypot(one.x - x, one.y - y);
   if (far - one.radius - Math.hypot(...one.half) >= depth) return false;

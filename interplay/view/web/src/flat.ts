@@ -13,15 +13,12 @@ import { brokenOf, drawnBars, names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 import { Squares } from "./squares";
 
-const GLYPH_FROM = 4; // pixels of radius below which signs inside a disc are left out
-export const LEAST = 2.5; // pixels of radius: on large maps agents are drawn larger than they are
-const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
+const { glyph_from: GLYPH_FROM, label_from: LABEL_FROM, thin: THIN, sparse: SPARSE, least_dot: LEAST_DOT } = palette.MARKS; // as in interplay/view/paint.py and pen.py
+const DASHES = palette.MARKS.dashes as [number, number];
+export const LEAST = palette.MARKS.least_radius;
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
-const THIN = 1.25; // pixels, a line of width 0
 const THIN_TO = 2; // pixels of width to which the ends of lines are not rounded, which takes twice as long, but as much longer
 const BLUNT = Math.PI / 8; // of the width: half a disc has the area of an end that is longer by so much
-const DASHES = [7, 5] as const; // pixels, and between them; of wide lines more, or they would look like dots
-const [SPARSE, LEAST_DOT] = [5, 2]; // pixels from one dot of a line to the next, and across a dot, at least
 const FONT = 0.69; // of a text's height: the size of the letters, as in interplay's pictures
 const PALE = 0.55; // of white over the ground below an overlay, so that its greys are lighter than those of a scale
 const INK = rgb(palette.INK);
@@ -31,15 +28,15 @@ const ALIGN: Record<string, CanvasTextAlign> = { left: "left", centre: "center",
 export interface Shown {
   scene: Scene;
   next: Scene | null;
-  share: number; // of the way to the next one
+  share: number; // of the distance to the next one
   selected: number | null; // row of the layer called "agents"
-  thick: boolean; // people asked for more contrast
+  thick: boolean; // the system asks for more contrast
   overlay?: Overlay | null; // over the ground
   marked?: number | null; // row of that layer, pointed at elsewhere
-  rays?: Rays[]; // of who is selected
+  rays?: Rays[]; // of the selected agent
 }
 
-/** How far somebody sees: angles from its heading, and lengths in the world's units; null where nothing is told. */
+/** Rays of an agent: angles from its heading, and lengths in the world's units; null if unknown. */
 export interface Rays {
   angles: number[];
   lengths: (number | null)[];
@@ -424,7 +421,7 @@ export class Flat {
     }
   }
 
-  /** A ring around who is selected, or in dashes around who is pointed at, seen on any ground. */
+  /** A ring around the selected agent, or a dashed one around an agent pointed at in a table, visible on any ground. */
   private selection(glide: Glide, row: number, dashed = false): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;

@@ -1,8 +1,8 @@
-/** Where things are between two ticks. */
+/** Interpolates places between two ticks. */
 
 import { Layer, Numbers, number } from "./scene";
 
-/** How much of the way to a frame that came at a time is gone; a picture whose time is earlier shows none of it. */
+/** Share of the distance to a frame that came at time `came`, at least 0. */
 export function shareAt(now: number, came: number, span: number): number {
   return Math.max((now - came) / span, 0);
 }
@@ -20,7 +20,7 @@ function rowsOf(layer: Layer): readonly number[] {
   return found;
 }
 
-/** Two frames of a layer and how much of the way from one to the other is gone. */
+/** Two frames of a layer and the share of the distance between them. */
 export class Glide {
   private readonly share: number;
   private readonly to: Layer | null;
@@ -39,7 +39,7 @@ export class Glide {
     this.stay = flags.filter((flag) => flag !== undefined);
   }
 
-  /** Whether anything may be elsewhere than the layer says. */
+  /** Whether anything is interpolated. */
   get moves(): boolean {
     return this.to !== null;
   }
@@ -49,12 +49,12 @@ export class Glide {
     return this.places(key)[i]!;
   }
 
-  /** All places at once, for those who go through many rows. */
+  /** All places at once, for loops over rows. */
   places(key: string): Numbers {
     return this.columns.get(key) ?? this.column(key);
   }
 
-  /** An angle; it turns the shorter way. */
+  /** An angle; it turns in the shorter direction. */
   angle(key: string, row: number): number {
     const from = number(this.layer, key, row);
     if (!this.to || this.still(row)) return from;

@@ -1,6 +1,6 @@
-/** What a person does in the slot that this page holds: by the world's keys, and by a form of the choices that have none. */
+/** Actions in the slot that this page plays: by the world's keys, and by a form for the other choices. */
 
-import { Agent, HeadTold } from "./api";
+import { Agent, HeadInfo } from "./api";
 import { HeldKeys, choicesOf } from "./keys";
 import type { Live } from "./live";
 
@@ -37,7 +37,7 @@ export class Hands {
     else this.keys.release(key);
   }
 
-  choose(head: string, value: number | number[], heads: HeadTold[] = []): void {
+  choose(head: string, value: number | number[], heads: HeadInfo[] = []): void {
     this.action = { ...this.action, [head]: value };
     const discrete = heads.filter((one) => one.kind === "discrete");
     if (discrete.length) this.place = (discrete.findIndex((one) => one.name === head) + 1) % discrete.length;
@@ -62,23 +62,23 @@ export class Hands {
     this.show();
   }
 
-  /** One tick passes with what nobody has chosen for: what the world does without a word. */
+  /** Lets a tick pass with the default action. */
   pass(live: Live, slot: number): void {
     live.say({ type: "act", slot, tick: live.status.tick, action: {} });
   }
 
-  /** A tick came: what is held down, or chosen, is said once, where that can be done. */
+  /** After a tick, sends held keys or the repeated choice once. */
   tick(live: Live): void {
     if (live.held !== null && !this.isGone(live.held)) this.say(live, live.held, this.goesOn(live));
   }
 
-  /** Whether a slot's agent died, or its episode is over, as far as it is known: nothing that could be chosen would be done. */
+  /** Whether a slot's agent is known to be gone, so that no action would count. */
   isGone(slot: number): boolean {
     const details = this.details();
     return details?.slot === slot && !details.present;
   }
 
-  /** Whether what was chosen counts at every tick: who is waited for chooses every time. */
+  /** Whether the choice is repeated at every tick; not in worlds that wait. */
   private goesOn(live: Live): boolean {
     this.pending &&= !live.turnBased && !live.status.waits;
     return this.pending;
@@ -109,18 +109,18 @@ export class Hands {
   }
 
   /** What a slot may do now, as far as it is known. */
-  headsOf(live: Live, slot: number): HeadTold[] {
+  headsOf(live: Live, slot: number): HeadInfo[] {
     const details = this.details();
     return details?.slot === slot && details.heads.length ? details.heads : live.heads;
   }
 
   /** The heads that no key of the world chooses for. */
-  formOf(live: Live, slot: number): HeadTold[] {
+  formOf(live: Live, slot: number): HeadInfo[] {
     const keyed = new Set(Object.keys(live.controls?.keys ?? {}).flatMap((key) => choicesOf(live.controls!.keys, key).map(({ head }) => head)));
     return this.headsOf(live, slot).filter((_, place) => !keyed.has(place));
   }
 
-  /** Says which keys are down and, if asked, what was chosen in the form; what other heads do without a word the server knows. */
+  /** Sends held keys and, if `form`, the choices of the form; other heads do the server's default. */
   private say(live: Live, slot: number, form: boolean): void {
     const held = live.controls ? this.keys.action(live.controls.keys, live.heads.map((head) => head.name)) : {};
     const action = { ...(form ? this.action : {}), ...held };
@@ -129,6 +129,6 @@ export class Hands {
 }
 
 /** Whether a form is filled in and then done; a single row of choices is done by choosing. */
-export function isForm(form: HeadTold[]): boolean {
+export function isForm(form: HeadInfo[]): boolean {
   return form.length > 1 || form[0]?.kind === "box";
 }

@@ -1,4 +1,4 @@
-/** What a table held at earlier ticks of the episode, of the columns that it says are worth seeing beside each other. */
+/** Earlier contents of a table in the episode, of its columns with history. */
 
 import type { Reel } from "./reel";
 import type { Cell, Layer, Scene } from "./scene";
@@ -8,7 +8,7 @@ import { shown } from "./words";
 const MOST_STEPS = 24; // that are shown
 const FARTHEST = 200; // ticks that are looked at
 const FETCHED = 4; // chunks; a reel that reads keeps few more, and what goes for others would be asked for again
-const NOTHING = ["", "-"]; // what cells say where there was nothing to tell
+const NOTHING = ["", "-"]; // empty cells
 
 /** A step of the episode: what it was called, and the cells of each row. */
 export interface Step {
@@ -67,7 +67,7 @@ function episode(reel: Reel, tick: number, from: number, fetched: () => void): [
   const missing: number[] = [];
   for (const one of ticksBefore(reel, tick, from)) {
     const glance = glanceAt(reel, one, one < tick);
-    if (!glance || glance.first) found = []; // where one is missing nobody knows whether an episode began there
+    if (!glance || glance.first) found = []; // an episode may have begun at a missing tick
     if (glance) found.push([one, glance]);
     else if (!reel.ready(one)) missing.push(one);
   }
@@ -75,7 +75,7 @@ function episode(reel: Reel, tick: number, from: number, fetched: () => void): [
   return found;
 }
 
-const asked = new WeakMap<Reel, Set<number>>(); // first ticks of chunks that are on their way
+const asked = new WeakMap<Reel, Set<number>>(); // first ticks of chunks being loaded
 
 /** Fetches the chunk of a tick, a few at a time; what is seen of it is kept, so that it is not fetched again. */
 function fetchOnce(reel: Reel, tick: number, fetched: () => void): void {

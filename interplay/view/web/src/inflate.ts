@@ -1,4 +1,4 @@
-/** Raw deflate with a limit: inflation stops at the size that was declared, and that size was looked at before. */
+/** Raw deflate, limited to the declared size. */
 
 import { Refused } from "./schema";
 
@@ -15,7 +15,7 @@ export async function inflate(stored: Uint8Array, size: number): Promise<Uint8Ar
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      if (at + value.length > size) throw new Refused("a chunk is longer than it says");
+      if (at + value.length > size) throw new Refused("a chunk is longer than declared");
       raw.set(value, at);
       at += value.length;
     }
@@ -23,7 +23,7 @@ export async function inflate(stored: Uint8Array, size: number): Promise<Uint8Ar
     await reader.cancel().catch(() => undefined);
     throw error instanceof Refused ? error : new Refused("a chunk is damaged");
   }
-  if (at !== size) throw new Refused("a chunk is shorter than it says");
+  if (at !== size) throw new Refused("a chunk is shorter than declared");
   return raw;
 }
 

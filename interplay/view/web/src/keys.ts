@@ -1,8 +1,4 @@
-/** Single keys and what they do; while a slot is played its keys go to the world, and those of the page need Alt. */
-
-export type Command =
-  | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
-  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "solid" | "moveLeft" | "moveRight" | "moveUp" | "moveDown" | "turnLeft" | "turnRight" | "tiltUp" | "tiltDown" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
+/** Keys and commands; while a slot is played, keys go to the world, and those of the page need Alt. */
 
 export interface Pressed {
   key: string;
@@ -13,12 +9,13 @@ export interface Pressed {
   code?: string;
 }
 
-const COMMANDS: Record<string, Command> = {
+/** Keys in the order of the list that `?` shows, which names the first one of each command. */
+const COMMANDS = {
   " ": "play",
-  ArrowRight: "forward",
   ArrowLeft: "back",
-  "shift ArrowRight": "forwardFar",
+  ArrowRight: "forward",
   "shift ArrowLeft": "backFar",
+  "shift ArrowRight": "forwardFar",
   Home: "start",
   End: "end",
   ",": "previousEvent",
@@ -26,8 +23,8 @@ const COMMANDS: Record<string, Command> = {
   e: "eventKind",
   "+": "faster",
   "=": "faster",
-  "-": "slower",
   "−": "slower",
+  "-": "slower",
   g: "goTo",
   l: "live",
   "[": "previousAgent",
@@ -52,47 +49,15 @@ const COMMANDS: Record<string, Command> = {
   s: "picture",
   "?": "help",
   Escape: "close",
-};
+} as const;
+export type Command = (typeof COMMANDS)[keyof typeof COMMANDS];
 
-/** The keys of each command, for the list that `?` shows. */
-export const KEYS_OF: [Command, string[]][] = [
-  ["play", ["Space"]],
-  ["back", ["←"]],
-  ["forward", ["→"]],
-  ["backFar", ["Shift ←"]],
-  ["forwardFar", ["Shift →"]],
-  ["start", ["Home"]],
-  ["end", ["End"]],
-  ["previousEvent", [","]],
-  ["nextEvent", ["."]],
-  ["eventKind", ["E"]],
-  ["faster", ["+"]],
-  ["slower", ["−"]],
-  ["goTo", ["G"]],
-  ["live", ["L"]],
-  ["previousAgent", ["["]],
-  ["nextAgent", ["]"]],
-  ["follow", ["F"]],
-  ["fit", ["Z"]],
-  ["zoomIn", ["I"]],
-  ["zoomOut", ["U"]],
-  ["moveLeft", ["A"]],
-  ["moveRight", ["D"]],
-  ["moveUp", ["W"]],
-  ["moveDown", ["X"]],
-  ["solid", ["V"]],
-  ["turnLeft", ["J"]],
-  ["turnRight", ["K"]],
-  ["tiltUp", ["N"]],
-  ["tiltDown", ["M"]],
-  ["overlay", ["O"]],
-  ["population", ["P"]],
-  ["take", ["T"]],
-  ["panels", ["H"]],
-  ["picture", ["S"]],
-  ["help", ["?"]],
-  ["close", ["Esc"]],
-];
+const SHOWN: Record<string, string> = { " ": "Space", ArrowLeft: "←", ArrowRight: "→", "shift ArrowLeft": "Shift ←", "shift ArrowRight": "Shift →", Escape: "Esc" };
+
+/** The key of each command, for the list that `?` shows. */
+export const KEYS_OF: [Command, string][] = Object.entries(COMMANDS)
+  .map(([key, command]): [Command, string] => [command, SHOWN[key] ?? (key.length === 1 ? key.toUpperCase() : key)])
+  .filter(([command], place, all) => all.findIndex(([one]) => one === command) === place);
 
 const SIGNS: Record<string, string> = { Comma: ",", Period: ".", BracketLeft: "[", BracketRight: "]", Equal: "+", Minus: "-" };
 
@@ -105,7 +70,7 @@ function lettered(code: string): string {
  * What a key does to the page.
  *
  * @param pressed the key and what was held with it.
- * @param held whether somebody plays here: then Alt is needed.
+ * @param held whether a slot is played: then Alt is needed.
  */
 export function commandOf(pressed: Pressed, held = false): Command | null {
   if (pressed.ctrlKey || pressed.metaKey || pressed.altKey !== held) return null;
@@ -113,10 +78,10 @@ export function commandOf(pressed: Pressed, held = false): Command | null {
   const letter = (pressed.altKey && lettered(pressed.code ?? "")) || pressed.key;
   const key = letter.length === 1 ? letter.toLowerCase() : letter;
   const far = pressed.shiftKey && key.startsWith("Arrow") ? "shift " : "";
-  return COMMANDS[far + key] ?? null;
+  return (COMMANDS as Record<string, Command>)[far + key] ?? null;
 }
 
-/** Keys that are down, for worlds that say which keys do what: a set is sent once per tick. */
+/** Keys that are down, for worlds with keys of their own; sent once per tick. */
 export class HeldKeys {
   private readonly down: string[] = [];
 
@@ -125,7 +90,7 @@ export class HeldKeys {
   }
 
   release(key: string): void {
-    // Who lets go of Shift first ends another letter than the one that went down.
+    // If Shift is released first, the released letter differs from the pressed one.
     const place = this.down.findIndex((one) => one.toLowerCase() === key.toLowerCase());
     if (place >= 0) this.down.splice(place, 1);
   }

@@ -1,10 +1,9 @@
-/** What the things of a world are, where it says so: what interplay/view/legend.py tells below pictures. */
+/** The legend of a world, as interplay/view/legend.py draws it below pictures. */
 
-import { FAINT, INK, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
+import { FAINT, INK, MARKS, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
 import { Broken, LayerSchema, Schema, brokenOf, drawnBars, isHex, names } from "./schema";
 
-const MOST = 10; // kinds of agents that are told apart
-const ENTRIES = 30; // at most: it may come from anybody's file
+const { kinds: MOST, entries: ENTRIES } = MARKS; // as in interplay/view/legend.py
 
 export interface Entry {
   kind: "disc" | "ring" | "tile" | "bar" | "line";
@@ -14,7 +13,7 @@ export interface Entry {
   broken: Broken; // of a ring or a line
 }
 
-/** Its lines, in the order of the layers. */
+/** The entries, in the order of the layers. */
 export function entriesOf(schema: Schema): Entry[] {
   return schema.layers.flatMap(ofLayer).slice(0, ENTRIES);
 }
@@ -22,23 +21,23 @@ export function entriesOf(schema: Schema): Entry[] {
 function ofLayer({ kind, options }: LayerSchema): Entry[] {
   const { legend, colour, glyph } = options;
   if (!legend) return [];
-  const said = names(legend);
+  const texts = names(legend);
   const colours = names(options["legend.colours"]);
   const one = typeof legend === "string" ? legend : "";
   const entry = (shape: Entry["kind"], words: string, of: unknown, sign: unknown = "", broken: Broken = ""): Entry => ({ kind: shape, words, colour: typeof of === "number" ? hex(rgb(of)) : isHex(of) ? of : FAINT, sign: String(sign ?? ""), broken });
   const solid = kind === "circles" ? "disc" : kind === "segments" ? "line" : "tile";
   if (kind === "tiles") {
     const palette = options.palette === "terrain" ? TERRAIN : names(options.palette);
-    return palette.slice(0, said.length).map((of, i) => entry("tile", said[i]!, of));
+    return palette.slice(0, texts.length).map((of, i) => entry("tile", texts[i]!, of));
   }
   const broken = brokenOf(options);
   const things = colours.length
-    ? colours.slice(0, said.length).map((of, i) => entry(solid, said[i]!, of, "", solid === "line" ? broken : ""))
+    ? colours.slice(0, texts.length).map((of, i) => entry(solid, texts[i]!, of, "", solid === "line" ? broken : ""))
     : solid === "line" || options.fill === false
-      ? [entry(solid === "line" ? solid : "ring", one || said.join(", "), colour ?? INK, "", broken)]
+      ? [entry(solid === "line" ? solid : "ring", one || texts.join(", "), colour ?? INK, "", broken)]
       : one
         ? [entry(solid, one, colour, glyph)]
-        : said.slice(0, MOST).map((words, number) => entry("disc", words, number, glyph === "team" ? shapeOf(number) : glyph));
+        : texts.slice(0, MOST).map((words, number) => entry("disc", words, number, glyph === "team" ? shapeOf(number) : glyph));
   const bars = drawnBars(options);
   return [
     ...things,

@@ -1,4 +1,4 @@
-/** What happened to one agent since it was born, as far as the marks of a source tell. */
+/** Events of an agent since its birth, from the marks of a source. */
 
 import { Mark } from "./replay";
 
@@ -12,7 +12,7 @@ export interface Life {
   events: Mark[];
 }
 
-/** The life of a slot at a tick: who dies in the tick in which the slot is taken again was the one before. */
+/** The life of a slot at a tick; a death in the tick of a birth belongs to the life before. */
 export function lifeOf(marks: readonly Mark[], slot: number, tick: number): Life {
   const own = marks.filter((mark) => mark.tick <= tick && mark.slots.includes(slot));
   const born = own.findLast(({ kind }) => kind === "birth")?.tick ?? null;

@@ -1,8 +1,8 @@
-/** A session on the server: frames as they come, who plays, and what people ask of it. */
+/** A session on the server: its frames, status, and requests. */
 
-import { Agent, Api, HeadTold, PROTOCOL, Unwilling } from "./api";
+import { Agent, Api, HeadInfo, PROTOCOL, ApiError } from "./api";
 import { Controls } from "./keys";
-import { Lays, OVERLAY, Overlay, OverlayListed, OverlayTold, Wanted, readOverlay } from "./overlay";
+import { Lays, OVERLAY, Overlay, OverlayListed, OverlayInfo, Wanted, readOverlay } from "./overlay";
 import { Reel } from "./reel";
 import { Mark, readMark } from "./replay";
 import { Refused, Schema, readSchema } from "./schema";
@@ -16,7 +16,7 @@ const HELD_SECONDS = 600;
 const WAITS = [0.5, 1, 2, 4, 8]; // seconds before trying again
 const MARKS = 5_000;
 const AGENT_WAIT = 3_000; // ms
-const APART: Partial<Record<Said["type"], number>> = { act: 50 }; // ms between two: the server hears 60 messages a second, answers to frames not counted
+const APART: Partial<Record<PageMessage["type"], number>> = { act: 50 }; // ms between two: the server accepts 60 messages a second besides acknowledgements
 
 export interface Status {
   running: boolean;
@@ -26,18 +26,18 @@ export interface Status {
   waiting: number | null;
   /** Whether a world in which all act at once waits for people. */
   waits: boolean;
-  /** Whether its first step, which compiles, is on its way. */
+  /** Whether its first step, which compiles, is running. */
   preparing: boolean;
   policy: string;
   note: string | null;
-  /** Whether less than everything is shown, because somebody plays. */
+  /** Whether the view is limited because an agent is played. */
   fog: boolean;
 }
 
 export type Connection = "connecting" | "open" | "again" | "ended";
 
-/** What the page may say; the server closes on anything else. */
-export type Said =
+/** Messages to the server, which closes the connection on any other. */
+export type PageMessage =
   | { type: "shown"; tick: number }
   | { type: "run"; on: boolean }
   | { type: "step"; n: number }
@@ -53,7 +53,7 @@ export type Said =
   | { type: "act"; slot: number; tick: number; action: Record<string, number | number[]> };
 
 export interface LiveListener {
-  /** Something of the session changed that people read. */
+  /** The status changed. */
   changed(): void;
   /** A frame came. */
   frame(): void;
@@ -63,8 +63,8 @@ export interface LiveListener {
   veiled(): void;
   /** Another hello: the scene may be another one. */
   begun(): void;
-  /** One line for people: a refusal, a reason. */
-  said(line: string, stays?: boolean): void;
+  /** A line for the user. */
+  notify(line: string, stays?: boolean): void;
 }
 
 export class Live implements Source, Lays {
@@ -85,7 +85,7 @@ export class Live implements Source, Lays {
   controls: Controls | null = null;
   /** Whether clicks mean something to the slot that is held. */
   clicks = false;
-  heads: HeadTold[] = [];
+  heads: HeadInfo[] = [];
   connection: Connection = "connecting";
   /** Why the server ended it; "" as long as it has not. */
   why = "";
@@ -95,7 +95,7 @@ export class Live implements Source, Lays {
   overlay: Overlay | null = null;
   refusal: string | null = null;
   status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null, fog: false };
-  /** Counts what has changed whom the server tells of. */
+  /** Counts changes of the agents whose details the server sends. */
   asks = 0;
   /** The tick from which there is fog; nothing before it is shown meanwhile. */
   since: number | null = null;
@@ -103,17 +103,17 @@ export class Live implements Source, Lays {
   private tries = 0;
   private timer = 0;
   private sinceKey = 0;
-  private told: OverlayTold | null = null;
+  private overlayInfo: OverlayInfo | null = null;
   private selected: number | null = null;
   private latest: Agent | null = null;
-  private waiting: ((answer: Agent | Unwilling) => void)[] = [];
-  private keptBack: Unwilling | null = null; // why nothing is told of the one that is selected
+  private waiting: ((answer: Agent | ApiError) => void)[] = [];
+  private keptBack: ApiError | null = null; // why the selected agent has no details
   private quiet = false; // the page selects by itself
   private answer!: (begun: boolean) => void;
   /** Whether it has begun, once that is known. */
   readonly opened = new Promise<boolean>((done) => (this.answer = done));
-  private readonly later = new Map<Said["type"], Said>();
-  private readonly when = new Map<Said["type"], number>();
+  private readonly later = new Map<PageMessage["type"], PageMessage>();
+  private readonly when = new Map<PageMessage["type"], number>();
 
   constructor(
     private readonly api: Api,
@@ -135,14 +135,14 @@ export class Live implements Source, Lays {
 
   /** The slot that this page plays; null if none. */
   get held(): number | null {
-    const found = Object.entries(this.status.holders).find(([, who]) => who === "you");
+    const found = Object.entries(this.status.holders).find(([, holder]) => holder === "you");
     return found ? Number(found[0]) : null;
   }
 
-  /** Says something now; of what may come often only the newest is said, a little later. */
-  say(message: Said): void {
+  /** Sends a message; of frequent ones only the newest, a little later. */
+  say(message: PageMessage): void {
     const apart = APART[message.type];
-    if (message.type === "give") this.later.delete("act"); // who gives back does nothing any more
+    if (message.type === "give") this.later.delete("act"); // no actions after giving back
     if (!apart) return this.send(message);
     const late = this.later.has(message.type);
     this.later.set(message.type, message);
@@ -156,7 +156,7 @@ export class Live implements Source, Lays {
     }, wait);
   }
 
-  private send(message: Said): void {
+  private send(message: PageMessage): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
@@ -187,17 +187,17 @@ export class Live implements Source, Lays {
     this.listener.laid();
   }
 
-  /** The newest that the server told of an agent; it tells of one agent at a time. */
+  /** The newest details of an agent; the server sends those of one at a time. */
   agent(slot: number): Promise<Agent> {
     this.select(slot);
     if (this.keptBack) return Promise.reject(this.keptBack);
     if (this.latest?.slot === slot) return Promise.resolve(this.latest);
     return new Promise((done, failed) => {
-      const late = new Unwilling(T.noDetailsNow, 404);
+      const late = new ApiError(T.noDetailsNow, 404);
       const timer = setTimeout(() => failed(late), AGENT_WAIT);
       this.waiting.push((answer) => {
         clearTimeout(timer);
-        if (answer instanceof Unwilling) failed(answer);
+        if (answer instanceof ApiError) failed(answer);
         else if (answer.slot === slot) done(answer);
         else failed(late);
       });
@@ -223,7 +223,7 @@ export class Live implements Source, Lays {
     socket.onmessage = ({ data }) => {
       if (socket !== this.socket) return;
       try {
-        if (typeof data === "string") this.hear(JSON.parse(data) as Record<string, unknown>);
+        if (typeof data === "string") this.receive(JSON.parse(data) as Record<string, unknown>);
         else this.take(new Uint8Array(data as ArrayBuffer));
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
@@ -236,7 +236,7 @@ export class Live implements Source, Lays {
       if (this.connection === "ended") return;
       this.connection = "again";
       this.status = { ...this.status, holders: {}, waiting: null };
-      if (this.tries === WAITS.length) this.listener.said(T.serverGone);
+      if (this.tries === WAITS.length) this.listener.notify(T.serverGone);
       if (this.tries > 0) void this.recognise();
       this.timer = window.setTimeout(() => this.connect(), 1000 * WAITS[Math.min(this.tries++, WAITS.length - 1)]!);
       this.listener.changed();
@@ -246,37 +246,37 @@ export class Live implements Source, Lays {
   /** Ends where the viewer was started anew: that start has a token of its own. */
   private async recognise(): Promise<void> {
     const problem: unknown = await this.api.about().catch((one: unknown) => one);
-    if (!(problem instanceof Unwilling) || problem.status !== 401 || this.connection !== "again") return;
+    if (!(problem instanceof ApiError) || problem.status !== 401 || this.connection !== "again") return;
     clearTimeout(this.timer);
     this.connection = "ended";
-    this.listener.said(T.otherStart);
+    this.listener.notify(T.otherStart);
     this.listener.changed();
   }
 
-  private hear(message: Record<string, unknown>): void {
+  private receive(message: Record<string, unknown>): void {
     if (message.type === "hello") this.begin(message);
-    else if (message.type === "status") this.hearStatus(message as unknown as Partial<Status>);
+    else if (message.type === "status") this.receiveStatus(message as unknown as Partial<Status>);
     else if (message.type === "event") this.marks = [...this.marks.slice(-MARKS), readMark(message)];
     else if (message.type === "taken") {
-      this.heads = message.heads as HeadTold[];
+      this.heads = message.heads as HeadInfo[];
       this.controls = message.controls as Controls | null;
       this.clicks = message.clicks === true;
-    } else if (message.type === "agent") this.hearAgent(message as unknown as Agent);
-    else if (message.type === "overlay") this.told = message as unknown as OverlayTold;
+    } else if (message.type === "agent") this.receiveAgent(message as unknown as Agent);
+    else if (message.type === "overlay") this.overlayInfo = message as unknown as OverlayInfo;
     else if (message.type === "refused") this.refused(message);
     else if (message.type === "bye") {
       if (message.again === false) [this.connection, this.why] = ["ended", String(message.reason)];
-      this.listener.said(String(message.reason));
+      this.listener.notify(String(message.reason));
     }
     this.listener.changed();
   }
 
-  private hearStatus(told: Partial<Status>): void {
+  private receiveStatus(changes: Partial<Status>): void {
     const { fog, holders } = this.status;
-    this.status = { ...this.status, ...told };
+    this.status = { ...this.status, ...changes };
     if (JSON.stringify(this.status.holders) !== JSON.stringify(holders)) {
-      this.askAnew();
-      if (!Object.keys(this.status.holders).length) this.refusal = null; // it may be of those who played
+      this.requestAgain();
+      if (!Object.keys(this.status.holders).length) this.refusal = null; // perhaps due to play
     }
     if (this.status.fog === fog) return;
     this.since = this.status.fog ? this.status.tick : null;
@@ -289,27 +289,27 @@ export class Live implements Source, Lays {
       [this.refusal, this.wanted, this.overlay] = [String(reason), null, null];
       this.listener.laid();
     }
-    if (what === "select") this.answerAll((this.keptBack = new Unwilling(String(reason), 404)));
-    if (what !== "select") this.listener.said(String(reason), what !== "act" || this.status.waits || this.turnBased);
-    else if (!this.quiet) this.listener.said(String(reason), false); // the panel goes on saying it as long as it holds
+    if (what === "select") this.answerAll((this.keptBack = new ApiError(String(reason), 404)));
+    if (what !== "select") this.listener.notify(String(reason), what !== "act" || this.status.waits || this.turnBased);
+    else if (!this.quiet) this.listener.notify(String(reason), false); // the panel goes on saying it as long as it holds
   }
 
-  /** Who plays decides of whom the server tells: what it told last may stand still from now on. */
-  private askAnew(): void {
+  /** Requests details again after a takeover, which changes the agents whose details are sent. */
+  private requestAgain(): void {
     const { selected } = this;
     this.asks++;
     this.selected = null;
     this.select(selected);
-    this.quiet = true; // nobody has asked: the panel says it where somebody looks
+    this.quiet = true; // no user input: the panel shows errors
   }
 
-  private hearAgent(agent: Agent): void {
+  private receiveAgent(agent: Agent): void {
     this.latest = agent;
     if (agent.slot === this.selected) this.keptBack = null;
     this.answerAll(agent);
   }
 
-  private answerAll(answer: Agent | Unwilling): void {
+  private answerAll(answer: Agent | ApiError): void {
     const waiting = this.waiting;
     this.waiting = [];
     for (const hear of waiting) hear(answer);
@@ -319,7 +319,7 @@ export class Live implements Source, Lays {
     if (hello.protocol !== PROTOCOL) {
       this.connection = "ended";
       this.socket?.close();
-      this.listener.said(T.otherProtocol(String(hello.interplay)));
+      this.listener.notify(T.otherProtocol(String(hello.interplay)));
       return;
     }
     this.schema = readSchema(hello.schema);
@@ -333,7 +333,7 @@ export class Live implements Source, Lays {
     this.mayPlay = hello.may_play === true;
     this.alone = hello.alone === true;
     this.controls = (hello.controls as Controls | null) ?? null;
-    this.heads = (hello.heads as HeadTold[]) ?? [];
+    this.heads = (hello.heads as HeadInfo[]) ?? [];
     const { running, speed, tick, holders, policy } = hello as unknown as Status;
     this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, waits: false, preparing: false, note: null, fog: false };
     this.since = null;
@@ -352,7 +352,7 @@ export class Live implements Source, Lays {
 
   private take(frame: Uint8Array): void {
     if (frame[0] === OVERLAY) {
-      const overlay = readOverlay(frame, this.told);
+      const overlay = readOverlay(frame, this.overlayInfo);
       if (overlay.name === this.wanted?.name) this.overlay = overlay;
       return this.listener.laid();
     }

@@ -2,7 +2,7 @@
 
 import { Component, render } from "preact";
 import { readLive } from "./address";
-import { keepFocus, noteFocus } from "./focus";
+import { keepFocus, rememberFocus } from "./focus";
 import { Page } from "./page";
 import { Later } from "./panels/later";
 import { Stage } from "./panels/stage";
@@ -27,7 +27,7 @@ class App extends Component {
     addEventListener("pointerdown", () => page.dismiss());
     addEventListener("keyup", (event) => page.onKeyUp(event));
     addEventListener("blur", () => page.releaseKeys());
-    addEventListener("focusin", noteFocus);
+    addEventListener("focusin", rememberFocus);
     // While keys play a world, a click on a button leaves them there: Space would press it once more.
     addEventListener("mousedown", (event) => page.player.live?.held != null && (event.target as Element).closest("button, summary, label:has(> [type=checkbox])") && event.preventDefault());
     addEventListener("resize", () => ((page.width = innerWidth), this.refresh()));
@@ -38,7 +38,7 @@ class App extends Component {
       const file = event.dataTransfer?.files[0];
       if (file) void page.openFile(file);
     });
-    void agentPanel(); // while the server is asked: nobody waits for it later
+    void agentPanel(); // preloads
     void page.start();
   }
 
@@ -195,7 +195,7 @@ function Side({ page }: { page: Page }) {
         {tab === "overlays" && <Later load={overlayPanel} page={page} />}
         {tab === "table" && <Later load={tablePanel} page={page} />}
         {tab === "curves" && page.runId !== null && <Later load={curvesPanel} page={page} run={page.runId} />}
-        {tab === "ratings" && <Later load={ratingsPanel} page={page} told={page.ratings!} />}
+        {tab === "ratings" && <Later load={ratingsPanel} page={page} ratings={page.ratings!} />}
       </div>
     </aside>
   );

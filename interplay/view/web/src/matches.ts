@@ -1,4 +1,4 @@
-/** The recordings of the run that is open: they come and grow while it is trained, and are asked for every two seconds. */
+/** The recordings of the open run, requested every two seconds. */
 
 import { RecordingListed } from "./api";
 import type { Page } from "./page";
@@ -8,9 +8,9 @@ const EVERY = 2_000; // ms
 export class Matches {
   /** The oldest first; those without a tick yet are left out. */
   list: RecordingListed[] = [];
-  /** Whether the server has told which there are. */
+  /** Whether the list was loaded. */
   listed = false;
-  /** Goes on to each that comes, once the one before was seen. */
+  /** Whether each new one is opened after the one before. */
   newest = false;
   private asked: number | null = null;
 

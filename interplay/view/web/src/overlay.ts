@@ -1,4 +1,4 @@
-/** What lies over the world: a value for each cell, told by the server in a byte each, and how it is coloured. */
+/** Overlays: a value for each cell, sent as a byte, and their colours. */
 
 import { ABOVE, BELOW, CIVIDIS, RGB, mix, rgb } from "./palette";
 import { Refused } from "./schema";
@@ -11,8 +11,8 @@ const STRONGEST = 0.9; // opacity, so that the ground still shows
 export interface OverlayListed {
   name: string;
   meaning: string;
-  together: boolean; // all populations can be looked at at once
-  by_agent: boolean; // it may be of the agent that is selected
+  together: boolean; // can show all populations at once
+  by_agent: boolean; // can be of the selected agent
   options: Record<string, string[]>;
 }
 
@@ -22,22 +22,22 @@ export interface Wanted {
   options: Record<string, string>;
 }
 
-/** What may lie over the world of a source, and what does. */
+/** The overlays of a source, and the current one. */
 export interface Lays {
   readonly overlays: OverlayListed[];
   readonly populations: string[];
   wanted: Wanted | null;
   readonly overlay: Overlay | null;
-  /** Why there is no overlay, where one was asked for. */
+  /** Why the requested overlay is missing. */
   readonly refusal: string | null;
-  /** Whether it was asked which there are. */
+  /** Whether the list was loaded. */
   readonly listed: boolean;
   /** Asks for an overlay, or for none. */
   lay(wanted: Wanted | null): void;
 }
 
 /** What the bytes of a frame mean. */
-export interface OverlayTold {
+export interface OverlayInfo {
   id: number;
   name: string;
   title: string;
@@ -52,7 +52,7 @@ export interface OverlayTold {
   since: number | null;
 }
 
-export interface Overlay extends OverlayTold {
+export interface Overlay extends OverlayInfo {
   tick: number;
   width: number;
   height: number;
@@ -61,15 +61,15 @@ export interface Overlay extends OverlayTold {
   cells: Uint8Array; // 0: no value, 1..255: from the lowest to the highest
 }
 
-/** Reads a frame that follows upon what was told of it. */
-export function readOverlay(frame: Uint8Array, told: OverlayTold | null): Overlay {
+/** Reads a frame after its description. */
+export function readOverlay(frame: Uint8Array, info: OverlayInfo | null): Overlay {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
-  if (frame.length < HEAD || !told || frame[1] !== told.id) throw new Refused(T.badOverlay);
+  if (frame.length < HEAD || !info || frame[1] !== info.id) throw new Refused(T.badOverlay);
   const [width, height] = [view.getUint16(2, true), view.getUint16(4, true)];
   const count = width * height;
-  if (!count || frame.length !== HEAD + count + (-count & 3) || !(told.cell > 0) || !told.origin.every(Number.isFinite)) throw new Refused(T.badOverlay);
+  if (!count || frame.length !== HEAD + count + (-count & 3) || !(info.cell > 0) || !info.origin.every(Number.isFinite)) throw new Refused(T.badOverlay);
   const [lowest, highest] = [view.getFloat32(12, true), view.getFloat32(16, true)];
-  return { ...told, width, height, tick: view.getUint32(8, true), lowest, highest, cells: frame.slice(HEAD, HEAD + count) };
+  return { ...info, width, height, tick: view.getUint32(8, true), lowest, highest, cells: frame.slice(HEAD, HEAD + count) };
 }
 
 /** The value at a share of the scale, from 0 to 1. */

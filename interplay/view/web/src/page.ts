@@ -1,7 +1,7 @@
-/** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
+/** The state of the page: source, selection, announcements. Panels read it; commands change it. */
 
 import { readAddress, readLive, readOptions, writeAddress, writeOptions } from "./address";
-import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, RecordingListed, Sources, Unwilling, takeToken } from "./api";
+import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, RecordingListed, Sources, ApiError, takeToken } from "./api";
 import { focusWorld } from "./focus";
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
@@ -34,9 +34,9 @@ export class Page {
   /** The run that curves and ratings belong to. */
   runId: number | null = null;
   ratings: Ratings | null = null;
-  /** Of the pay-off matrix, row and column: whose matches are listed. */
+  /** Row and column of the open cell of the payoff matrix. */
   cell: readonly [number, number] | null = null;
-  /** Of a league, who may play its world. */
+  /** Players of a league. */
   players: PlayerListed[] = [];
   private rated: number | null = null; // the run of all three
   live: string | null = null;
@@ -56,9 +56,9 @@ export class Page {
   private asking = false;
   private noticeTimer = 0;
   private opening = 0;
-  private held: number | null = null; // as it was told
+  private held: number | null = null; // last announced
   private solidAsked = false; // by the address, until there is something that may be solid
-  private heardTo = 0; // events until this tick were told
+  private announcedTo = 0; // last tick with announced events
   private ran = false; // time went on at the last look
 
   /** @param show draws the panels anew; @param aloud is heard by screen readers. */
@@ -78,7 +78,7 @@ export class Page {
   // -- opening ----------------------------------------------------------------------------------------------------
 
   async start(): Promise<void> {
-    // Of an address that was pasted over this one only what is behind the # is another; our own way of writing it is not heard here.
+    // A pasted address differs only after the #; our own changes by replaceState do not fire this event.
     addEventListener("hashchange", () => location.reload());
     try {
       await this.api.borrow();
@@ -94,7 +94,7 @@ export class Page {
     this.show();
   }
 
-  /** Goes where the address says, or to the one thing there is. */
+  /** Opens what the address names, or the only source. */
   private async arrive(): Promise<void> {
     const { run, match, live, at, agent, tab, overlay, population, with: options, view } = readAddress(location.hash);
     if (tab) this.tab = tab;
@@ -204,13 +204,13 @@ export class Page {
 
   /** A world in play; what speaks with the server is fetched with the first one. */
   async openLive(source: string): Promise<void> {
-    const said = readLive(source);
-    if (said?.kind === "recording") return this.openRecorded(source, said.id);
-    const list = said?.kind === "run" ? this.sources?.runs : this.sources?.worlds;
-    const title = list?.find((one) => one.id === said?.id)?.name ?? source;
+    const found = readLive(source);
+    if (found?.kind === "recording") return this.openRecorded(source, found.id);
+    const list = found?.kind === "run" ? this.sources?.runs : this.sources?.worlds;
+    const title = list?.find((one) => one.id === found?.id)?.name ?? source;
     this.forget();
     this.live = source;
-    if (said?.kind === "run") this.belongsTo(said.id);
+    if (found?.kind === "run") this.belongsTo(found.id);
     const session = await this.session(source, title, this.opening);
     if (!session) return;
     this.player.open(session);
@@ -259,7 +259,7 @@ export class Page {
       laid: () => this.laid(),
       veiled: () => this.player.veil(),
       begun: () => this.begun(session),
-      said: (line, stays = true) => this.tell(line, stays),
+      notify: (line, stays = true) => this.tell(line, stays),
     });
     return session;
   }
@@ -267,7 +267,7 @@ export class Page {
   private begun(session: Live): void {
     if (this.player.source !== session) return;
     this.player.begin();
-    // Nothing plays by itself for who wants no motion; a world that somebody else watches goes on.
+    // With reduced motion a world starts stopped, unless another page watches it.
     if (this.player.reducedMotion && session.status.running && session.alone) session.say({ type: "run", on: false });
   }
 
@@ -294,7 +294,7 @@ export class Page {
   }
 
   private forget(): void {
-    this.opening++; // what is still on its way came too late
+    this.opening++; // cancels what is being loaded
     this.match = this.runId = this.live = null;
     this.busy = null;
     this.details = null;
@@ -306,7 +306,7 @@ export class Page {
 
   // -- telling ----------------------------------------------------------------------------------------------------
 
-  /** Shows a line for a while, or until somebody does something, and says it. */
+  /** Shows a line for a while, or until the next input, and announces it. */
   tell(line: string, stays = false): void {
     this.notice = line;
     clearTimeout(this.noticeTimer);
@@ -315,7 +315,7 @@ export class Page {
     this.show();
   }
 
-  /** Somebody has done something: the line was read. */
+  /** Hides the line after an input. */
   dismiss(): void {
     clearTimeout(this.noticeTimer);
     if (this.notice === null) return;
@@ -328,8 +328,8 @@ export class Page {
   }
 
   private changed(): void {
-    this.tellHeld();
-    this.tellFollowed();
+    this.announceHeld();
+    this.announceFollowed();
     this.look();
     this.ask();
     if (this.solidAsked && this.player.shot) ((this.solidAsked = false), void this.setSolid(true));
@@ -337,16 +337,16 @@ export class Page {
     this.show();
   }
 
-  /** Says what happened to the followed agent since the last look, while time goes on. */
-  private tellFollowed(): void {
+  /** Announces new events of the followed agent while time goes on. */
+  private announceFollowed(): void {
     const { source, tick, following, selected, running, clock } = this.player;
-    const before = this.heardTo;
+    const before = this.announcedTo;
     const passed = running || (this.ran && clock.atEnd);
-    this.heardTo = tick;
+    this.announcedTo = tick;
     this.ran = running;
     if (!source || !following || !passed || tick <= before) return;
-    const told = source.marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(selected!));
-    if (told.length) this.say(told.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
+    const events = source.marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(selected!));
+    if (events.length) this.say(events.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
   }
 
   /** Something else lies over the world. */
@@ -374,13 +374,13 @@ export class Page {
     if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
   }
 
-  /** Asks for the selected agent's details, one question at a time, and only while somebody looks. */
+  /** Requests the selected agent's details, one request at a time, while the panel is open. */
   private ask(): void {
     const { source, selected, tick, live } = this.player;
     const question = `${selected} ${tick} ${live?.asks}`;
     if (!source || selected === null || !this.panels || (this.tab !== "agent" && live?.held !== selected)) return;
     if (this.asking || question === this.asked) return;
-    if (this.detailsError && !live && this.player.running) return; // it would most likely say the same at every tick
+    if (this.detailsError && !live && this.player.running) return; // probably the same error at every tick
     this.asking = true;
     this.asked = question;
     source
@@ -409,7 +409,7 @@ export class Page {
     this.say(slot === null ? T.nobody : T.selected(this.nameOf(slot)));
   }
 
-  /** Or the agent that one plays: a click beside it takes its keys and "Give back" from nobody. */
+  /** Deselects, but keeps a played agent selected. */
   private selectNobody(): void {
     this.select(this.player.live?.held ?? null);
   }
@@ -447,7 +447,7 @@ export class Page {
     return !!schema?.bounds && !schema.layers.some(({ kind }) => kind === "picture");
   }
 
-  /** Does what a key or a button says. */
+  /** Runs the command of a key or a button. */
   run(command: Command): void {
     const { player } = this;
     const { clock } = player;
@@ -473,8 +473,8 @@ export class Page {
       slower: () => player.faster(-1),
       goTo: () => (this.goToField?.focus(), this.goToField?.select()),
       live: () => (player.present(), player.live && this.say(T.presentNow)),
-      previousAgent: () => (player.neighbour(-1), this.said()),
-      nextAgent: () => (player.neighbour(1), this.said()),
+      previousAgent: () => (player.neighbour(-1), this.announceSelected()),
+      nextAgent: () => (player.neighbour(1), this.announceSelected()),
       follow: () => {
         player.follow();
         this.say(player.following ? T.followed(this.nameOf(player.selected!)) : T.unfollowed);
@@ -510,7 +510,7 @@ export class Page {
     this.sayTick();
   }
 
-  /** Where a command has led; a session goes there a moment later, and says it by its frames. */
+  /** Announces the tick after a command; a session's frames do so later. */
   private sayTick(): void {
     const { player } = this;
     if (!player.live || !player.atPresent) this.say(T.tickNow(player.clock.tick));
@@ -548,7 +548,7 @@ export class Page {
     this.say(T.populationNow(population === null ? T.allPopulations : lays.populations[population]!));
   }
 
-  private said(): void {
+  private announceSelected(): void {
     if (this.details?.slot !== this.player.selected) {
       this.details = this.detailsError = null;
       this.asked = "";
@@ -581,13 +581,13 @@ export class Page {
   private event(by: 1 | -1): void {
     const { player } = this;
     const marks = this.wanted(player.source!.marks);
-    const at = player.live && player.atPresent ? player.tick : player.clock.tick; // what is on its way counts
+    const at = player.live && player.atPresent ? player.tick : player.clock.tick;
     const mark = by > 0 ? marks.find(({ tick }) => tick > at) : marks.findLast(({ tick }) => tick < at);
     if (!mark) return this.tell(T.noMoreEvents);
     player.clock.playing = false;
     player.seek(mark.tick);
-    const told = marks.filter(({ tick }) => tick === mark.tick);
-    this.tell(told.map(({ kind, slots }) => T.event(T.kinds[kind] ?? kind, slots.map((slot) => this.nameOf(slot)), mark.tick)).join("; "));
+    const events = marks.filter(({ tick }) => tick === mark.tick);
+    this.tell(events.map(({ kind, slots }) => T.event(T.kinds[kind] ?? kind, slots.map((slot) => this.nameOf(slot)), mark.tick)).join("; "));
   }
 
   async savePicture(): Promise<void> {
@@ -608,7 +608,7 @@ export class Page {
 
   // -- playing ----------------------------------------------------------------------------------------------------
 
-  /** The recording goes on from the tick in view as a world in play, the selected agent in one's own hands. */
+  /** Continues the recording from the tick in view as a world in play, with the selected agent taken over. */
   private playOn(): void {
     const { match, player } = this;
     if (match === null) return this.tell(T.playedOnServed);
@@ -628,8 +628,8 @@ export class Page {
     live.say(held === null ? { type: "take", slot } : { type: "give", slot });
   }
 
-  /** Says whom one plays once the server has agreed. */
-  private tellHeld(): void {
+  /** Announces that an agent was taken over or given back. */
+  private announceHeld(): void {
     const held = this.player.live?.held ?? null;
     if (held === this.held) return;
     if (held !== null) {
@@ -641,7 +641,7 @@ export class Page {
     this.held = held;
   }
 
-  /** A click on the world: what it means to the one that is played, else whom it selects. */
+  /** Sends a click on the world to the played agent, or selects. */
   click(px: number, py: number): void {
     const { live, camera, solid } = this.player;
     if (!live?.clicks || live.held === null) {
@@ -681,14 +681,14 @@ export class Page {
     this.hands.release(event.key);
   }
 
-  /** Windows that lose the focus never hear of a key's end. */
+  /** A window without focus gets no key-up events. */
   releaseKeys(): void {
     this.hands.release(null);
   }
 }
 
 function lineOf(problem: unknown): string {
-  if (problem instanceof Unwilling || problem instanceof Refused) return problem.message;
+  if (problem instanceof ApiError || problem instanceof Refused) return problem.message;
   console.error(problem);
   return T.fault(problem instanceof Error ? problem.message : String(problem));
 }

@@ -1,4 +1,4 @@
-/** Brings a source, the clock and the picture together; panels listen to it and never draw the world themselves. */
+/** Plays a source: clock, camera and renderer. */
 
 import { agentsAt, inView, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
@@ -12,7 +12,7 @@ import { Layer } from "./scene";
 import type { Solid } from "./solid/solid";
 import { Source } from "./source";
 
-const TOLD = 100; // ms between two tellings of the panels while time goes on
+const NOTIFY_EVERY = 100; // ms between two tellings of the panels while time goes on
 const SHORTEST_GLIDE = 20; // ms
 const LONGEST_GLIDE = 1000; // ms
 const NEAR = 8; // pixels beside an agent that still hit it
@@ -22,9 +22,9 @@ export const SLOW_PICTURES = 20; // one after another, until the flat view is of
 const SPECK = 0.5; // of the ground's longer side: what is seen under fog and less is looked at from near
 const ROOM = 0.7; // of the picture, for what is seen then
 const FOLLOWED = 3; // times nearer than the whole world, when following begins
-const READABLE = 7; // pixels of whoever is followed then, at least, from the middle to the rim
+const READABLE = 7; // pixels of the followed agent's radius then, at least
 
-/** The newest two frames of a world in play: their ticks, when they came, and how long the way from one to the other takes, in ms. */
+/** The newest two frames of a world in play: ticks, times of arrival, and duration of the interpolation, in ms. */
 interface Arrival {
   readonly from: number | null;
   readonly fromAt: number;
@@ -57,7 +57,7 @@ export class Player {
   slow = 0; // slow pictures one after another
   private flat: Flat | null = null;
   private before = 0; // time of the last picture
-  private told = 0;
+  private notified = 0;
   private dirty = true;
   private look = false; // how much is seen is to be looked at, once
   private near = false; // fog brought the camera near, so its end takes it away again
@@ -96,7 +96,7 @@ export class Player {
     return !!schema && (!!schema.bounds || schema.layers.some(({ kind }) => kind === "picture"));
   }
 
-  /** Who is on the picture. */
+  /** Agents in the picture. */
   get inView(): number[] {
     const { agents, camera, solid } = this;
     return agents ? inView(agents, solid ?? camera, camera.width, camera.height) : [];
@@ -145,7 +145,7 @@ export class Player {
     this.touch();
   }
 
-  /** A recording has more ticks than before; who saw it to its end goes on. */
+  /** A recording has grown; at its old end, playing goes on. */
   grew(): void {
     const { clock, source } = this;
     const goesOn = clock.atEnd && clock.last > clock.first && !this.reducedMotion;
@@ -170,7 +170,7 @@ export class Player {
     this.dirty = true;
   }
 
-  /** Fog came, or went: what was seen before is not looked back on, and one is near what is left. */
+  /** Fog came or went: hides earlier views, and zooms to the visible part. */
   veil(): void {
     const { live } = this;
     if (!live) return;
@@ -181,7 +181,7 @@ export class Player {
     this.near = false;
   }
 
-  /** Where the eye reaches over a small part of the ground alone, the camera goes there and follows. */
+  /** Zooms to the visible part of the ground if it is small, and follows. */
   private lookAround(): void {
     const { live } = this;
     const shot = live!.reel.at(live!.reel.last);
@@ -252,14 +252,14 @@ export class Player {
     this.touch();
   }
 
-  /** Draws rays of the selected agent; null: those of that name no more. */
+  /** Sets or removes rays of the selected agent. */
   cast(name: string, rays: Rays | null): void {
     if (rays) this.rays.set(name, rays);
     else this.rays.delete(name);
     this.redraw();
   }
 
-  /** Marks an agent in the world; null: nobody. */
+  /** Marks an agent in the world, or none. */
   mark(slot: number | null): void {
     if (slot === this.marked) return;
     this.marked = slot;
@@ -340,10 +340,10 @@ export class Player {
     return new Promise((done) => canvas.toBlob(done, "image/png"));
   }
 
-  /** Something was commanded: draw and tell at once. */
+  /** Redraws world and panels at once, after a command. */
   touch(): void {
     this.dirty = true;
-    this.told = 0;
+    this.notified = 0;
     this.changed();
   }
 
@@ -362,8 +362,8 @@ export class Player {
     this.paint(now);
     if (played && !this.clock.playing) this.touch();
     if (this.solid && this.drawings.at(-1) !== drew) this.slow = gap > SLOW ? this.slow + 1 : 0;
-    if (this.running && now - this.told >= TOLD) {
-      this.told = now;
+    if (this.running && now - this.notified >= NOTIFY_EVERY) {
+      this.notified = now;
       this.changed();
     }
   }
@@ -451,7 +451,7 @@ export class Player {
     return old ? { shot: old, next: newest, share } : { shot: newest, next: null, share: 0 };
   }
 
-  /** Says which frame was drawn, so that the server sends more. */
+  /** Acknowledges the drawn frame, so that the server sends more. */
   private acknowledge(tick: number): void {
     const { live } = this;
     if (!live || tick === this.shownTick) return;

@@ -1,6 +1,6 @@
-/** Overlays of a recording: the server counts what agents did up to the tick in view. */
+/** Overlays of a recording, which the server counts up to the tick in view. */
 
-import { Api, Unwilling } from "./api";
+import { Api, ApiError } from "./api";
 import { Lays, Overlay, OverlayListed, Wanted, readOverlay } from "./overlay";
 
 const APART = 500; // ms between two questions
@@ -65,12 +65,12 @@ export class Recorded implements Lays {
       return;
     }
     try {
-      const { frame, ...told } = await this.api.overlay(this.id, tick, asked);
-      const overlay = readOverlay(Uint8Array.from(atob(frame), (letter) => letter.charCodeAt(0)), told);
+      const { frame, ...info } = await this.api.overlay(this.id, tick, asked);
+      const overlay = readOverlay(Uint8Array.from(atob(frame), (letter) => letter.charCodeAt(0)), info);
       if (wanted === this.wanted) this.overlay = overlay;
       this.answered = overlay.tick < tick ? "" : question; // it goes on where it takes long
     } catch (problem) {
-      if (!(problem instanceof Unwilling && problem.status === BUSY)) this.refuse(problem);
+      if (!(problem instanceof ApiError && problem.status === BUSY)) this.refuse(problem);
     }
     this.laid();
     setTimeout(() => ((this.asking = false), void this.ask()), APART);

@@ -1,4 +1,4 @@
-/** Recordings as files (docs/specs/viewer.md 5), read in the browser alone; nothing of them is believed before it was looked at. */
+/** Reads recordings (docs/specs/viewer.md 5) in the browser; all of an untrusted file is checked. */
 
 import { SPEEDS } from "./clock";
 import { crc32, inflate, MAX_RAW } from "./inflate";
@@ -30,7 +30,7 @@ export interface Mark {
   slots: number[];
 }
 
-/** What a header says beside the scene. */
+/** The header without the scene. */
 export interface Header {
   world: string;
   policy: string;
@@ -149,19 +149,19 @@ function sound(data: Uint8Array): boolean {
   return crc32(data.subarray(CHUNK_HEAD), crc32(data.subarray(0, 20))) === check;
 }
 
-/** A header from anybody's file or from the server. */
+/** Checks a header. */
 export function readHeader(value: unknown): Header {
   if (typeof value !== "object" || value === null) throw new Refused(T.damagedHeader);
-  const said = value as Record<string, unknown>;
-  const text = (key: string) => (typeof said[key] === "string" ? (said[key] as string) : "");
-  const frames = Number.isInteger(said.frames_per_step) ? (said.frames_per_step as number) : 1;
-  const own = Number(said.tick_seconds) || Math.max(LEAST_SECONDS, frames / VIDEO_FRAMES); // as the server's play.tick_seconds
+  const fields = value as Record<string, unknown>;
+  const text = (key: string) => (typeof fields[key] === "string" ? (fields[key] as string) : "");
+  const frames = Number.isInteger(fields.frames_per_step) ? (fields.frames_per_step as number) : 1;
+  const own = Number(fields.tick_seconds) || Math.max(LEAST_SECONDS, frames / VIDEO_FRAMES); // as the server's play.tick_seconds
   const tickSeconds = Math.min(Math.max(own, 1 / SPEEDS[SPEEDS.length - 1]!), 1 / SPEEDS[0]!);
-  const agents = Array.isArray(said.agents) ? said.agents.map(String) : [];
-  return { world: text("world"), policy: text("policy"), interplay: text("interplay"), started: text("started"), exact: said.exact === true, tickSeconds, agents, scene: said.scene };
+  const agents = Array.isArray(fields.agents) ? fields.agents.map(String) : [];
+  return { world: text("world"), policy: text("policy"), interplay: text("interplay"), started: text("started"), exact: fields.exact === true, tickSeconds, agents, scene: fields.scene };
 }
 
-/** A mark from anybody's file, which says rows, or from the server, which says slots. */
+/** Checks a mark, which has rows in a file and slots from the server. */
 export function readMark(value: unknown): Mark {
   const { tick, kind, rows, slots } = value as Record<string, unknown>;
   const list = slots ?? rows ?? [];

@@ -137,7 +137,7 @@ export function readHead(frame: Uint8Array): { head: Head; count: number; base: 
   const view = viewOf(frame);
   const [kind, flags] = [view.getUint8(0), view.getUint8(1)];
   const [tick, base] = [view.getUint32(4, true), view.getUint32(8, true)];
-  if ((kind !== KEY && kind !== CHANGE) || flags > 3 || (kind === KEY && base !== tick)) throw new Refused("a frame begins in no way that is known");
+  if ((kind !== KEY && kind !== CHANGE) || flags > 3 || (kind === KEY && base !== tick)) throw new Refused("a frame has an unknown head");
   return { head: { key: kind === KEY, first: !!(flags & 1), last: !!(flags & 2), tick }, count: view.getUint16(2, true), base };
 }
 
@@ -174,7 +174,7 @@ function readPart(layer: LayerSchema, coding: number, wide: number, rows: number
     if (payload.length !== fullSize(list, rows)) throw damaged();
     return { rows, wide, data: payload.slice() };
   }
-  if (!old || old.rows !== rows || old.wide !== wide) throw new Refused(`layer "${layer.name}" was not as its change says`);
+  if (!old || old.rows !== rows || old.wide !== wide) throw new Refused(`layer "${layer.name}" does not fit its change`);
   if (coding === SAME && !payload.length) return old;
   const data = old.data.slice();
   if (coding === DIFFERENCE) {
@@ -295,7 +295,7 @@ export function number(layer: Layer, key: string, row: number, otherwise = 0): n
   return typeof constant === "number" ? constant : otherwise;
 }
 
-/** The same for those who go through many rows. */
+/** The same for loops over rows. */
 export function numbers(layer: Layer, key: string): (row: number) => number {
   const column = layer.columns.get(key);
   const constant = number(layer, key, 0);

@@ -1,4 +1,4 @@
-/** What all frames of a source share (docs/specs/viewer.md 4.1), checked: it may come from anybody's file. */
+/** The schema of frames (docs/specs/viewer.md 4.1), checked, as files are untrusted. */
 
 export const MAX_ROWS = 65_535;
 export const MAX_LAYERS = 64;
@@ -6,7 +6,7 @@ export const MAX_COLUMNS = 64;
 const MAX_SCALED = 16; // a frame has a bit for each
 const FLAGS = 8;
 
-/** What came from outside and is not as it should be; its message is shown to people. */
+/** Invalid input; the message is shown to the user. */
 export class Refused extends Error {}
 
 export type Kind = "tiles" | "circles" | "boxes" | "segments" | "polygons" | "labels" | "table" | "picture";
@@ -46,15 +46,15 @@ type Json = Record<string, unknown>;
 
 /** The schema in a header or a hello. */
 export function readSchema(value: unknown): Schema {
-  const said = mapping(value, "the scene");
-  if (said.scene !== 1) throw new Refused(`scene form ${String(said.scene)}; this page reads form 1, open it with a newer interplay`);
-  if (said.up !== "north" && said.up !== "south") throw new Refused("the scene does not say which way is up");
-  if (!Array.isArray(said.layers) || said.layers.length > MAX_LAYERS + 1)
+  const fields = mapping(value, "the scene");
+  if (fields.scene !== 1) throw new Refused(`scene form ${String(fields.scene)}; this page reads form 1, open it with a newer interplay`);
+  if (fields.up !== "north" && fields.up !== "south") throw new Refused("the scene has no valid up");
+  if (!Array.isArray(fields.layers) || fields.layers.length > MAX_LAYERS + 1)
     throw new Refused(`the scene has no list of at most ${MAX_LAYERS} layers`);
-  const layers = said.layers.map(readLayer);
+  const layers = fields.layers.map(readLayer);
   const numbers = layers.flatMap((layer) => [layer.id, layer.text]).filter((number) => number !== null);
   if (numbers.some((number, place) => number !== place)) throw new Refused("the parts of the layers are not numbered in their order");
-  return { bounds: readBounds(said.bounds), up: said.up, layers };
+  return { bounds: readBounds(fields.bounds), up: fields.up, layers };
 }
 
 function readBounds(value: unknown): Schema["bounds"] {
@@ -65,39 +65,39 @@ function readBounds(value: unknown): Schema["bounds"] {
 }
 
 function readLayer(value: unknown): LayerSchema {
-  const said = mapping(value, "a layer");
-  const name = text(said.name, 64, "a layer");
+  const fields = mapping(value, "a layer");
+  const name = text(fields.name, 64, "a layer");
   const wrong = (what: string) => new Refused(`layer "${name}": ${what}`);
-  if (!KINDS.includes(said.kind as string)) throw wrong(`kind ${String(said.kind)} is not known`);
-  const kind = said.kind as Kind;
-  const [id, part] = [partNumber(said.id), partNumber(said.text)];
+  if (!KINDS.includes(fields.kind as string)) throw wrong(`kind ${String(fields.kind)} is not known`);
+  const kind = fields.kind as Kind;
+  const [id, part] = [partNumber(fields.id), partNumber(fields.text)];
   if ((id === null) !== (kind === "table") || (kind === "table" && part === null)) throw wrong("its parts do not fit its kind");
-  const width = said.width === undefined ? 0 : whole(said.width, 0, 65_535, name);
+  const width = fields.width === undefined ? 0 : whole(fields.width, 0, 65_535, name);
   if (width > 0 !== (kind === "tiles" || kind === "picture")) throw wrong("its width does not fit its kind");
-  const list = said.columns ?? [];
+  const list = fields.columns ?? [];
   if (!Array.isArray(list) || list.length > MAX_COLUMNS) throw wrong(`more than ${MAX_COLUMNS} columns`);
   const columns = list.map((column) => readColumn(column, name));
   if (new Set(columns.map((column) => column.name)).size < columns.length) throw wrong("a column is there twice");
   if (columns.filter((column) => column.scale !== null).length > MAX_SCALED) throw wrong(`more than ${MAX_SCALED} scaled columns`);
-  const layer = { name, kind, id, text: part, width, columns, options: readOptions(said.options, name) };
+  const layer = { name, kind, id, text: part, width, columns, options: readOptions(fields.options, name) };
   checkLayer(layer, wrong);
   return layer;
 }
 
 function readColumn(value: unknown, layer: string): Column {
-  const said = mapping(value, `layer "${layer}"`);
-  const name = text(said.name, 100, `layer "${layer}"`);
-  const wrong = new Refused(`layer "${layer}": column "${name}" is written in a way this page does not know`);
-  const scale = said.scale ?? null;
-  const offset = said.offset ?? 0;
-  if (said.type !== "u1" && said.type !== "u2" && said.type !== "f4") throw wrong;
-  if (scale !== null && (!Number.isFinite(scale) || (scale as number) <= 0 || said.type === "f4")) throw wrong;
+  const fields = mapping(value, `layer "${layer}"`);
+  const name = text(fields.name, 100, `layer "${layer}"`);
+  const wrong = new Refused(`layer "${layer}": column "${name}" has an unknown coding`);
+  const scale = fields.scale ?? null;
+  const offset = fields.offset ?? 0;
+  if (fields.type !== "u1" && fields.type !== "u2" && fields.type !== "f4") throw wrong;
+  if (scale !== null && (!Number.isFinite(scale) || (scale as number) <= 0 || fields.type === "f4")) throw wrong;
   if (!Number.isFinite(offset)) throw wrong;
-  const bits = said.bits ?? [];
+  const bits = fields.bits ?? [];
   if (!Array.isArray(bits) || bits.length > FLAGS || bits.some((bit) => typeof bit !== "string")) throw wrong;
-  const values = said.values === undefined ? 1 : whole(said.values, 1, 65_535, layer);
-  if (bits.length && (said.type !== "u1" || values !== 1)) throw wrong;
-  return { name, type: said.type, scale: scale as number | null, offset: offset as number, values, bits: bits as string[] };
+  const values = fields.values === undefined ? 1 : whole(fields.values, 1, 65_535, layer);
+  if (bits.length && (fields.type !== "u1" || values !== 1)) throw wrong;
+  return { name, type: fields.type, scale: scale as number | null, offset: offset as number, values, bits: bits as string[] };
 }
 
 function readOptions(value: unknown, layer: string): Options {
@@ -121,7 +121,7 @@ const PLACES: Partial<Record<Kind, string[]>> = {
   picture: ["rgb"],
 };
 
-/** What the renderer takes for granted. */
+/** Checks the assumptions of the renderers. */
 function checkLayer(layer: LayerSchema, wrong: (what: string) => Refused): void {
   const there = new Map(layer.columns.flatMap((column) => (column.bits.length ? column.bits : [column.name]).map((name) => [name, column])));
   const needs = (name: string, constant = false) => {

@@ -1,6 +1,6 @@
-/** What is watched: a served recording or a dropped file here, a session in live.ts; one interface for all three. */
+/** Sources of frames: a served recording, a dropped file, or a session (live.ts). */
 
-import { Agent, Api, Unwilling } from "./api";
+import { Agent, Api, ApiError } from "./api";
 import { inflate } from "./inflate";
 import type { Lays } from "./overlay";
 import { Reel } from "./reel";
@@ -20,11 +20,11 @@ export interface Source {
   readonly marks: Mark[];
   readonly problems: string[];
   readonly tickSeconds: number;
-  /** What the server knows of an agent at a tick; an error says why it knows nothing. */
+  /** Details of an agent at a tick; rejects with the reason if there are none. */
   agent(slot: number, tick: number): Promise<Agent>;
-  /** What may lie over it; null where nobody can count. */
+  /** Overlays; null without a server. */
   readonly lays: Lays | null;
-  /** Looks whether a recording that is still written has more to show. */
+  /** Reads new chunks of a recording that is still being written. */
   grow?(): Promise<boolean>;
   close(): void;
 }
@@ -62,24 +62,24 @@ class Recording implements Source {
 /** A recording that the server has. */
 export async function openServed(api: Api, id: number, title: string): Promise<Source> {
   const ask = () => Promise.all([api.recording(id), api.events(id)]);
-  let [told, { events }] = await ask();
-  const header = readHeader(told.header);
+  let [info, { events }] = await ask();
+  const header = readHeader(info.header);
   const schema = readSchema(header.scene);
-  const problems = [...told.problems];
+  const problems = [...info.problems];
   const load = async (place: number) => {
     try {
-      return await inflate(await api.chunk(id, place), told.chunks[place]!.raw);
+      return await inflate(await api.chunk(id, place), info.chunks[place]!.raw);
     } catch (error) {
-      throw error instanceof Unwilling ? new Refused(error.message) : error;
+      throw error instanceof ApiError ? new Refused(error.message) : error;
     }
   };
-  const reel = new Reel(schema, told.chunks, load);
+  const reel = new Reel(schema, info.chunks, load);
   const marks = events.map(readMark);
   const grow = async () => {
-    const before = told.chunks.length;
-    if (told.growing) [told, { events }] = await ask();
-    if (told.chunks.length <= before) return false;
-    reel.extend(told.chunks);
+    const before = info.chunks.length;
+    if (info.growing) [info, { events }] = await ask();
+    if (info.chunks.length <= before) return false;
+    reel.extend(info.chunks);
     marks.splice(0, marks.length, ...events.map(readMark));
     return true;
   };
@@ -93,6 +93,6 @@ export async function openFile(blob: Blob, title: string): Promise<Source> {
   const scenes = file.scenes;
   if (!scenes.length) throw new Refused(T.emptyRecording);
   const reel = new Reel(schema, scenes, (place) => file.read(scenes[place]!));
-  const nobody = () => Promise.reject(new Unwilling(T.noDetailsInFile, 404));
+  const nobody = () => Promise.reject(new ApiError(T.noDetailsInFile, 404));
   return new Recording(title, file.header, schema, reel, await file.marks(), file.problems, nobody);
 }

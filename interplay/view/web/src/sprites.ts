@@ -10,7 +10,7 @@ const kept = new Map<string, HTMLCanvasElement>();
 export interface Look {
   colour: RGB;
   size: number; // radius, pixels
-  rim: number; // 0: none, 1, or 2 for people who asked for more contrast
+  rim: number; // 0: none, 1, or 2 for more contrast
   sign: string; // shape of the palette, "plus", or empty
 }
 

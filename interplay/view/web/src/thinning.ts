@@ -1,7 +1,7 @@
-/** Which part of a world's ticks comes to this page, where it is too slow for all of them and the server leaves some out. */
+/** The share of a world's ticks that comes to this page, if it is too slow for all of them. */
 
-const SPAN = 750; // ms that are looked at together; two of them one after another have to agree, so a hiccup is not told
-const FEW = 0.9; // of the ticks: with more of them nothing worth a word is missing
+const SPAN = 750; // ms; two spans in a row have to agree, so that a hiccup is not reported
+const FEW = 0.9; // share of the ticks above which nothing is reported
 
 export class Thinning {
   /** Frames that came for each tick of the world, below 1; null while all of them come, or nearly all. */
@@ -23,7 +23,7 @@ export class Thinning {
     if (now - this.began >= SPAN) this.close(now);
   }
 
-  /** Time stands still, somebody looks back, or the scene is another one: what comes next follows upon nothing. */
+  /** Starts anew after time stood still, the user looked back, or the scene changed. */
   forget(): void {
     [this.share, this.before, this.last, this.frames, this.ticks] = [null, null, null, 0, 0];
   }

@@ -1,4 +1,4 @@
-/** Numbers and cells as text, as interplay's pictures and transcripts write them. */
+/** Numbers and cells as text, as in pictures and transcripts. */
 
 import { hex } from "./palette";
 import { Cell, Layer, number } from "./scene";
@@ -34,15 +34,15 @@ export function barsOf(layer: Layer, row: number): Bar[] {
   return names(layer.schema.options.bars).map((name) => ({ name, value: number(layer, `bar.${name}`, row), full: number(layer, `bar.${name}.full`, row) }));
 }
 
-/** What a row is, where the layer's legend tells several kinds apart: its population, its team. Empty where it does not. */
+/** The kind of a row (population, team) by the layer's legend; empty if there is one kind. */
 export function kindOf({ schema, columns }: Layer, row: number): string {
-  const said = names(schema.options.legend);
+  const texts = names(schema.options.legend);
   const colours = names(schema.options["legend.colours"]);
-  if (said.length < 2) return "";
+  if (texts.length < 2) return "";
   const [number, rgb] = [columns.get("colour"), columns.get("rgb")];
-  if (!colours.length) return number ? (said[number[row]!] ?? "") : "";
+  if (!colours.length) return number ? (texts[number[row]!] ?? "") : "";
   const own = rgb ? hex([rgb[3 * row]!, rgb[3 * row + 1]!, rgb[3 * row + 2]!]) : "";
-  return said[colours.map((one) => one.toLowerCase()).indexOf(own)] ?? "";
+  return texts[colours.map((one) => one.toLowerCase()).indexOf(own)] ?? "";
 }
 
 /** The marks that a row wears. */

@@ -84,7 +84,7 @@ describe("everything has a name, a place, a size and a contrast", () => {
       await expect.poll(() => held(tab), { timeout: 15_000 }).toBe(0); // after the first step, which compiles
       await tab.locator(".form button").first().waitFor();
       await sound(tab, "a person in werewolf");
-      expect(await tab.locator(".note").textContent()).toContain("every page sees the public table alone");
+      expect(await tab.locator(".note").textContent()).toContain("every page sees only the public table");
       await showTab(tab, "Table");
       await tab.locator(".scene-table td").first().waitFor();
       await sound(tab, "werewolf's tables");

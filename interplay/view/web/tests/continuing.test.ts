@@ -19,7 +19,7 @@ it("plays a recording on from here by key and by button, and comes back to it", 
     await tab.getByRole("button", { name: "Play on from here" }).click();
     await tab.waitForFunction(() => window.interplay.player.live && window.interplay.player.shot);
     expect([await tick(tab), await shown(tab)]).toEqual([AT, there]);
-    await expect.poll(() => tab.locator(".note").textContent()).toContain("time begins when somebody takes an agent over");
+    await expect.poll(() => tab.locator(".note").textContent()).toContain("time begins when an agent is taken over");
     expect(await tab.locator(".policy").textContent()).toBe("played by random in place of hunter");
     expect(await tab.evaluate(() => document.activeElement?.tagName)).toBe("CANVAS");
     await expect.poll(() => hash(tab)).toContain(`live=recording:${id}@${AT}`);

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { Agent, HeadTold, rangeOf, restOf } from "../src/api";
+import { Agent, HeadInfo, rangeOf, restOf } from "../src/api";
 import { Hands } from "../src/hands";
 import { Controls } from "../src/keys";
-import { Live, Said } from "../src/live";
+import { Live, PageMessage } from "../src/live";
 
 /** A session that keeps what it is told. */
-function session(heads: HeadTold[], controls: Controls | null = null, turnBased = false, details: () => Agent | null = () => null) {
-  const said: Said[] = [];
-  const live = { held: 3, heads, controls, turnBased, status: { tick: 9 }, say: (message: Said) => said.push(message) };
+function session(heads: HeadInfo[], controls: Controls | null = null, turnBased = false, details: () => Agent | null = () => null) {
+  const said: PageMessage[] = [];
+  const live = { held: 3, heads, controls, turnBased, status: { tick: 9 }, say: (message: PageMessage) => said.push(message) };
   const hands = new Hands(() => undefined, details);
   return { live: live as unknown as Live, said, hands };
 }
 
 const key = (name: string) => ({ key: name, repeat: false }) as KeyboardEvent;
-const move: HeadTold = { name: "move", kind: "discrete", n: 3, legal: [false, true, true] };
-const thrust: HeadTold = { name: "thrust", kind: "box", low: [-1, 2, null], high: [1, 5, null] };
+const move: HeadInfo = { name: "move", kind: "discrete", n: 3, legal: [false, true, true] };
+const thrust: HeadInfo = { name: "thrust", kind: "box", low: [-1, 2, null], high: [1, 5, null] };
 const act = (action: Record<string, number | number[]>) => ({ type: "act", slot: 3, tick: 9, action });
 
 describe("a form", () => {
@@ -56,7 +56,7 @@ describe("a form", () => {
   });
 
   it("says nothing for who is gone, and goes on once it is back", () => {
-    const details = { slot: 3, present: false, heads: [] as HeadTold[] } as Agent;
+    const details = { slot: 3, present: false, heads: [] as HeadInfo[] } as Agent;
     const { live, said, hands } = session([move], null, false, () => details);
     hands.press(key("2"), live, 3);
     hands.tick(live);
@@ -77,7 +77,7 @@ describe("a form", () => {
 });
 
 describe("several heads", () => {
-  const word: HeadTold = { name: "word", kind: "discrete", n: 12 };
+  const word: HeadInfo = { name: "word", kind: "discrete", n: 12 };
 
   it("are chosen one after another by keys, also beyond the tenth, and said together", () => {
     const { live, said, hands } = session([move, word], null, true);

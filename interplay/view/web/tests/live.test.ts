@@ -29,7 +29,7 @@ beforeEach(() => {
   [lines, told] = [[], []];
   const nothing = () => undefined;
   const api = { live: () => (lines.push(new Line()), lines.at(-1)), about: () => Promise.resolve({}) } as unknown as Api;
-  live = new Live(api, "world:0", "street", { changed: nothing, frame: nothing, laid: nothing, veiled: nothing, begun: nothing, said: (line, stays) => void told.push([line, stays]) });
+  live = new Live(api, "world:0", "street", { changed: nothing, frame: nothing, laid: nothing, veiled: nothing, begun: nothing, notify: (line, stays) => void told.push([line, stays]) });
   lines[0]!.hear(HELLO);
 });
 

@@ -157,7 +157,7 @@ describe("who plays", () => {
         expect(await place(other, 1)).toBe(0); // nothing of where bob stands
         await expect.poll(() => tab.locator(".note").textContent()).toBe("fog: you see what your agent observes");
         await other.evaluate(() => window.interplay.select(1));
-        await expect.poll(() => other.locator(".toast").textContent()).toContain("somebody plays under fog");
+        await expect.poll(() => other.locator(".toast").textContent()).toContain("an agent is played under fog");
         await context.close();
         await tab.evaluate(() => window.interplay.run("take"));
         await expect.poll(() => shown(tab)).toEqual([false, false]);

@@ -96,7 +96,7 @@ it("lets one choose who of a league plays its world", () =>
           interplay.showHelp(false);
         }),
     );
-    await tab.getByLabel("Who plays").selectOption({ label: "<b>main-0001</b>" });
+    await tab.getByLabel("Player").selectOption({ label: "<b>main-0001</b>" });
     expect(await asked).toBe("run:7@3");
   }));
 

@@ -70,8 +70,8 @@ describe("limits", () => {
   it("stop inflation at the size that was declared", async () => {
     const bomb = new Blob([new Uint8Array(10_000_000)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
     const stored = new Uint8Array(await new Response(bomb).arrayBuffer());
-    await expect(inflate(stored, 1000)).rejects.toThrow("longer than it says");
-    await expect(inflate(stored, 10_000_001)).rejects.toThrow("shorter than it says");
+    await expect(inflate(stored, 1000)).rejects.toThrow("longer than declared");
+    await expect(inflate(stored, 10_000_001)).rejects.toThrow("shorter than declared");
     expect((await inflate(stored, 10_000_000)).length).toBe(10_000_000);
     await expect(inflate(new Uint8Array([255, 1, 2, 3]), 100)).rejects.toThrow("damaged");
   });

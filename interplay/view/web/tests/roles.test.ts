@@ -55,7 +55,7 @@ describe("hidden roles", () => {
         await expect.poll(told).toEqual([2, null]);
         for (const key of ["role", "own_id", "phase"]) expect(await tab.locator(`details:has(summary:text-matches("^${key}")) .said`).textContent()).toMatch(/^[a-z_0-9]+$/);
         await player.evaluate(() => (window.interplay.select(1), window.interplay.run("take")));
-        await expect.poll(async () => String((await told())[1])).toContain("roles are hidden and somebody plays");
+        await expect.poll(async () => String((await told())[1])).toContain("roles are hidden and a seat is played");
         await player.keyboard.press("Alt+t");
         await expect.poll(told).toEqual([2, null]);
       });

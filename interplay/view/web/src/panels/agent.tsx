@@ -1,4 +1,4 @@
-/** Which agent one looks at; with nobody selected, what the picture's signs mean. */
+/** Choice of an agent; without a selection, the legend. */
 
 import type { Page } from "../page";
 import { T } from "../strings";

@@ -2,10 +2,11 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { Curve, Curves as Told, Unwilling } from "../api";
+import { Curve, Curves as CurvesInfo, ApiError } from "../api";
 import type { Page } from "../page";
 import { POPULATIONS } from "../palette";
 import { smoothed } from "../smooth";
+import { Choice } from "./parts";
 import { P } from "./strings";
 import { short } from "../words";
 
@@ -16,7 +17,7 @@ const TRIED = 8; // of those
 const HEIGHT = 260;
 const SMOOTHED = 2.5; // pixels
 const LISTED = 100; // runs to compare with
-const DASHES = [[], [9, 4], [3, 3], [9, 3, 2, 3]]; // told apart without colours, too
+const DASHES = [[], [9, 4], [3, 3], [9, 3, 2, 3]]; // distinct without colours
 
 /** What one run has to show. */
 interface Line {
@@ -25,9 +26,9 @@ interface Line {
 }
 
 interface Found {
-  first: Told;
+  first: CurvesInfo;
   lines: Line[];
-  /** What the others said who could not tell. */
+  /** Errors of other runs. */
   problems: string[];
 }
 
@@ -49,10 +50,10 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
       try {
         const first = await ask(run);
         const problems: string[] = [];
-        const rest = await Promise.all(others.map((id) => ask(id).catch((problem: unknown) => void problems.push(problem instanceof Unwilling ? problem.message : String(problem)))));
+        const rest = await Promise.all(others.map((id) => ask(id).catch((problem: unknown) => void problems.push(problem instanceof ApiError ? problem.message : String(problem)))));
         if (gone) return;
-        const lines = [first, ...rest].flatMap((told, i) => {
-          const curve = name ? told?.curves[name] : undefined;
+        const lines = [first, ...rest].flatMap((answer, i) => {
+          const curve = name ? answer?.curves[name] : undefined;
           return curve ? [{ run: runName(page, i ? others[i - 1]! : run), curve }] : [];
         });
         setFound({ first, lines, problems });
@@ -60,13 +61,13 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         const usual = FIRST.flatMap((one) => first.names.filter((name) => one.test(name))).slice(0, TRIED);
         const tried = chosen ? null : (await page.api.curves(run, usual, against, null, null)).curves;
         if (gone) return;
-        // A run that has just begun has ended no episode: until then any curve, and then the one that people look for.
+        // Before the first episode ends, any curve; then the most usual one.
         const telling = usual.find((one) => !isFlat(tried?.[one])) ?? usual[0] ?? first.names[0];
         if (!chosen && telling) setName(telling);
-        timer = window.setTimeout(look, first.loading || rest.some((told) => told?.loading) ? 500 : AGAIN);
+        timer = window.setTimeout(look, first.loading || rest.some((answer) => answer?.loading) ? 500 : AGAIN);
       } catch (problem) {
         if (gone) return;
-        setError(problem instanceof Unwilling ? problem.message : String(problem));
+        setError(problem instanceof ApiError ? problem.message : String(problem));
         timer = window.setTimeout(look, AGAIN); // a run that has just begun has nothing to read yet
       }
     };
@@ -88,22 +89,8 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
   );
   return (
     <div class="curves">
-      <label class="row">
-        <span>{P.curvesOf}</span>
-        <select value={name ?? ""} onChange={(event) => (setName(event.currentTarget.value), setChosen(true), setSpan(null))}>
-          {first.names.map((one) => (
-            <option value={one}>{one}</option>
-          ))}
-        </select>
-      </label>
-      <label class="row">
-        <span>{P.against}</span>
-        <select value={against} onChange={(event) => (setAgainst(event.currentTarget.value), setSpan(null))}>
-          {Object.entries(P.axes).map(([axis, text]) => (
-            <option value={axis}>{text}</option>
-          ))}
-        </select>
-      </label>
+      <Choice label={P.curvesOf} value={name ?? ""} options={first.names.map((one) => [one, one] as const)} choose={(value) => (setName(value), setChosen(true), setSpan(null))} />
+      <Choice label={P.against} value={against} options={Object.entries(P.axes)} choose={(value) => (setAgainst(value), setSpan(null))} />
       {lines.length > 0 && <Plot name={name!} lines={lines} axis={P.axes[against] ?? against} logarithmic={logarithmic} smooth={smooth} dark={page.dark} zoom={setSpan} />}
       {name && first.last?.[name] && <p class="quiet">{P.last(first.last[name])}</p>}
       {problems.map((line) => (
@@ -150,7 +137,7 @@ function Plot({ name, lines, axis, logarithmic, smooth, dark, zoom }: PlotArgume
   const plot = useRef<uPlot | null>(null);
   const runs = lines.map((line) => line.run).join("\n");
   useEffect(() => {
-    const place = box.current!; // is gone when the observer hears of it for the last time
+    const place = box.current!; // null at the observer's last call
     const ink = getComputedStyle(place).color;
     const axes = { stroke: ink, grid: { stroke: dark ? "#ffffff22" : "#00000018" }, ticks: { stroke: dark ? "#ffffff22" : "#00000018" } };
     const value = (_: uPlot, number: number | null) => short(number);
@@ -194,11 +181,11 @@ function Plot({ name, lines, axis, logarithmic, smooth, dark, zoom }: PlotArgume
     };
   }, [name, axis, logarithmic, smooth, dark, runs]);
   useEffect(() => plot.current?.setData(dataOf(lines, logarithmic, smooth)), [lines]);
-  const told = lines.map(({ run, curve }) => sentence(lines.length > 1 ? `${run}, ${name}` : name, curve, axis)).join("; ");
-  return <div ref={box} class={lines.length > 1 ? "plot many" : "plot"} role="img" aria-label={told} onDblClick={() => zoom(null)} />;
+  const label = lines.map(({ run, curve }) => sentence(lines.length > 1 ? `${run}, ${name}` : name, curve, axis)).join("; ");
+  return <div ref={box} class={lines.length > 1 ? "plot many" : "plot"} role="img" aria-label={label} onDblClick={() => zoom(null)} />;
 }
 
-/** Whether a curve has nothing to tell: no point, or several that are all the same. */
+/** Whether a curve has no point, or several equal ones. */
 function isFlat(curve: Curve | undefined): boolean {
   const mean = (curve?.mean ?? []).filter((value) => value !== null);
   const [least, most] = [Math.min(...mean), Math.max(...mean)];
@@ -219,7 +206,7 @@ function dataOf(lines: Line[], logarithmic: boolean, smooth: boolean): uPlot.Ali
   return tables.length > 1 ? uPlot.join(tables) : tables[0]!;
 }
 
-/** The curve in words, for who does not see it. */
+/** The curve in words, for screen readers. */
 function sentence(name: string, { x, mean }: Curve, axis: string): string {
   if (!x.length) return name;
   return `${name}: ${short(mean[0])} at ${compact(x[0]!)} ${axis}, ${short(mean[mean.length - 1])} at ${compact(x[x.length - 1]!)} ${axis}`;

@@ -1,4 +1,4 @@
-/** What `?` shows. */
+/** The list of keys. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { KEYS_OF } from "../keys";
@@ -27,12 +27,10 @@ export function KeyList({ page }: { page: Page }) {
         </>
       )}
       <dl class="keys">
-        {KEYS_OF.map(([command, keys]) => (
+        {KEYS_OF.map(([command, key]) => (
           <div>
             <dt>
-              {keys.map((key) => (
-                <kbd>{key}</kbd>
-              ))}
+              <kbd>{key}</kbd>
             </dt>
             <dd>{T.commands[command]}</dd>
           </div>

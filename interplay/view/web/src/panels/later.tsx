@@ -1,4 +1,4 @@
-/** A panel that is fetched when it is looked at first. */
+/** A panel that is loaded on demand. */
 
 import { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";

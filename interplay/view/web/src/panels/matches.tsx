@@ -42,11 +42,11 @@ export function MatchChoice({ page }: { page: Page }) {
   );
 }
 
-/** Who of a league plays its world. */
+/** Choice of a league's player. */
 function PlayerChoice({ page }: { page: Page }) {
-  const said = readLive(page.live ?? "");
-  if (said?.kind !== "run" || page.players.length < 2) return null;
-  const { id: run, players } = said;
+  const found = readLive(page.live ?? "");
+  if (found?.kind !== "run" || page.players.length < 2) return null;
+  const { id: run, players } = found;
   const chosen = players.length === 1 ? String(players[0]) : "";
   return (
     <select class="match" aria-label={P.whoPlays} value={chosen} onChange={(event) => page.openLive(`run:${run}@${event.currentTarget.value}`)}>

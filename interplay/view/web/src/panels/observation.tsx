@@ -1,10 +1,11 @@
-/** What an agent sees, by kind: crops as pictures, rows as tables, numbers with their names and bars. */
+/** An agent's observation: crops as pictures, rows as tables, numbers with names and bars. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Observed } from "../api";
 import type { Page } from "../page";
 import { mix, rgb, tileColours } from "../palette";
 import { T } from "../strings";
+import { Bar, Table } from "./parts";
 import { P } from "./strings";
 import { short } from "../words";
 
@@ -67,11 +68,11 @@ function Crop({ part, values }: { part: Observed; values: Values }) {
   );
 }
 
-/** One thing in each row; those who are agents are marked in the world while one points at them, and selected by a click. */
+/** A table with a thing in each row; agents are marked in the world under the pointer, and selected by a click. */
 function Rows({ page, part, values }: { page: Page; part: Observed; values: Values }) {
   const wide = part.shape[1] ?? 1;
   const [pointed, point] = useState<number | null>(null);
-  // Rows may tell of others at the next tick, under a pointer that stands still.
+  // Rows may change with the tick, under a resting pointer.
   useEffect(() => page.player.mark(pointed === null ? null : (part.slots?.[pointed] ?? null)));
   useEffect(() => () => page.player.mark(null), []);
   const all = Array.from({ length: part.shape[0] ?? 0 }, (_, row) => row);
@@ -81,53 +82,39 @@ function Rows({ page, part, values }: { page: Page; part: Observed; values: Valu
   const most = Math.max(...(part.weights ?? []), 1e-9);
   const who = part.slots?.some((slot) => slot !== null);
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label={part.name}>
-      <table class="numbers seen">
-        <thead>
-          <tr>
-            <th scope="col">{who ? T.agentLabel : P.row}</th>
-            {part.weights && <th scope="col">{P.attention}</th>}
-            {Array.from({ length: wide }, (_, column) => (
-              <th scope="col">{part.names?.[column] ?? column}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {listed.map((row) => {
-            const slot = part.slots?.[row];
-            return (
-              <tr onMouseEnter={() => point(row)} onMouseLeave={() => point(null)}>
-                <th scope="row">
-                  {slot === null || slot === undefined ? (
-                    row
-                  ) : (
-                    <button type="button" class="link" onFocus={() => point(row)} onBlur={() => point(null)} onClick={() => page.select(slot)}>
-                      {page.nameOf(slot)}
-                    </button>
-                  )}
-                </th>
-                {part.weights && (
-                  <td title={short(part.weights[row] ?? 0)}>
-                    <span class="bar">
-                      <span class="share" style={{ width: `${(100 * (part.weights[row] ?? 0)) / most}%` }} />
-                    </span>
-                  </td>
+    <>
+      <Table head={[who ? T.agentLabel : P.row, ...(part.weights ? [P.attention] : []), ...Array.from({ length: wide }, (_, column) => part.names?.[column] ?? column)]} label={part.name} more={{ class: "numbers seen" }}>
+        {listed.map((row) => {
+          const slot = part.slots?.[row];
+          const weight = part.weights?.[row] ?? 0;
+          return (
+            <tr onMouseEnter={() => point(row)} onMouseLeave={() => point(null)}>
+              <th scope="row">
+                {slot === null || slot === undefined ? (
+                  row
+                ) : (
+                  <button type="button" class="link" onFocus={() => point(row)} onBlur={() => point(null)} onClick={() => page.select(slot)}>
+                    {page.nameOf(slot)}
+                  </button>
                 )}
-                {values.slice(row * wide, (row + 1) * wide).map((value) => (
-                  <td class={value === 0 ? "zero" : ""}>{short(value)}</td>
-                ))}
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+              </th>
+              {part.weights && (
+                <td title={short(weight)}>
+                  <Bar share={weight / most} kind="share" />
+                </td>
+              )}
+              <Numbers values={values.slice(row * wide, (row + 1) * wide)} />
+            </tr>
+          );
+        })}
+      </Table>
       {there.length < all.length && <p class="quiet">{P.rowsUnseen(all.length - there.length)}</p>}
       {there.length > listed.length && <p class="quiet">{P.more(there.length - listed.length)}</p>}
-    </div>
+    </>
   );
 }
 
-/** How far it sees; the lines are drawn in the world while this is shown. */
+/** Rays, also drawn in the world. */
 function Rays({ page, part, angles, lengths }: { page: Page; part: Observed; angles: number[]; lengths: Values }) {
   useEffect(() => page.player.cast(part.name, { angles, lengths }));
   useEffect(() => () => page.player.cast(part.name, null), []);
@@ -144,11 +131,19 @@ function Named({ names, values }: { names: string[]; values: Values }) {
           <span class="name" title={names[i]}>
             {names[i] ?? i}
           </span>
-          <span class="bar">
-            <span class={(value ?? 0) < 0 ? "low" : "good"} style={{ width: `${(100 * Math.abs(value ?? 0)) / most}%` }} />
-          </span>
+          <Bar share={Math.abs(value ?? 0) / most} kind={(value ?? 0) < 0 ? "low" : "good"} />
           <span class="number">{short(value)}</span>
         </div>
+      ))}
+    </>
+  );
+}
+
+function Numbers({ values }: { values: Values }) {
+  return (
+    <>
+      {values.map((value) => (
+        <td class={value === 0 ? "zero" : ""}>{short(value)}</td>
       ))}
     </>
   );
@@ -165,9 +160,7 @@ function Grid({ name, shape, values }: { name: string; shape: number[]; values: 
       <table class="numbers">
         {rows.map((row) => (
           <tr>
-            {row.map((value) => (
-              <td class={value === 0 ? "zero" : ""}>{short(value)}</td>
-            ))}
+            <Numbers values={row} />
           </tr>
         ))}
       </table>

@@ -1,9 +1,10 @@
-/** What lies over the world: which, of whom, and what its colours mean. */
+/** Choice and legend of the overlay. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { Lays, Overlay, fill, gradient, valueAt } from "../overlay";
 import type { Page } from "../page";
 import { T } from "../strings";
+import { Choice } from "./parts";
 import { P } from "./strings";
 import { short } from "../words";
 
@@ -15,27 +16,12 @@ export function OverlayPanel({ page }: { page: Page }) {
   const listed = lays.overlays.find((one) => one.name === wanted?.name);
   return (
     <div>
-      <label class="row">
-        <span>{P.overlay}</span>
-        <select value={wanted?.name ?? ""} onChange={(event) => page.setOverlay(event.currentTarget.value || null)}>
-          <option value="">{P.noOverlay}</option>
-          {lays.overlays.map(({ name }) => (
-            <option value={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <Choice label={P.overlay} value={wanted?.name ?? ""} options={[["", P.noOverlay], ...lays.overlays.map(({ name }) => [name, name] as const)]} choose={(value) => page.setOverlay(value || null)} />
       {listed && wanted && (
         <>
           {lays.populations.length > 1 && <Population lays={lays} together={listed.together} />}
           {Object.entries(listed.options).map(([name, choices]) => (
-            <label class="row">
-              <span>{name}</span>
-              <select value={wanted.options[name] ?? choices[0]} onChange={(event) => lays.lay({ ...wanted, options: { ...wanted.options, [name]: event.currentTarget.value } })}>
-                {choices.map((choice) => (
-                  <option value={choice}>{choice}</option>
-                ))}
-              </select>
-            </label>
+            <Choice label={name} value={wanted.options[name] ?? choices[0]!} options={choices.map((choice) => [choice, choice] as const)} choose={(value) => lays.lay({ ...wanted, options: { ...wanted.options, [name]: value } })} />
           ))}
           {overlay ? <Scale overlay={overlay} at={page.player.live ? null : page.player.tick} /> : <p class="quiet">{P.computing}</p>}
         </>
@@ -57,20 +43,8 @@ export function OverlayPanel({ page }: { page: Page }) {
 
 function Population({ lays, together }: { lays: Lays; together: boolean }) {
   const wanted = lays.wanted!;
-  return (
-    <label class="row">
-      <span>{P.population}</span>
-      <select
-        value={wanted.population ?? (together ? "" : 0)}
-        onChange={(event) => lays.lay({ ...wanted, population: event.currentTarget.value === "" ? null : Number(event.currentTarget.value) })}
-      >
-        {together && <option value="">{T.allPopulations}</option>}
-        {lays.populations.map((name, number) => (
-          <option value={number}>{name}</option>
-        ))}
-      </select>
-    </label>
-  );
+  const options = [...(together ? [["", T.allPopulations] as const] : []), ...lays.populations.map((name, number) => [String(number), name] as const)];
+  return <Choice label={P.population} value={String(wanted.population ?? (together ? "" : 0))} options={options} choose={(value) => lays.lay({ ...wanted, population: value === "" ? null : Number(value) })} />;
 }
 
 /** What its colours mean, and of which ticks it is. */
@@ -111,7 +85,7 @@ export function OverlayLine({ overlay }: { overlay: Overlay }) {
   );
 }
 
-/** Cells around an agent, who stands in the middle. */
+/** Cells around an agent in the middle. */
 function Window({ overlay }: { overlay: Overlay }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => fill(canvas.current!, overlay), [overlay]);

@@ -6,9 +6,10 @@ import { Layer } from "../scene";
 import { names } from "../schema";
 import { T } from "../strings";
 import { shown } from "../words";
+import { Table } from "./parts";
 import { MOST_ROWS } from "./tables";
 
-/** A table for each column whose past its table offers, with the same rows. */
+/** A table for each column with history, with the same rows. */
 export function PastTables({ page, layer }: { page: Page; layer: Layer }) {
   const { player } = page;
   const { source, shot, clock } = player;
@@ -23,28 +24,16 @@ function PastTable({ past, name, title, rows }: { past: Past; name: string; titl
   return (
     <section class="scene-table past">
       <h2>{heading}</h2>
-      <div class="scroll" tabIndex={0} role="group" aria-label={heading}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{title}</th>
-              {past.steps.map(({ head }) => (
-                <th scope="col">{head}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, i) => (
-              <tr>
-                <th scope="row">{row}</th>
-                {past.steps.map(({ cells }) => (
-                  <td>{cells[i]}</td>
-                ))}
-              </tr>
+      <Table head={[title, ...past.steps.map(({ head }) => head)]} label={heading}>
+        {rows.map((row, i) => (
+          <tr>
+            <th scope="row">{row}</th>
+            {past.steps.map(({ cells }) => (
+              <td>{cells[i]}</td>
             ))}
-          </tbody>
-        </table>
-      </div>
+          </tr>
+        ))}
+      </Table>
       <p class="quiet">{T.pastOrder(past.more)}</p>
     </section>
   );

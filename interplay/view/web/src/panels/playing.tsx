@@ -1,6 +1,6 @@
 /** Taking an agent over: by the world's own keys, and by a form made from the rest of its action space. */
 
-import { Box, Discrete, HeadTold, rangeOf, restOf } from "../api";
+import { Box, Discrete, HeadInfo, rangeOf, restOf } from "../api";
 import { CHOICE_KEYS, isForm } from "../hands";
 import { choicesOf } from "../keys";
 import { Live } from "../live";
@@ -45,16 +45,16 @@ function WaitForMe({ live }: { live: Live }) {
 /** The world's own keys and what they mean. */
 export function ControlKeys({ live }: { live: Live }) {
   const keys = live.controls!.keys;
-  const told = new Map<string, string[]>();
+  const keysOf = new Map<string, string[]>();
   for (const key of Object.keys(keys)) {
     const label = choicesOf(keys, key).map((one) => labelOf(live.heads[one.head], one.choice)).join(", ");
-    told.set(label, [...(told.get(label) ?? []), P.keyNames[key] ?? key.toUpperCase()]);
+    keysOf.set(label, [...(keysOf.get(label) ?? []), P.keyNames[key] ?? key.toUpperCase()]);
   }
   return (
     <>
       <h3>{P.controlKeys}</h3>
       <dl class="keys">
-        {[...told].map(([label, names]) => (
+        {[...keysOf].map(([label, names]) => (
           <div>
             <dt>
               {names.map((name) => (
@@ -69,11 +69,11 @@ export function ControlKeys({ live }: { live: Live }) {
   );
 }
 
-export function labelOf(head: HeadTold | undefined, choice: number): string {
+export function labelOf(head: HeadInfo | undefined, choice: number): string {
   return head?.labels?.[choice] ?? P.choice(choice);
 }
 
-function Form({ page, live, heads, slot }: { page: Page; live: Live; heads: HeadTold[]; slot: number }) {
+function Form({ page, live, heads, slot }: { page: Page; live: Live; heads: HeadInfo[]; slot: number }) {
   const { hands } = page;
   const single = !isForm(heads);
   const asked = heads.filter((one) => one.kind === "discrete")[hands.place]?.name;

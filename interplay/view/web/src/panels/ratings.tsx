@@ -1,7 +1,7 @@
-/** Who is best: ratings with their intervals, and the pay-off of each against each. */
+/** Ratings with intervals, and the payoff matrix. */
 
 import { useRef, useState } from "preact/hooks";
-import { Ratings as Told } from "../api";
+import { Ratings } from "../api";
 import type { Page } from "../page";
 import { T } from "../strings";
 import { P } from "./strings";
@@ -13,11 +13,11 @@ const RESULTS = ["won", "lost", "drawn", "cut"] as const;
 
 type Column = "name" | "rating" | "games";
 
-export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
-  if (!told.players.length) return <p class="quiet">{P.noRatings}</p>;
-  const order = told.players.map((_, i) => i).sort((a, b) => (told.players[b]!.rating ?? -Infinity) - (told.players[a]!.rating ?? -Infinity));
+export function RatingsPanel({ page, ratings }: { page: Page; ratings: Ratings }) {
+  if (!ratings.players.length) return <p class="quiet">{P.noRatings}</p>;
+  const order = ratings.players.map((_, i) => i).sort((a, b) => (ratings.players[b]!.rating ?? -Infinity) - (ratings.players[a]!.rating ?? -Infinity));
   const [by, setBy] = useState<{ column: Column; down: boolean }>({ column: "rating", down: true });
-  const rows = [...order].sort((a, b) => (by.down ? -1 : 1) * compare(told.players[a]![by.column], told.players[b]![by.column]));
+  const rows = [...order].sort((a, b) => (by.down ? -1 : 1) * compare(ratings.players[a]![by.column], ratings.players[b]![by.column]));
   const head = (column: Column, text: string) => (
     <th scope="col" aria-sort={by.column !== column ? "none" : by.down ? "descending" : "ascending"}>
       <button type="button" class="link" onClick={() => setBy({ column, down: by.column === column ? !by.down : column !== "name" })}>
@@ -26,13 +26,13 @@ export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
       </button>
     </th>
   );
-  const ends = told.players.flatMap(({ low, high, rating }) => [low ?? rating, high ?? rating]).filter((end) => end !== null);
-  const results = RESULTS.filter((name) => told.players.some(({ shares }) => shares[name]));
+  const ends = ratings.players.flatMap(({ low, high, rating }) => [low ?? rating, high ?? rating]).filter((end) => end !== null);
+  const results = RESULTS.filter((name) => ratings.players.some(({ shares }) => shares[name]));
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   const at = (value: number) => `${(100 * (value - least)) / (most - least || 1)}%`;
   return (
     <div class="ratings">
-      {told.score && <p class="quiet">{P.decidedBy(told.score)}</p>}
+      {ratings.score && <p class="quiet">{P.decidedBy(ratings.score)}</p>}
       <table>
         <thead>
           <tr>
@@ -48,7 +48,7 @@ export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
         </thead>
         <tbody>
           {rows.map((i) => {
-            const { name, rating, low, high, games, shares, actions } = told.players[i]!;
+            const { name, rating, low, high, games, shares, actions } = ratings.players[i]!;
             return (
               <tr>
                 <td>{letter(order.indexOf(i))}</td>
@@ -67,7 +67,7 @@ export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
           })}
         </tbody>
       </table>
-      {told.players.length > 1 && <Payoff page={page} told={told} order={order} />}
+      {ratings.players.length > 1 && <Payoff page={page} ratings={ratings} order={order} />}
     </div>
   );
 }
@@ -75,7 +75,7 @@ export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
 const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** Every cell with matches behind it, or to be played, is a button; Tab comes to one of them, arrows go on. */
-function Payoff({ page, told, order }: { page: Page; told: Told; order: number[] }) {
+function Payoff({ page, ratings, order }: { page: Page; ratings: Ratings; order: number[] }) {
   const table = useRef<HTMLTableElement>(null);
   const [at, setAt] = useState<readonly [number, number]>([0, 1]);
   const open = page.cell;
@@ -93,35 +93,35 @@ function Payoff({ page, told, order }: { page: Page; told: Told; order: number[]
   };
   const show = (row: number, column: number) => {
     page.cell = open?.[0] === row && open[1] === column ? null : [row, column];
-    if (page.cell) page.say(P.pair(told.players[row]!.name, told.players[column]!.name));
+    if (page.cell) page.say(P.pair(ratings.players[row]!.name, ratings.players[column]!.name));
     page.setTab("ratings");
   };
   return (
     <>
       <h2>{P.versus}</h2>
-      {told.seats?.first != null && <p class="quiet">{P.firstSeat(percent(told.seats.first))}</p>}
+      {ratings.seats?.first != null && <p class="quiet">{P.firstSeat(percent(ratings.seats.first))}</p>}
       <div class="scroll" role="group" aria-label={P.versus}>
         <table class="payoff" ref={table} onKeyDown={move}>
           <tr>
             <th />
             {order.map((player, place) => (
-              <th scope="col" title={told.players[player]!.name}>
+              <th scope="col" title={ratings.players[player]!.name}>
                 {letter(place)}
               </th>
             ))}
           </tr>
           {order.map((row, place) => (
             <tr>
-              <th scope="row" title={told.players[row]!.name}>
+              <th scope="row" title={ratings.players[row]!.name}>
                 {letter(place)}
               </th>
               {order.map((column, across) => {
-                const games = told.games[row]?.[column] ?? 0;
-                const share = dotted(told.payoff[row]?.[column] ?? null);
+                const games = ratings.games[row]?.[column] ?? 0;
+                const share = dotted(ratings.payoff[row]?.[column] ?? null);
                 if (row === column) return <td>–</td>;
-                if (!told.playable && !games) return <td title={P.unplayed} />;
-                const count = matchesOf(told, row, column).length;
-                const name = P.cellOf(told.players[row]!.name, told.players[column]!.name, share ? P.shareOf(share, games) : P.unplayed, count);
+                if (!ratings.playable && !games) return <td title={P.unplayed} />;
+                const count = matchesOf(ratings, row, column).length;
+                const name = P.cellOf(ratings.players[row]!.name, ratings.players[column]!.name, share ? P.shareOf(share, games) : P.unplayed, count);
                 const here = at[0] === place && at[1] === across;
                 return (
                   <td>
@@ -144,29 +144,29 @@ function Payoff({ page, told, order }: { page: Page; told: Told; order: number[]
           ))}
         </table>
       </div>
-      {open ? <Cell page={page} told={told} row={open[0]} column={open[1]} /> : <p class="quiet">{P.cellsOpen}</p>}
+      {open ? <Cell page={page} ratings={ratings} row={open[0]} column={open[1]} /> : <p class="quiet">{P.cellsOpen}</p>}
     </>
   );
 }
 
 /** What lies behind a cell: recorded matches, and the match that these two can play now. */
-function Cell({ page, told, row, column }: { page: Page; told: Told; row: number; column: number }) {
-  const [one, other] = [told.players[row], told.players[column]];
+function Cell({ page, ratings, row, column }: { page: Page; ratings: Ratings; row: number; column: number }) {
+  const [one, other] = [ratings.players[row], ratings.players[column]];
   if (!one || !other) return null; // of ratings that were made anew
-  const matches = matchesOf(told, row, column);
-  const share = dotted(told.payoff[row]?.[column] ?? null);
-  const first = dotted(told.seats?.shares[row]?.[column] ?? null);
-  const theirs = told.seats?.shares[column]?.[row] ?? null;
-  const said = [share ? P.shareOf(share, told.games[row]![column]!) : P.unplayed, ...(first && theirs !== null ? [P.bySeat(first, dotted(1 - theirs))] : [])];
+  const matches = matchesOf(ratings, row, column);
+  const share = dotted(ratings.payoff[row]?.[column] ?? null);
+  const first = dotted(ratings.seats?.shares[row]?.[column] ?? null);
+  const theirs = ratings.seats?.shares[column]?.[row] ?? null;
+  const summary = [share ? P.shareOf(share, ratings.games[row]![column]!) : P.unplayed, ...(first && theirs !== null ? [P.bySeat(first, dotted(1 - theirs))] : [])];
   const ofRun = page.sources?.runs.find(({ id }) => id === page.runId)?.checkpoint; // a league's training records windows alone
   const live = `run:${page.runId}@${one.id},${other.id}`;
   return (
     <section class="behind">
       <h3>{P.pair(one.name, other.name)}</h3>
-      <p class="quiet">{said.join(": ")}</p>
+      <p class="quiet">{summary.join(": ")}</p>
       <ul>
         {matches.map(({ id, match, players, scores }) => {
-          const seats = P.inSeats(players.map((player) => told.players[player]!.name));
+          const seats = P.inSeats(players.map((player) => ratings.players[player]!.name));
           return (
             <li>
               <span class="quiet">{match + 1}</span>
@@ -178,12 +178,12 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
           );
         })}
       </ul>
-      {!matches.length && told.playable && (
+      {!matches.length && ratings.playable && (
         <p class="quiet">
           {P.notRecorded} {!ofRun && P.recordThem}
         </p>
       )}
-      {!told.playable ? (
+      {!ratings.playable ? (
         <p class="quiet">{P.noPairs}</p>
       ) : page.about?.read_only ? (
         <p class="quiet">{T.readOnlyPlays}</p>
@@ -199,8 +199,8 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
   );
 }
 
-function matchesOf(told: Told, row: number, column: number) {
-  return told.matches.filter(({ players }) => players.includes(row) && players.includes(column));
+function matchesOf(ratings: Ratings, row: number, column: number) {
+  return ratings.matches.filter(({ players }) => players.includes(row) && players.includes(column));
 }
 
 function dotted(share: number | null): string {
@@ -211,7 +211,7 @@ function percent(share: number): string {
   return `${Math.round(100 * share)} %`;
 }
 
-/** Players without a number come last when the best come first. */
+/** Compares; players without a number are lowest. */
 function compare(a: string | number | null, b: string | number | null): number {
   if (typeof a === "string" && typeof b === "string") return a.localeCompare(b);
   return Number(a ?? -Infinity) - Number(b ?? -Infinity) || 0;

@@ -1,7 +1,7 @@
-/** The agent that is selected: what is drawn of it, what its policy makes of its place, and what it sees. */
+/** The selected agent: what is drawn, outputs of its policy, and observation. */
 
 import { isThere, middle } from "../agents";
-import { Agent, Box, Discrete, HeadTold, rangeOf } from "../api";
+import { Agent, Box, Discrete, HeadInfo, rangeOf } from "../api";
 import { colourOf } from "../flat";
 import { Glide } from "../glide";
 import { lifeOf } from "../life";
@@ -12,6 +12,7 @@ import { T } from "../strings";
 import { P } from "./strings";
 import { barsOf, kindOf, marksOf, short } from "../words";
 import { Later } from "./later";
+import { Bar } from "./parts";
 
 const MOST_CHOICES = 60;
 const MOST_EVENTS = 8;
@@ -36,12 +37,12 @@ export function Selected({ page, slot }: { page: Page; slot: number }) {
       {here && <Drawn agents={agents} slot={slot} />}
       <Life page={page} slot={slot} />
       {live && <Later load={playing} page={page} live={live} slot={slot} />}
-      {live && !page.player.atPresent ? <p class="quiet">{P.presentOnly}</p> : details ? <Told page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
+      {live && !page.player.atPresent ? <p class="quiet">{P.presentOnly}</p> : details ? <Details page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
     </>
   );
 }
 
-/** What the picture says of it. */
+/** Its bars, place and marks in the picture. */
 function Drawn({ agents, slot }: { agents: Layer; slot: number }) {
   const dead = flag(agents, "dimmed", slot);
   const states = [dead ? P.dead : "", ...marksOf(agents, slot)].filter(Boolean);
@@ -64,7 +65,7 @@ function Drawn({ agents, slot }: { agents: Layer; slot: number }) {
   );
 }
 
-/** What happened to it since it was last born, as far as this page knows; each leads to its tick. */
+/** Events since its last birth, as far as this page knows; each leads to its tick. */
 function Life({ page, slot }: { page: Page; slot: number }) {
   const { source, tick } = page.player;
   const { born, age, events } = lifeOf(source?.marks ?? [], slot, tick);
@@ -90,16 +91,14 @@ function Meter({ name, value, share, text, low = 0.5, colour }: { name: string; 
   return (
     <div class="meter" role="meter" aria-label={name} aria-valuenow={value} aria-valuetext={text}>
       <span class="name">{name}</span>
-      <span class="bar">
-        <span class={share > low ? "good" : "low"} style={{ width: `${100 * Math.min(Math.max(share, 0), 1)}%`, background: colour }} />
-      </span>
+      <Bar share={share} kind={share > low ? "good" : "low"} colour={colour} />
       <span class="number">{text}</span>
     </div>
   );
 }
 
-function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boolean }) {
-  const heads = playing || (!agent.acting && !agent.chosen) ? [] : agent.heads; // the form shows them; who neither chose nor will has none
+function Details({ page, agent, playing }: { page: Page; agent: Agent; playing: boolean }) {
+  const heads = playing || (!agent.acting && !agent.chosen) ? [] : agent.heads; // shown by the form while playing; none for an agent that did not act
 
   const metrics = Object.entries(agent.metrics).filter(([, value]) => value !== null);
   const facts: [string, string][] = [
@@ -145,7 +144,7 @@ function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boo
   );
 }
 
-function Head({ head, chosen, alone }: { head: HeadTold; chosen: unknown; alone: boolean }) {
+function Head({ head, chosen, alone }: { head: HeadInfo; chosen: unknown; alone: boolean }) {
   return (
     <section class="head">
       {!alone && <h4>{head.name}</h4>}
@@ -171,9 +170,7 @@ function Choices({ head, chosen }: { head: Discrete; chosen: unknown }) {
               {head.labels?.[choice] ?? P.choice(choice)}
               {chosen === choice && <b title={P.chosen}> ●</b>}
             </span>
-            <span class="bar">
-              <span class="share" style={{ width: `${100 * (legal ? (probability ?? 0) : 0)}%` }} />
-            </span>
+            <Bar share={legal ? (probability ?? 0) : 0} kind="share" />
             <span class="number">{text}</span>
           </li>
         );

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Page } from "../page";
 import { T } from "../strings";
+import { Table } from "./parts";
 
 export function SourceList({ page }: { page: Page }) {
   const { sources, about } = page;
@@ -29,19 +30,7 @@ function Section({ title, columns, children }: { title: string; columns: string[
   return (
     <section>
       <h2>{title}</h2>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              {columns.map((name) => (
-                <th scope="col">{name}</th>
-              ))}
-              <th />
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      </div>
+      <Table head={[...columns, ""]}>{children}</Table>
     </section>
   );
 }

@@ -5,10 +5,11 @@ import { Layer } from "../scene";
 import { names } from "../schema";
 import { T } from "../strings";
 import { shown } from "../words";
+import { Table } from "./parts";
 
 export const MOST_ROWS = 200;
 
-/** One table of a scene; its cells are text and nothing else. */
+/** A table of a scene; cells are plain text. */
 export function SceneTable({ layer }: { layer: Layer }) {
   const titles = names(layer.schema.options.titles);
   const rows = layer.text.slice(0, MOST_ROWS);
@@ -18,22 +19,11 @@ export function SceneTable({ layer }: { layer: Layer }) {
       {rows.length === 0 ? (
         <p class="quiet">{T.emptyTable}</p>
       ) : (
-        <div class="scroll" tabIndex={0} role="group" aria-label={layer.schema.name}>
-          <table>
-            <thead>
-              <tr>
-                {titles.map((title) => (
-                  <th scope="col">{title}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr>{typeof row === "string" ? <td>{row}</td> : row.map((cell) => <td class={typeof cell === "number" ? "figure" : ""}>{shown(cell)}</td>)}</tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table head={titles} label={layer.schema.name}>
+          {rows.map((row) => (
+            <tr>{typeof row === "string" ? <td>{row}</td> : row.map((cell) => <td class={typeof cell === "number" ? "figure" : ""}>{shown(cell)}</td>)}</tr>
+          ))}
+        </Table>
       )}
       {layer.text.length > MOST_ROWS && <p class="quiet">{T.moreRows(layer.text.length - MOST_ROWS)}</p>}
     </section>

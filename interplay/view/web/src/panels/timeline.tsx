@@ -128,7 +128,7 @@ function Line({ page, tick }: { page: Page; tick: number }) {
   );
 }
 
-/** Signs above the rail; told apart by their form. */
+/** Signs above the rail, distinct in form. */
 function drawMarks(canvas: HTMLCanvasElement, marks: Mark[], first: number, last: number): void {
   const ratio = window.devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;

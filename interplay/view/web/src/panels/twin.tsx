@@ -9,6 +9,7 @@ import { T } from "../strings";
 import { P } from "./strings";
 import { barsOf, kindOf, marksOf, short } from "../words";
 import { LegendPanel } from "./legend";
+import { Table } from "./parts";
 import { PastTables } from "./past";
 import { MOST_ROWS, SceneTable } from "./tables";
 
@@ -25,7 +26,7 @@ export function TablePanel({ page }: { page: Page }) {
   );
 }
 
-/** The text twin of the picture: up and down select. */
+/** The agents in view as a table; up and down select. */
 function AgentsTable({ page }: { page: Page }) {
   const { player } = page;
   const { agents, inView, selected } = player;
@@ -43,47 +44,33 @@ function AgentsTable({ page }: { page: Page }) {
     page.select(next);
     document.getElementById(`agent-${next}`)?.scrollIntoView({ block: "nearest" });
   };
+  const grid = {
+    class: "agents",
+    role: "grid" as const,
+    tabIndex: 0,
+    "aria-label": P.agentsTable,
+    "aria-activedescendant": inView.includes(selected ?? -1) ? `agent-${selected}` : undefined,
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === "ArrowDown") move(1, event);
+      if (event.key === "ArrowUp") move(-1, event);
+    },
+  };
   return (
     <section class="scene-table">
       <h2>{P.agentsTable}</h2>
-      <div class="scroll">
-        <table
-          class="agents"
-          role="grid"
-          tabIndex={0}
-          aria-label={P.agentsTable}
-          aria-activedescendant={inView.includes(selected ?? -1) ? `agent-${selected}` : undefined}
-          onKeyDown={(event) => {
-            if (event.key === "ArrowDown") move(1, event);
-            if (event.key === "ArrowUp") move(-1, event);
-          }}
-        >
-          <thead>
-            <tr>
-              <th scope="col">{T.agentLabel}</th>
-              {kinds && <th scope="col">{P.kind}</th>}
-              <th scope="col">{P.place}</th>
-              {bars.map((name) => (
-                <th scope="col">{name}</th>
-              ))}
-              <th scope="col">{P.state}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {listed.map((slot) => (
-              <tr id={`agent-${slot}`} aria-selected={slot === selected} onClick={() => page.select(slot)}>
-                <th scope="row">{page.nameOf(slot)}</th>
-                {kinds && <td>{kindOf(agents, slot)}</td>}
-                <td class="figure">{middle(glide, slot).map((value) => value.toFixed(1)).join(", ")}</td>
-                {barsOf(agents, slot).map(({ value }) => (
-                  <td class="figure">{short(value)}</td>
-                ))}
-                <td>{[flag(agents, "dimmed", slot) ? P.dead : "", ...marksOf(agents, slot)].filter(Boolean).join(", ")}</td>
-              </tr>
+      <Table head={[T.agentLabel, ...(kinds ? [P.kind] : []), P.place, ...bars, P.state]} more={grid}>
+        {listed.map((slot) => (
+          <tr id={`agent-${slot}`} aria-selected={slot === selected} onClick={() => page.select(slot)}>
+            <th scope="row">{page.nameOf(slot)}</th>
+            {kinds && <td>{kindOf(agents, slot)}</td>}
+            <td class="figure">{middle(glide, slot).map((value) => value.toFixed(1)).join(", ")}</td>
+            {barsOf(agents, slot).map(({ value }) => (
+              <td class="figure">{short(value)}</td>
             ))}
-          </tbody>
-        </table>
-      </div>
+            <td>{[flag(agents, "dimmed", slot) ? P.dead : "", ...marksOf(agents, slot)].filter(Boolean).join(", ")}</td>
+          </tr>
+        ))}
+      </Table>
       {inView.length > MOST_ROWS && <p class="quiet">{T.moreRows(inView.length - MOST_ROWS)}</p>}
     </section>
   );

@@ -1,4 +1,4 @@
-/** The solid renderer: the scene that flat.ts draws, as bodies on a ground. It is loaded when somebody asks for it. */
+/** The solid renderer: the scene that flat.ts draws, as bodies on a ground. Loaded on demand. */
 
 import { ColorManagement, Frustum, LinearSRGBColorSpace, Matrix4, Sphere, Vector3, WebGLRenderer } from "three";
 import { AGENTS, agentsAt, isThere, middle, reach } from "../agents";
@@ -384,7 +384,7 @@ export class Solid {
     }
   }
 
-  /** A ring around who is selected, and a sign above that no wall hides; of who is pointed at elsewhere dashes alone. */
+  /** A ring around the selected agent with a sign above that no wall hides; a dashed ring for one pointed at in a table. */
   private selection(glide: Glide, row: number, dashed = false): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;

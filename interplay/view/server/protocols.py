@@ -1,6 +1,6 @@
-"""Connections that say nothing are closed: a local program could hold all that there may be, and the page would get none.
+"""Protocols of uvicorn that close idle connections and websockets with too many control frames or a bad handshake.
 
-So are websockets that say too much beside their messages, and those that begin with what is no beginning.
+Otherwise a local program could occupy all connections, and the page would get none.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from interplay.view.server.config import VIOLATED
-from interplay.view.server.pace import Pace
+from interplay.view.server.rate_limits import RateLimiter
 
-SILENCE = 20.0  # seconds for which a connection may be without a whole request
+SILENCE = 20.0  # seconds for which a connection may be idle
 
 
-class Impatient(H11Protocol):
-    """HTTP as uvicorn speaks it; who asks for nothing, never ends his question or takes no answer has to leave."""
+class IdleTimeoutHttp(H11Protocol):
+    """uvicorn's HTTP; closes connections without a request, with an incomplete one, or that do not read the answer."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody has come."""
+        """Starts the timer."""
         super().connection_made(transport)
-        self._seen: object = None  # the request that was under way at the last look
-        self._unread = 0  # bytes that he had not taken by then
+        self._seen: object = None  # the request at the last look
+        self._unread = 0  # unread bytes at the last look
         self._look_again()
 
     def _look_again(self) -> None:
@@ -32,7 +32,7 @@ class Impatient(H11Protocol):
 
     def _leave_or_look(self) -> None:
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
-            return  # gone, or a websocket by now
+            return  # closed, or a websocket now
         answered = self.cycle is None or self.cycle.response_complete
         unread = self.transport.get_write_buffer_size()
         idle = unread == self._unread if unread else answered
@@ -43,46 +43,46 @@ class Impatient(H11Protocol):
         self._look_again()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """He has gone."""
+        """Stops the timer."""
         self._look.cancel()
         super().connection_lost(exc)
 
 
-class Paced(WebSocketsSansIOProtocol):
-    """Websockets as uvicorn speaks them; pings, pongs and pieces of messages, which no endpoint sees, are as many as messages may be.
+class RateLimitedWebSocket(WebSocketsSansIOProtocol):
+    """uvicorn's websockets; limits pings, pongs and fragments, which no endpoint sees, like messages.
 
-    Each ping is answered, and the answers wait in memory for who does not read; a message may have pieces without a letter in them.
+    Answers to pings would fill the memory if the peer does not read, and fragments may be empty.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._pace = Pace()
+        self._limiter = RateLimiter()
 
     def data_received(self, data: bytes) -> None:
-        """Hears; uvicorn reads more loosely than websockets and would wait for ever for a handshake that these do not take."""
+        """Closes after a bad handshake, for which uvicorn would wait for ever."""
         super().data_received(data)
         if self.conn.handshake_exc is not None and not self.transport.is_closing():
             self.transport.close()
 
     def handle_ping(self) -> None:
-        """Answers, or ends the connection."""
+        """Answers, or closes the connection."""
         if self._goes_on():
             super().handle_ping()
 
     def handle_pong(self, event: Any) -> None:
-        """Takes note, or ends the connection."""
+        """Accepts, or closes the connection."""
         if self._goes_on():
             super().handle_pong(event)
 
     def handle_cont(self, event: Any) -> None:
-        """Takes a piece, or ends the connection."""
+        """Accepts a fragment, or closes the connection."""
         if self._goes_on():
             super().handle_cont(event)
 
     def _goes_on(self) -> bool:
         if self.close_sent:
             return False
-        if not self._pace.lets_through():
+        if not self._limiter.allows():
             self.conn.fail(VIOLATED, "too many pings in a second")
             self.handle_parser_exception()
             return False

@@ -1,4 +1,4 @@
-"""How much a page may say in a second."""
+"""Limits the rate of messages."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from collections.abc import Callable
 from interplay.view.server.config import MESSAGES
 
 
-class Pace:
-    """Lets through so many messages in a second.
+class RateLimiter:
+    """A token bucket.
 
     Args:
-        most: in any second, and at once.
-        clock: seconds.
+        most: messages per second, and in a burst.
     """
 
     def __init__(self, most: int = MESSAGES, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
         self._left, self._then = float(most), clock()
 
-    def lets_through(self) -> bool:
-        """Counts a message."""
+    def allows(self) -> bool:
+        """Counts a message; returns whether it is within the limit."""
         now = self._clock()
         self._left = min(self._left + (now - self._then) * self._most, float(self._most))
         self._then = now
