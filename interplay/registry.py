@@ -89,7 +89,7 @@ def find_world(world_id: str) -> WorldSpec:
         return specs[world_id]
     if world_id.startswith(targets.GIVEN):
         raise UserError(
-            f"{world_id}: it was handed over in Python, and only there it can be made; hand it over again, "
+            f"{world_id}: it was passed as a Python object, which only Python can make again; pass it again, "
             "interplay.Run(folder, world=env), or evaluate(player, world=env)"
         )
     raise UserError(
@@ -209,7 +209,7 @@ def _installed() -> Mapping[str, WorldSpec]:
             _add(found, f"{entry.name} = {entry.value}", entry.load())
         except Exception as error:  # a broken neighbour must not take the other worlds with it
             _log.warning(
-                "entry point %s = %s gives no worlds (%s: %s); mend or uninstall its package",
+                "entry point %s = %s gives no worlds (%s: %s); fix or uninstall its package",
                 entry.name,
                 entry.value,
                 type(error).__name__,
@@ -291,8 +291,10 @@ def _refusal(make: Any) -> str:
             "the class is no world; name a subclass of World, or of PettingZoo's or Gymnasium's environments"
         )
     if inspect.isroutine(make):
-        return "the function does not say what it makes; annotate it: -> World, -> SimulationManager or -> ParallelEnv"
-    return f"a {type(make).__name__} is no world; name a class, or a function that says what it makes"
+        return (
+            "the function has no return annotation; add one: -> World, -> SimulationManager or -> ParallelEnv"
+        )
+    return f"a {type(make).__name__} is no world; name a class, or a function with a return annotation"
 
 
 def _make_from_spec(

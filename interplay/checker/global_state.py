@@ -49,7 +49,7 @@ def _check_moment(bench: Bench, world: World, t: int) -> None:
     if not np.array_equal(world.hash(), hashed):
         _add(bench, "looking at it, or writing into it, changed the world", t)
     if not _equal(_looked(bench, world, t), outputs):
-        _add(bench, "asked twice, it says something else", t)
+        _add(bench, "a second call returns another state", t)
     _check_saved(bench, world, outputs, t)
 
 

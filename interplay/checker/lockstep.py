@@ -155,10 +155,10 @@ def _follows(reference: Run, twin: Run, which: Array, action: Any, t: int) -> bo
 
 
 _SEEN = {
-    "determinism": "another batch with the same seeds and actions says otherwise",
-    "position": "the same world at another place in the batch says otherwise",
-    "batch-size": "the same world in a batch of another size says otherwise",
-    "ignored-rows": "it matters what stands in the action rows of agents that do not act",
+    "determinism": "another batch with the same seeds and actions differs",
+    "position": "the same world at another place in the batch differs",
+    "batch-size": "the same world in a batch of another size differs",
+    "ignored-rows": "action rows of agents that do not act have an effect",
     "corruptible": "a caller that wrote into the observation changed later outputs",
 }
 
@@ -177,7 +177,7 @@ def _compare_hashes(reference: Run, twin: Run, t: int) -> None:
     differs = reference.world.hash()[twin.keys] != twin.world.hash()
     if differs.any():
         w = twin.keys[int(np.flatnonzero(differs)[0])]
-        seen = f"the state of a twin differs though nothing that it says does ({twin.law})"
+        seen = f"the state of a twin differs though its outputs do not ({twin.law})"
         reference.bench.add("hash", seen, world=w, step=t, field=f"hash, {twin.law}")
 
 

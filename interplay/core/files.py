@@ -22,7 +22,7 @@ hooks: list[Callable[[str], None]] = []
 _REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "your disk quota is used up",
-    errno.ELOOP: "a link stands there, which is not followed",
+    errno.ELOOP: "it is a link, which is not followed",
 }
 _CURE = {
     errno.ENOSPC: "free some space, then go on",

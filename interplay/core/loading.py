@@ -53,7 +53,7 @@ def load(path: str, users: bool = False) -> Any:
         if not users or isinstance(error, UserError | ImportError):
             raise
         raise UserError(
-            f"{path!r}: {type(error).__name__} while {module_name} was imported: {error}; mend the module"
+            f"{path!r}: {type(error).__name__} while {module_name} was imported: {error}; fix the module"
         ) from error
     if module_name == "gymnasium" and not hasattr(module, attribute):
         return _maker_of(path, attribute)
@@ -69,7 +69,7 @@ def _maker_of(path: str, name: str) -> Any:
 
     if name not in gymnasium.registry:
         near = did_you_mean(name, gymnasium.registry, "gymnasium.pprint_registry() lists all")
-        raise UserError(f"{path!r}: gymnasium knows no environment {name!r}; {near}")
+        raise UserError(f"{path!r}: gymnasium has no environment {name!r}; {near}")
     return partial(gymnasium.make, name)
 
 

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from interplay.core.user_code import place_of
 
-CURE = "mend the environment, or raise the limit"
+CURE = "fix the environment, or raise the limit"
 AFTER = 10.0  # seconds
 SLOWER = 3  # times as long as the longest call that came back
 _GRACE = 5.0  # more seconds for what waits for another process, which gives the line

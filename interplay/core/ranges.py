@@ -1,7 +1,7 @@
 """Valid values of a world's state, declared next to its arrays: ranges of numbers, and invariants between fields.
 
 Kernels do not check bounds, so a number that is used as an index, a count or a link has to be valid before it becomes state.
-A world declares a `Range` for every field and a `Invariant` for each invariant between fields. `check_state` checks a snapshot against both
+A world declares a `Range` for every field and an `Invariant` for each relation between fields. `check_state` checks a snapshot against both
 (`docs/decisions/0009-declared-state.md`).
 """
 
@@ -89,6 +89,24 @@ class Invariant(NamedTuple):
     field: str
     problem: str
     broken: Callable[[Arrays], Array]
+
+
+def fit_snapshot(owner: str, given: Arrays, arrays: Arrays) -> dict[str, Array]:
+    """The arrays of a snapshot, if names, shapes and dtypes are those of `arrays`."""
+    if set(given) != set(arrays):
+        odd = ", ".join(sorted(set(given) ^ set(arrays)))
+        raise UserError(
+            f"{owner}: snapshot of another world, stack or version (fields {odd} do not match); save it again"
+        )
+    fitting = {name: np.asarray(given[name]) for name in arrays}
+    for name, array in arrays.items():
+        found = fitting[name]
+        if found.shape != array.shape or found.dtype != array.dtype:
+            raise UserError(
+                f"{owner}: snapshot field {name} is {found.dtype}{found.shape}, needed is {array.dtype}{array.shape}; "
+                "load it with the same settings and num_worlds"
+            )
+    return fitting
 
 
 def check_state(

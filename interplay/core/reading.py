@@ -121,7 +121,7 @@ def read_toml(path: Path | str, links: bool = True) -> dict[str, Any]:
     try:
         return parse_toml(data)
     except ValueError as error:
-        raise UserError(f"{path} is not TOML: {error}; mend that line") from None
+        raise UserError(f"{path} is not TOML: {error}; fix that line") from None
 
 
 def decode(data: bytes) -> str:

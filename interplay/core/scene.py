@@ -394,7 +394,7 @@ class Canvas:
             heads = layer.options.get("heads")
             if heads and heads not in tables:
                 raise UserError(
-                    f'canvas layer "{layer.name}": heads = {heads!r:.60}, and no table is called so; name one of {", ".join(tables)}'
+                    f'canvas layer "{layer.name}": heads = {heads!r:.60}, but there is no such table; name one of {", ".join(tables)}'
                 )
         return Scene(self.bounds, self.up, tuple(self._layers.values()), self._picture)
 

@@ -26,7 +26,7 @@ def scene_lines(scene: Scene, columns: int = 50, rows: int = 25) -> list[str]:
         >>> from interplay.core.scene import Canvas
         >>> canvas = Canvas(bounds=(0, 0, 4, 2))
         >>> canvas.circles("agents", [0.5, 3.5], [0.5, 1.5], radius=0.2)
-        >>> print("\n".join(scene_lines(canvas.scene(), columns=4, rows=2)))
+        >>> print("\\n".join(scene_lines(canvas.scene(), columns=4, rows=2)))
         +----+
         |0   |
         |   1|

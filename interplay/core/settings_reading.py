@@ -73,7 +73,7 @@ def parse_toml(data: bytes, owner: str) -> dict[str, Any]:
     try:
         values = reading.parse_toml(data)
     except ValueError as error:
-        raise UserError(f"{owner} is not TOML: {error}; mend that line") from None
+        raise UserError(f"{owner} is not TOML: {error}; fix that line") from None
     _check_size(values, owner)
     return values
 

@@ -50,7 +50,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
         if bad.any():
             at = tuple(int(i) for i in np.argwhere(bad)[0])
             raise UserError(
-                f"{owner}: action {array[at]} at index {at} is no number in [{space.low[at[2:]]}, {space.high[at[2:]]}]; clip it or mend the policy"
+                f"{owner}: action {array[at]} at index {at} is no number in [{space.low[at[2:]]}, {space.high[at[2:]]}]; clip it or fix the policy"
             )
         return np.ascontiguousarray(array, space.dtype)
     if array.dtype.kind not in "iub":
@@ -68,7 +68,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
             np.broadcast_to(low + count - 1, space.shape or ())[at[2:]],
         )
         raise UserError(
-            f"{owner}: action {array[at]} at index {at} is outside {start}..{top}; mend the policy"
+            f"{owner}: action {array[at]} at index {at} is outside {start}..{top}; fix the policy"
         )
     return np.ascontiguousarray(array, space.dtype)
 

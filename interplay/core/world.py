@@ -22,7 +22,7 @@ from interplay.core.copying import Remakable
 from interplay.core.errors import UserError
 from interplay.core.guides import Guides
 from interplay.core.hashing import hash_rows
-from interplay.core.ranges import Invariant, Range, check_state
+from interplay.core.ranges import Invariant, Range, check_state, fit_snapshot
 from interplay.core.spaces import check_action
 from interplay.core.transcript import Line, line
 
@@ -518,22 +518,7 @@ class ArrayWorld(World):
 
     def check_fields(self, snapshot: Mapping[str, Array]) -> dict[str, Array]:
         """The arrays of a snapshot, if their names, shapes and dtypes are those of this world, which need not have begun."""
-        arrays = self._arrays()
-        if set(snapshot) != set(arrays):
-            odd = sorted(set(snapshot) ^ set(arrays))
-            raise UserError(
-                f"{self.id}: snapshot of another world or version (fields {', '.join(odd)} do not match); save it again"
-            )
-        fitting = {}
-        for name, array in arrays.items():
-            given = np.asarray(snapshot[name])
-            if given.shape != array.shape or given.dtype != array.dtype:
-                raise UserError(
-                    f"{self.id}: snapshot field {name} is {given.dtype}{given.shape}, this world needs {array.dtype}{array.shape}; "
-                    "load it into a world with the same settings and num_worlds"
-                )
-            fitting[name] = given
-        return fitting
+        return fit_snapshot(self.id, snapshot, self._arrays())
 
     def state_ranges(self) -> Mapping[str, Range]:
         """Valid values of each field of `save`: name -> range; bool fields need none (`interplay.core.ranges`).

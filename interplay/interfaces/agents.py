@@ -82,7 +82,7 @@ class AgtItfWrapper(Agent):
         self, agent: Agent | Sequence[Agent], itf: Interface | None = None, step_mul: int = 1
     ) -> None:
         if step_mul < 1:
-            raise UserError(f"AgtItfWrapper: step_mul = {step_mul}; an agent is asked in every call at least")
+            raise UserError(f"AgtItfWrapper: step_mul = {step_mul}; it is at least 1")
         if itf is not None and itf.bound:
             raise UserError(f"{itf!r}: it is bound already; each agent has its own, clone() makes one")
         self.team = None if isinstance(agent, Agent) else tuple(agent)

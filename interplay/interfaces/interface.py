@@ -16,7 +16,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.core.ranges import ANYTHING, Range, check_state
+from interplay.core.ranges import ANYTHING, Range, check_state, fit_snapshot
 from interplay.interfaces.arguments import brief, cloned, named, parameters
 from interplay.interfaces.context import Context
 from interplay.interfaces.legal import all_legal, fit_mask, map_mask
@@ -277,17 +277,7 @@ class Interface:
     def check(self, snapshot: Mapping[str, Array]) -> None:
         """Raises what `load` would; changes nothing."""
         self._context()
-        arrays = self._arrays()
-        if set(snapshot) != set(arrays):
-            odd = ", ".join(sorted(set(snapshot) ^ set(arrays)))
-            raise UserError(f"{self!r}: memory of another stack (fields {odd} do not match); save it again")
-        for name, array in arrays.items():
-            given = np.asarray(snapshot[name])
-            if given.shape != array.shape or given.dtype != array.dtype:
-                raise UserError(
-                    f"{self!r}: memory {name} is {given.dtype}{given.shape}, this stack needs {array.dtype}{array.shape}; "
-                    "load it into the same stack with as many rows"
-                )
+        fit_snapshot(repr(self), snapshot, self._arrays())
         check_state(repr(self), snapshot, self._ranges())
 
     def __repr__(self) -> str:
@@ -319,7 +309,7 @@ class Interface:
     def _mask(self, mask: Nest) -> Nest:
         """The mask of the outer action space; required with `_act`."""
         raise UserError(
-            f"{type(self).__name__}: it changes actions and does not say which are legal; write _mask, or play without masks"
+            f"{type(self).__name__}: it changes actions without a _mask; write _mask, or play without masks"
         )
 
     def _reward(self, reward: Array) -> Array:
@@ -501,7 +491,7 @@ class Interface:
     def _given(self) -> Mapping[str, Any]:
         if self._arguments is None:
             raise UserError(
-                f"{type(self).__name__}: its constructor takes *args or **kwargs and names of its own, so nothing says how it was made; name all arguments"
+                f"{type(self).__name__}: its constructor takes *args or **kwargs beside named arguments, so it cannot be described; name all arguments"
             )
         return self._arguments
 

@@ -101,7 +101,7 @@ def _entered(entry: metadata.EntryPoint) -> type[Interface]:
         kind = entry.load()
     except Exception as error:  # whatever a neighbour's module raises
         raise UserError(
-            f"interface {entry.name!r}: {entry.value} does not load ({type(error).__name__}: {str(error).partition(chr(10))[0]}); mend or uninstall its package"
+            f"interface {entry.name!r}: {entry.value} does not load ({type(error).__name__}: {str(error).partition(chr(10))[0]}); fix or uninstall its package"
         ) from error
     if not (isinstance(kind, type) and issubclass(kind, Interface) and kind.__name__ == entry.name):
         raise UserError(
@@ -161,7 +161,7 @@ def _made(one: Any, inner: Interface | None) -> Interface:
     except (TypeError, ValueError) as error:
         if isinstance(error, UserError):
             raise
-        raise UserError(f"interface {one['name']}: {error}; mend its arguments") from None
+        raise UserError(f"interface {one['name']}: {error}; fix its arguments") from None
 
 
 def _settings_of(one: Interface) -> dict[str, Any]:

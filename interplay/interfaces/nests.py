@@ -196,7 +196,7 @@ def check_inside(owner: str, layout: Layout, arrays: list[Array]) -> None:
         count = getattr(leaf, "nvec", 2 if isinstance(leaf, spaces.MultiBinary) else getattr(leaf, "n", 2))
         wrong = (array < low) | (array - low >= count)
         if wrong.any():
-            raise UserError(f"{owner}: {array[wrong][0]} is outside {leaf}; mend the model")
+            raise UserError(f"{owner}: {array[wrong][0]} is outside {leaf}; fix the model")
 
 
 def one_of(leaf: spaces.Space, array: Any) -> Any:

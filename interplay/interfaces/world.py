@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows, mix64
-from interplay.core.ranges import REAL, check_state
+from interplay.core.ranges import REAL, check_state, fit_snapshot
 from interplay.core.scene import Canvas
 from interplay.core.transcript import Line
 from interplay.core.world import Array, Kind, TimeStep, World
@@ -399,19 +399,7 @@ class InterfacedWorld(World):
 
     def _check(self, ours: Mapping[str, Array]) -> None:
         """Refuses what `_recall` cannot take; changes nothing."""
-        mine = self._remembered()
-        if set(ours) != set(mine):
-            odd = ", ".join(sorted(set(ours) ^ set(mine)))
-            raise UserError(
-                f"{self.id}: snapshot of a world with other interfaces (fields {odd} do not match); save it again"
-            )
-        for name, array in mine.items():
-            given = np.asarray(ours[name])
-            if given.shape != array.shape or given.dtype != array.dtype:
-                raise UserError(
-                    f"{self.id}: snapshot field {name} is {given.dtype}{given.shape}, this world needs {array.dtype}{array.shape}; "
-                    "load it into a world with the same interfaces and num_worlds"
-                )
+        fit_snapshot(self.id, ours, self._remembered())
         check_state(self.id, {name: ours[OURS + name] for name in self._own()}, {"reward": REAL})
         for group in self._groups:
             if group.stack is not None:

@@ -138,7 +138,5 @@ def test_options_and_names_that_gymnasium_has_not():
         world.step(np.zeros((1, 1), np.int64))
     assert world.timestep.truncated[0, 0]
     world.close()
-    with pytest.raises(
-        UserError, match=r"gymnasium knows no environment 'CartPol-v1'; did you mean 'CartPole-v1'\?"
-    ):
+    with pytest.raises(UserError, match=r"'CartPol-v1'; did you mean 'CartPole-v1'\?"):
         make_world("gymnasium:CartPol-v1")

@@ -149,13 +149,13 @@ def test_a_name_for_type_checkers_alone_is_known_by_its_word():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (f"{__name__}:unsaid", "annotate it: -> World, -> SimulationManager or -> ParallelEnv"),
-        (f"{__name__}:anything", "annotate it"),
-        (f"{__name__}:player", "annotate it"),
+        (f"{__name__}:unsaid", "annotation"),
+        (f"{__name__}:anything", "annotation"),
+        (f"{__name__}:player", "annotation"),
         (f"{__name__}:CALLED", "a list is no world"),
         (f"{__name__}:Callable", "the class is no world"),
-        ("os:system", "annotate it"),
-        ("subprocess:check_output", "annotate it"),
+        ("os:system", "annotation"),
+        ("subprocess:check_output", "annotation"),
         ("subprocess:Popen", "the class is no world"),
     ],
 )

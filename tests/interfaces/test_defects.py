@@ -276,7 +276,7 @@ def test_settings_that_cannot_be_meant_are_refused_with_what_was_meant():
         ([{"name": "PrevActObs", "mod": "append"}], "did you mean 'mode'"),
         ([{"k": 2}], "neither a name"),
         ("FrameStack", "a list of interfaces"),
-        ([{"name": "FrameStack", "k": "two"}], "mend its arguments"),
+        ([{"name": "FrameStack", "k": "two"}], "interface FrameStack"),
         ([{"name": "FrameStack", "k": 0}], "one frame at least"),
         ([{"name": "FrameStack", "inner": None}], "unknown argument 'inner'"),
     ):

@@ -253,7 +253,7 @@ def test_a_snapshot_of_other_interfaces_is_refused_and_nothing_changes():
     one.reset()
     two.reset()
     before = two.save()
-    with pytest.raises(UserError, match="other interfaces"):
+    with pytest.raises(UserError, match="do not match"):
         two.load(one.save())
     with pytest.raises(UserError, match="same interfaces and num_worlds"):
         two.load({**before, "interfaces/agent/step": before["interfaces/agent/step"][:1]})

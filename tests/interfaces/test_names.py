@@ -54,7 +54,7 @@ def test_an_entry_point_joins_and_can_be_stored(entry_points):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("Broken", "tests.interfaces.nowhere:Broken", "does not load.*mend or uninstall"),
+        ("Broken", "tests.interfaces.nowhere:Broken", "does not load"),
         ("Other", "tests.interfaces.test_names:Neighbour", "no interface of that name"),
         ("EntryPoint", "importlib.metadata:EntryPoint", "no interface of that name"),
     ],

@@ -97,9 +97,9 @@ def test_what_is_handed_over_is_trained(tmp_path, name):
         assert (table["steps"] == 9).all()  # made with the option that it was handed over with
     # Another process knows the folder alone.
     again = interplay.Run(tmp_path / "run")
-    with pytest.raises(UserError, match="handed over in Python"):
+    with pytest.raises(UserError, match="passed as a Python object"):
         again.evaluate(episodes=1)
-    with pytest.raises(UserError, match="handed over in Python"):
+    with pytest.raises(UserError, match="passed as a Python object"):
         again.resume(steps=400)
     longer = interplay.Run(tmp_path / "run", make()).resume(steps=400)
     assert longer.metrics["agent_steps"][-1] >= 400

@@ -118,7 +118,7 @@ def write_text(rows: tuple[Any, ...]) -> bytes:
     try:
         text = json.dumps(list(_sayable(rows)), ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        raise UserError("scene: a text holds half a character; mend it before it is drawn") from None
+        raise UserError("scene: a text holds half a character; fix it before it is drawn") from None
     if len(text) > MAX_TEXT_BYTES:
         raise UserError(
             f"scene: the texts of a layer have {len(text):,} bytes; a frame holds {MAX_TEXT_BYTES:,}"

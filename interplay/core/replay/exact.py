@@ -49,7 +49,7 @@ def check_hash(world: World, data: bytes) -> None:
     """Checks a world against the hash of a snapshot."""
     expected = _read(data).get(_HASH)
     if expected is None or expected.tolist() != world.hash().tolist():
-        raise UserError(f"{world.id} stands in another state than the one that was recorded")
+        raise UserError(f"{world.id} is in another state than the recorded one")
 
 
 def write_actions(actions: Sequence[Any]) -> bytes:

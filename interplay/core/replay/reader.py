@@ -210,7 +210,7 @@ class ReplayReader:
             data = self._bytes(chunk)
             head = CHUNK_HEAD.unpack_from(data)
             if (head[0], head[1], head[2], head[4]) != (chunk.tag, chunk.first, chunk.ticks, chunk.stored):
-                raise ValueError("another chunk stands there")
+                raise ValueError("another chunk is there")
             return read_chunk(data)
         except ValueError as error:
             self._add_trouble(f"{_ticks(chunk)} are damaged ({error})")

@@ -108,7 +108,7 @@ def _board_side(owner: str, ctx: Context) -> int:
     side = boards.side_of(owner, ctx.raw_observation_space)
     raw: Any = ctx.raw_observation_space
     if "flame_life" not in raw.spaces:
-        raise UserError(f"{owner}: the observation has no 'flame_life'; it cannot tell how long flames last")
+        raise UserError(f"{owner}: the observation has no 'flame_life'; it is unknown how long flames last")
     if side > _MOST_ROWS:
         raise UserError(f"{owner}: a board of {side} cells a side; it reads boards of up to {_MOST_ROWS}")
     return side
