@@ -222,7 +222,7 @@ def _moments(
 
 
 def _train_with_rllib(experiment: Experiment, source: Path | None) -> Path:
-    from interplay.connect.rllib_training import train as run
+    from interplay.experiment.rllib_training import train as run
     from interplay.registry import load
 
     wrapper = load("interplay.connect.rllib:MultiAgentWrapper")

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from interplay.cli import train
-from interplay.connect import rllib_training
+from interplay.experiment import rllib_training
 from interplay.core.errors import UserError
 from tests.experiment.corridors import params
 

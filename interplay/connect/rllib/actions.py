@@ -14,7 +14,7 @@ from gymnasium import spaces
 
 from interplay.core import masks
 from interplay.core.errors import UserError
-from interplay.sim.wrappers.leaves import bounds, build, pair, pair_masks, point_of
+from interplay.sim.leaves import bounds, build, pair, pair_masks, point_of
 
 
 def offered(space: spaces.Space) -> spaces.Space:

@@ -13,9 +13,9 @@ from gymnasium import spaces
 from interplay.core.masks import from_gymnasium
 from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import refuse
+from interplay.sim.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import Box
-from interplay.sim.wrappers.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.wrappers.wrapper import SARWrapper
 
 

@@ -16,9 +16,9 @@ from interplay.core import masks
 from interplay.core.errors import Refused
 from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import refuse, require
+from interplay.sim.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import in_space
-from interplay.sim.wrappers.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.wrappers.wrapper import SARWrapper
 
 MOST = 2**63 - 1  # points of a Discrete space
