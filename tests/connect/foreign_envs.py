@@ -172,7 +172,7 @@ def broken():
 
 
 class Leaving(ParallelEnv):
-    """Two players; ann's first step ends as she is told to, and she is listed on or not. Bob stays for three steps."""
+    """Two players; ann ends in her first step, and stays listed or not. Bob stays for three steps."""
 
     metadata = {"name": "leaving"}  # noqa: RUF012 - as PettingZoo has it
 

@@ -1,4 +1,4 @@
-"""What visualize and analyze are told goes where it belongs; the policies and the stage are stood in for, so nothing is trained or drawn."""
+"""Options of visualize and analyze reach their targets; policies and stage are stubs, so nothing is trained or drawn."""
 
 from __future__ import annotations
 
