@@ -29,7 +29,6 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
     others' choices. A finished agent is stepped with None, once, before all others.
 
     Args:
-        sim: the manager.
         render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
 
     Raises:
@@ -145,7 +144,6 @@ class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, A
     info, and its action is ignored.
 
     Args:
-        sim: the manager.
         render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
 
     Raises:

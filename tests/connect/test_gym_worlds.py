@@ -263,7 +263,7 @@ def test_a_seed_names_the_episode_with_all_that_the_others_do():
 
 
 class Told(RandomPolicy):
-    """Writes down what it is told."""
+    """Records its arguments."""
 
     def __init__(self):
         self.heard = []

@@ -64,7 +64,7 @@ def basic(options):
 
 
 class Told(RandomPolicy):
-    """Writes down what it is told."""
+    """Records its arguments."""
 
     def __init__(self):
         self.heard = []

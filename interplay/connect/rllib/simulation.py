@@ -25,7 +25,6 @@ class MultiAgentABS(DynamicOrderSimulation):
     is not None; an environment in which all agents act in every step suits the `AllStepManager`.
 
     Args:
-        env: the environment.
         null_observation, null_action: id -> point; agents without an entry have none.
 
     Raises:
@@ -164,7 +163,6 @@ def multi_agent_to_simulation(
     """An RLlib environment as a simulation.
 
     Args:
-        env: the environment.
         null_observation, null_action: id -> point; agents without an entry have none.
 
     Raises:

@@ -23,7 +23,6 @@ class WorldMultiAgentEnv(MultiAgentEnv):
     environments requires.
 
     Args:
-        env: the environment.
         agents: all possible ones; by default the environment's own.
     """
 

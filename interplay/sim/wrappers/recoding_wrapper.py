@@ -17,9 +17,6 @@ from interplay.sim.wrappers.wrapper import SARWrapper
 class RecodingWrapper(SARWrapper):
     """Recodes the spaces, points and null points of all agents.
 
-    Args:
-        sim: the simulation.
-
     Raises:
         AssertionError: naming the agent with a space that cannot be recoded.
     """
