@@ -76,7 +76,6 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
         )
 
     def close(self) -> None:
-        """Closes the world."""
         self.world.close()
 
     def _told(self, timestep: TimeStep) -> dict[str, Any]:

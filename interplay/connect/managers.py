@@ -55,11 +55,9 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
         self._seen: dict[str, Any] = {}
 
     def observation_space(self, agent: str) -> Any:
-        """Of one agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """Of one agent."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:

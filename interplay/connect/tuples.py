@@ -55,11 +55,9 @@ class TupleEnv(CopiedWhole, gymnasium.Env[Seen, Any]):
         return seen, [rewards[name] for name in self.names], ended[first], cut[first], told
 
     def render(self) -> Any:
-        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the environment."""
         self.env.close()
 
 

@@ -82,7 +82,6 @@ class MultiAgentABS(DynamicOrderSimulation):
         self.next_agent = [str(theirs) for theirs in seen]
 
     def render(self, **kwargs: Any) -> Any:
-        """Has the environment draw itself."""
         return self.env.render()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
@@ -117,7 +116,6 @@ class MultiAgentABS(DynamicOrderSimulation):
         return ALL in self._terminated | self._truncated
 
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
-        """The agent's last info."""
         return self._infos.get(self._ids[agent_id], {})
 
 

@@ -74,11 +74,9 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         return not self.env.agents
 
     def render(self) -> Any:
-        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the environment."""
         self.env.close()
 
 

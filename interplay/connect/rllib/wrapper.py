@@ -87,7 +87,6 @@ class MultiAgentWrapper(MultiAgentEnv):
         return self._seen(observations), rewards, dones, truncateds, infos
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
-        """Has the simulation draw itself."""
         return self.sim.render(*args, **kwargs)
 
     def _space_seen(self, name: str, space: spaces.Space) -> spaces.Space:

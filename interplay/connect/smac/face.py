@@ -20,11 +20,9 @@ class SmacFace(WorldPictures, LearningSide):
         return list(self._rows())
 
     def get_obs_agent(self, agent_id: int) -> np.ndarray:
-        """One agent's observation."""
         return self._rows()[self._agent(agent_id)]
 
     def get_obs_size(self) -> Any:
-        """Numbers of an observation."""
         return len(self._columns)
 
     def get_state(self) -> np.ndarray:
@@ -39,7 +37,6 @@ class SmacFace(WorldPictures, LearningSide):
         return self.world.side_state(RED)[0, self._state_columns]
 
     def get_state_size(self) -> Any:
-        """Numbers of the state."""
         return self._state_size()
 
     def get_avail_actions(self) -> list[list[int]]:
@@ -51,11 +48,9 @@ class SmacFace(WorldPictures, LearningSide):
         return legal
 
     def get_avail_agent_actions(self, agent_id: int) -> list[int]:
-        """The row of one agent."""
         return self.get_avail_actions()[self._agent(agent_id)]
 
     def get_total_actions(self) -> int:
-        """How many actions there are."""
         return self.n_actions
 
     def get_env_info(self) -> dict[str, Any]:

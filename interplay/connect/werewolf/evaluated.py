@@ -97,7 +97,6 @@ class EvaluatedEnv(WrappedEnv):
         """Draws nothing."""
 
     def close(self) -> None:
-        """Closes the game."""
         self.env.close()
 
     def _write(self) -> None:

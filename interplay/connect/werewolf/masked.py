@@ -74,7 +74,6 @@ class MaskedEnv(WrappedEnv):
         """Draws nothing."""
 
     def close(self) -> None:
-        """Closes the game."""
         self.env.close()
 
     def flatten(self, observation: Mapping[str, Any]) -> np.ndarray:

@@ -110,11 +110,9 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
         )
 
     def render(self) -> Any:
-        """The game's picture."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the game."""
         self.env.close()
 
     def _deal(self) -> None:
