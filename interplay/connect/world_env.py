@@ -126,7 +126,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
     def __getattr__(self, name: str) -> Any:
         if name in ("possible_agents", "observation_spaces", "action_spaces"):
             raise AttributeError(f"no {name}: an agent is one life, and their number is open; read agents")
-        raise AttributeError(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # -- PettingZoo's methods ---------------------------------------------------------------------
 
