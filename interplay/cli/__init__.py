@@ -19,7 +19,7 @@ __all__ = ["analyze", "debug", "train", "visualize"]
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from interplay.experiment import verbs
+        from interplay.core.loading import load
 
-        return getattr(verbs, name)
+        return load(f"interplay.experiment.verbs:{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -82,12 +82,10 @@ def analyze(
         from interplay.core.errors import UserError
 
         raise UserError(f"--beside {beside[0]}: only overlays stand beside each other; add --overlay NAME")
-    from interplay.experiment.files import load_experiment_of, load_script
-    from interplay.experiment.verbs import analyze as hand_over
+    from interplay.core.loading import load
 
-    experiment = load_experiment_of(run, trust)
-    script = load_script(_script(words))
-    hand_over(experiment.params, Path(run), script, checkpoint=checkpoint, seed=seed, trust=trust)
+    command = load("interplay.experiment.commands:analyze")
+    command(Path(run), _script(words), trust, checkpoint=checkpoint, seed=seed)
 
 
 def _player(run: str, checkpoint: int | None) -> str:

@@ -19,8 +19,7 @@ def debug(
     render: Annotated[bool, typer.Option("--render", help="Draw every step.")] = False,
 ) -> None:
     """Plays an experiment at random and writes each episode into two text files."""
-    from interplay.experiment.files import load_experiment
-    from interplay.experiment.verbs import debug_experiment
+    from interplay.core.loading import load
 
-    folder = debug_experiment(load_experiment(config), episodes, steps_per_episode, render, config)
+    folder = load("interplay.experiment.commands:debug")(config, episodes, steps_per_episode, render)
     typer.echo(f"written: {folder}")

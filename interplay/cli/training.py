@@ -99,10 +99,10 @@ def _run(
 
 
 def _train_experiment(config: Path) -> Path:
-    from interplay.experiment.files import load_experiment
-    from interplay.experiment.verbs import train_experiment
+    from interplay.core.loading import load
 
-    return train_experiment(load_experiment(config), config)
+    path: Path = load("interplay.experiment.commands:train")(config)
+    return path
 
 
 def _refuse_more(config: str, overrides: list[str] | None, options: dict[str, Any]) -> None:

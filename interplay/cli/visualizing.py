@@ -33,12 +33,11 @@ def visualize(
     trust: Trust = False,
 ) -> None:
     """Shows or records what an experiment's trained policies do."""
-    from interplay.experiment.files import load_experiment_of
-    from interplay.experiment.verbs import visualize as show
+    from interplay.core.loading import load
 
-    written = show(
-        load_experiment_of(run, trust).params,
+    written = load("interplay.experiment.commands:visualize")(
         run,
+        trust,
         checkpoint=checkpoint,
         episodes=episodes,
         steps_per_episode=steps_per_episode,
@@ -47,7 +46,6 @@ def visualize(
         frame_delay=frame_delay,
         explore=explore,
         seed=seed,
-        trust=trust,
     )
     for path in written:
         typer.echo(f"written: {path}")

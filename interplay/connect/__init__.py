@@ -1,6 +1,6 @@
 """Integrations: PettingZoo, Gymnasium, Stable-Baselines3, RLlib, OpenSpiel, SMAC.
 
-The connectors of simulations can be imported from here, too; each loads its neighbour when it is first asked for.
+The connectors of simulations can be imported from here, too; each loads its library on first use.
 """
 
 from __future__ import annotations
@@ -47,28 +47,18 @@ __all__ = [
     "world_to_simulation",
 ]
 
-_ROOMS = {
-    "DenseEnv": "dense",
-    "GymABS": "gymnasium",
-    "GymWrapper": "gymnasium",
-    "MultiAgentABS": "rllib",
-    "MultiAgentWrapper": "rllib",
-    "OpenSpielListWrapper": "openspiel",
-    "OpenSpielWrapper": "openspiel",
-    "WorldGymEnv": "gymnasium",
-    "WorldSimulation": "world_simulation",
-    "gym_to_simulation": "gymnasium",
-    "make_dense": "dense",
-    "multi_agent_to_simulation": "rllib",
-    "to_aec": "managers",
-    "to_parallel": "managers",
-    "world_to_gym": "gymnasium",
-    "world_to_rllib": "rllib",
-    "world_to_simulation": "world_simulation",
+_MODULES = {
+    "dense": ("DenseEnv", "make_dense"),
+    "gymnasium": ("GymABS", "GymWrapper", "WorldGymEnv", "gym_to_simulation", "world_to_gym"),
+    "managers": ("to_aec", "to_parallel"),
+    "openspiel": ("OpenSpielListWrapper", "OpenSpielWrapper"),
+    "rllib": ("MultiAgentABS", "MultiAgentWrapper", "multi_agent_to_simulation", "world_to_rllib"),
+    "world_simulation": ("WorldSimulation", "world_to_simulation"),
 }
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    if name in _MODULE_OF:
+        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

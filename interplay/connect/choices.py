@@ -1,4 +1,4 @@
-"""Action spaces whose ``sample`` takes a mask as one row of bools.
+"""Action spaces with a ``sample`` that takes a mask as one row of bools.
 
 Infos and observations hold masks in that form, which trainers can store; gymnasium's own are tuples and dictionaries of int8
 arrays (`interplay.core.masks`).

@@ -76,7 +76,6 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
         )
 
     def close(self) -> None:
-        """Closes the world."""
         self.world.close()
 
     def _told(self, timestep: TimeStep) -> dict[str, Any]:
@@ -99,11 +98,11 @@ def make_dense(world_id: str, *, seed: int = 0, **options: Any) -> DenseEnv:
 
     Args:
         world_id: a registered id, or anything else that `interplay.make_world` takes.
-        seed: names the stream of episodes that `reset` without a seed goes through.
+        seed: names the stream of episodes for `reset` without a seed.
         **options: the world's settings.
 
     Raises:
-        UserError: for an unknown world or option, or a world whose agents' spaces make no single array.
+        UserError: for an unknown world or option, or agents' spaces that make no single array.
 
     Example:
         >>> env = make_dense("werewolf/6")

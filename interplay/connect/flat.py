@@ -16,6 +16,7 @@ from interplay.connect.choices import by_row
 from interplay.core.errors import UserError
 from interplay.core.masks import length
 from interplay.core.spaces import action_choices
+from interplay.sim.leaves import bounds
 
 MOST = 4096  # choices of one number
 
@@ -29,7 +30,7 @@ def flat_observation_space(space: spaces.Dict) -> spaces.Box:
         >>> flat_observation_space(spaces.Dict(day=spaces.Discrete(5), map=spaces.Box(-1, 1, (2, 3)))).shape
         (7,)
     """
-    sides = [_bounds(part) for part in space.spaces.values()]
+    sides = [bounds(part) for part in space.spaces.values()]
     low, high = (np.concatenate([side[k] for side in sides]).astype(np.float32) for k in range(2))
     return spaces.Box(low, high, low.shape, np.float32)
 
@@ -38,14 +39,6 @@ def flat_rows(space: spaces.Dict, fields: Mapping[str, np.ndarray]) -> np.ndarra
     """World 0's observations of all agents of a kind, (A, numbers) float32, a copy."""
     parts = [fields[name][0].reshape(len(fields[name][0]), -1) for name in space.spaces]
     return np.concatenate(parts, axis=1, dtype=np.float32, casting="unsafe")
-
-
-def _bounds(space: spaces.Space[Any]) -> tuple[np.ndarray, np.ndarray]:
-    if isinstance(space, spaces.Box):
-        return space.low.ravel(), space.high.ravel()
-    count = np.array(action_choices(space))
-    start = np.broadcast_to(getattr(space, "start", 0), space.shape or ()).ravel()
-    return start, start + count - 1
 
 
 class Part(NamedTuple):

@@ -29,7 +29,6 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
     others' choices. A finished agent is stepped with None, once, before all others.
 
     Args:
-        sim: the manager.
         render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
 
     Raises:
@@ -56,11 +55,9 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
         self._seen: dict[str, Any] = {}
 
     def observation_space(self, agent: str) -> Any:
-        """Of one agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """Of one agent."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
@@ -145,7 +142,6 @@ class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, A
     info, and its action is ignored.
 
     Args:
-        sim: the manager.
         render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Pictures of a simulation under a manager, for adapters with ``render_mode="rgb_array"``."""
+"""Pictures of worlds, and of simulations under managers, for adapters with render modes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,40 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.scene import Canvas
+from interplay.core.world import World
 
-PIXELS = "rgb_array"
+PIXELS, HUMAN = "rgb_array", "human"
+
+
+class WorldPictures:
+    """Pictures of an environment's `world`, returned or in a window; a copy of the environment opens its own window."""
+
+    world: World
+    _window: Any = None
+
+    def _picture(self, mode: str) -> np.ndarray | None:
+        """(512, 512, 3) uint8 for ``"rgb_array"``; for ``"human"`` the window shows it."""
+        from interplay.view.picture import render_world
+
+        picture = render_world(self.world, 0)
+        if mode == PIXELS:
+            return picture
+        if self._window is None:
+            from interplay.view.window import Window
+
+            self._window = Window(self.world.id, picture.shape[1], picture.shape[0])
+        self._window.show(picture)
+        return None
+
+    def close(self) -> None:
+        """Closes the world, and the window if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+        self.world.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_window": None}
 
 
 def metadata_of(manager: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""One world as a Gymnasium environment whose spaces, observations and rewards are tuples with a place for each agent.
+"""One world as a Gymnasium environment of tuples with a place for each agent.
 
-That is the form of EPyMARL's gymma, lb-foraging and rware. Nobody leaves: see `interplay.connect.kept`.
+That is the form of EPyMARL's gymma, lb-foraging and rware. All agents stay to the end.
 """
 
 from __future__ import annotations
@@ -20,16 +20,12 @@ Seen = tuple[Any, ...]
 
 
 class TupleEnv(CopiedWhole, gymnasium.Env[Seen, Any]):
-    """A PettingZoo environment from which nobody leaves, agent by agent in the order of `possible_agents`.
+    """A PettingZoo environment with a fixed set of agents, in the order of `possible_agents`.
 
     Infos hold the metrics as plain numbers, the mean over agents, when the episode has ended, and are empty before.
 
     Args:
         env: for example ``interplay.make(id, flat="discrete", keep_dead=True)``.
-
-    Attributes:
-        env: the same.
-        n_agents: how many there are.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - gymnasium's own form
@@ -50,7 +46,7 @@ class TupleEnv(CopiedWhole, gymnasium.Env[Seen, Any]):
         return tuple(observations[name] for name in self.names), {}
 
     def step(self, action: Sequence[Any]) -> tuple[Seen, list[float], bool, bool, dict[str, Any]]:  # type: ignore[override]
-        """Everybody's action, in their order: observations, rewards, whether the world ended, whether a limit cut it, infos."""
+        """Takes all actions in order; returns observations, rewards, terminated, truncated and infos."""
         given = dict(zip(self.names, action, strict=True))
         observations, rewards, ended, cut, infos = self.env.step(given)
         first = self.names[0]
@@ -59,16 +55,14 @@ class TupleEnv(CopiedWhole, gymnasium.Env[Seen, Any]):
         return seen, [rewards[name] for name in self.names], ended[first], cut[first], told
 
     def render(self) -> Any:
-        """What the environment draws."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the environment."""
         self.env.close()
 
 
 def make_tuples(world_id: str, **options: Any) -> TupleEnv:
-    """Makes one world as a `TupleEnv`: flat observations, actions of one number, and nobody leaves.
+    """Makes one world as a `TupleEnv`: flat observations, actions of one number, all agents stay.
 
     Args:
         world_id: a registered id, or anything else that `interplay.make` takes.

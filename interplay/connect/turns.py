@@ -55,11 +55,9 @@ class TurnsEnv:
         self._rewards = TurnRewards(env)
 
     def observation_space(self, agent: Any) -> Any:
-        """Of one agent."""
         return self.env.observation_space(agent)
 
     def action_space(self, agent: Any) -> Any:
-        """Of one agent."""
         return self.env.action_space(agent)
 
     def reset(
@@ -112,15 +110,12 @@ class TurnsEnv:
         return stepped
 
     def state(self) -> Any:
-        """The environment's."""
         return self.env.state()
 
     def render(self) -> Any:
-        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the environment."""
         self.env.close()
 
     def _finished(self, name: Any) -> bool:
@@ -158,17 +153,14 @@ class AloneEnv:
         self._masks = env.get_wrapper_attr(MASKS) if env.has_wrapper_attr(MASKS) else None
 
     def observation_space(self, agent: str) -> Any:
-        """Of the environment."""
         return self.env.observation_space
 
     def action_space(self, agent: str) -> Any:
-        """Of the environment."""
         return self.env.action_space
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Starts an episode."""
         seen, info = answers.of_reset(self.env.reset(seed=seed, options=options), answers.ALONE)
         self.agents = [ALONE]
         return {ALONE: seen}, {ALONE: self._masked(info)}
@@ -186,11 +178,9 @@ class AloneEnv:
         return info if self._masks is None or MASK in info else {**info, MASK: self._masks()}
 
     def render(self) -> Any:
-        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the environment."""
         self.env.close()
 
 

@@ -12,12 +12,13 @@ from pettingzoo.utils.env import ParallelEnv
 from interplay.connect.agent_infos import AgentInfos, Infos
 from interplay.connect.agent_names import PREFIX, AgentNames
 from interplay.connect.flat import FORMS
+from interplay.connect.pictures import HUMAN, PIXELS, WorldPictures
 from interplay.connect.readers import FlatReader, KindReader
 from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
 
-RENDER_MODES = ("rgb_array", "human")
+RENDER_MODES = (PIXELS, HUMAN)
 MAX_WAIT = 10_000  # steps without a living agent
 MOST = 1_000_000  # lives; each has a name and two spaces before the first step
 
@@ -25,7 +26,7 @@ Step = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
 Rows = list[np.ndarray | None]  # for each kind the masks (A_kind, choices) bool; None: all legal
 
 
-class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
+class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
     """A batch of one world as a PettingZoo environment.
 
     **Agents** are the world's slots. Where slots live more than once, an agent is one life, ``life_0``, ``life_1``, ... by order
@@ -115,7 +116,6 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
         self._present: list[str] = []
         self._cut = False  # by `lives`
         self._left: Infos = {}  # last infos of agents that are kept
-        self._window: Any = None
         self.state_space = _state_space(world)
         if not self.renames or lives is not None:
             names = [f"{PREFIX}{n}" for n in range(lives or 0)] if self.renames else list(world.agents)
@@ -126,7 +126,7 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
     def __getattr__(self, name: str) -> Any:
         if name in ("possible_agents", "observation_spaces", "action_spaces"):
             raise AttributeError(f"no {name}: an agent is one life, and their number is open; read agents")
-        raise AttributeError(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # -- PettingZoo's methods ---------------------------------------------------------------------
 
@@ -204,26 +204,7 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
         """
         if self.render_mode is None:
             raise UserError(f'{self.world.id}: no render_mode; make it with render_mode="rgb_array"')
-        from interplay.view.picture import render_world
-
-        picture = render_world(self.world, 0)
-        if self.render_mode == "rgb_array":
-            return picture
-        if self._window is None:
-            from interplay.view.window import Window
-
-            self._window = Window(self.world.id, picture.shape[1], picture.shape[0])
-        self._window.show(picture)
-        return None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_window": None}  # a copy opens its own
-
-    def close(self) -> None:
-        if self._window is not None:
-            self._window.close()
-            self._window = None
-        self.world.close()
+        return self._picture(self.render_mode)
 
     # -- actions ----------------------------------------------------------------------------------
 

@@ -70,15 +70,12 @@ class WorldSimulation(DynamicOrderSimulation):
         ]
 
     def render(self, **kwargs: Any) -> Any:
-        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the environment."""
         self.env.close()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """The agent's last observation."""
         return self._observations[agent_id]
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
@@ -90,7 +87,6 @@ class WorldSimulation(DynamicOrderSimulation):
         return agent_id in self._ended
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Whether the world is over."""
         return not self.env.agents
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:

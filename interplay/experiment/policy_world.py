@@ -1,4 +1,4 @@
-"""A world whose kinds of agents are their policies.
+"""A world with policies as its kinds of agents.
 
 The trainer has one network per kind. So several policies, each with its own weights, learn in one run, also where their agents
 are alike.

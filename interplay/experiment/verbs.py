@@ -28,7 +28,6 @@ def debug(params: Params, episodes: int = 1, steps_per_episode: int = 200, rende
     """Plays an experiment's simulation with random actions and logs every step.
 
     Args:
-        params: the experiment.
         episodes: how many.
         steps_per_episode: most steps of one.
         render: draw every step.
@@ -44,9 +43,6 @@ def debug(params: Params, episodes: int = 1, steps_per_episode: int = 200, rende
 
 def train(params: Params) -> Path:
     """Trains an experiment's policies.
-
-    Args:
-        params: the experiment.
 
     Returns:
         The run folder, `<title>_<date>_<time>`.
@@ -73,7 +69,6 @@ def visualize(
     """Shows what the trained policies do.
 
     Args:
-        params: the experiment.
         folder: its run folder.
         checkpoint: number of one, see `files.choose_checkpoint`; None: the last.
         episodes: how many.
@@ -122,7 +117,6 @@ def analyze(
     """Calls a function with the simulation and the trained policies.
 
     Args:
-        params: the experiment.
         folder: its run folder.
         function: called with the manager and the trainer, see `TrainedPolicies`.
         checkpoint: number of one; None: the last.
@@ -222,7 +216,7 @@ def _moments(
 
 
 def _train_with_rllib(experiment: Experiment, source: Path | None) -> Path:
-    from interplay.connect.rllib_training import train as run
+    from interplay.experiment.rllib_training import train as run
     from interplay.registry import load
 
     wrapper = load("interplay.connect.rllib:MultiAgentWrapper")

@@ -29,7 +29,7 @@ __all__ = [
     "make_dict",
 ]
 
-_ROOMS = {
+_MODULE_OF = {
     **dict.fromkeys(("ActingAgent", "Agent", "ObservingAgent", "PrincipleAgent", "is_agent"), "agents"),
     **dict.fromkeys(("AgentBasedSimulation", "DynamicOrderSimulation"), "simulation"),
     **dict.fromkeys(("Box", "check_space", "make_dict"), "spaces"),
@@ -37,7 +37,7 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    # When it is first used: a program that serves a simulator (`interplay.sim.remote`) starts without NumPy.
-    if name in _ROOMS:
-        return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    # On first use: a program that serves a simulator (`interplay.sim.remote`) starts without NumPy.
+    if name in _MODULE_OF:
+        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -29,7 +29,6 @@ class SimulationManager(ABC):
     """Calls a simulation's `reset`, `step` and getters in the manager's order.
 
     Args:
-        sim: the simulation, which may be wrapped.
         time_limit: steps after which an episode is cut; None = never.
 
     Attributes:
@@ -218,7 +217,6 @@ class TurnBasedManager(SimulationManager):
     A step reports the next agent in line, and the agents before it in line that have just finished.
 
     Args:
-        sim: the simulation.
         **kwargs: of `SimulationManager`.
 
     Attributes:
@@ -245,7 +243,6 @@ class AllStepManager(SimulationManager):
     """Every unfinished agent acts in every step.
 
     Args:
-        sim: the simulation.
         randomize_action_input: pass the actions on in a random order.
         **kwargs: of `SimulationManager`.
     """

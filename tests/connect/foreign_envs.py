@@ -15,7 +15,7 @@ from tests.connect.toys import Hunt, Line
 class Market(ParallelEnv):
     """Two sellers and a buyer, 12 days.
 
-    seller_1 leaves on a day of its own, told or (`silent`) not; a latecomer joins on day 3; the buyer's
+    seller_1 leaves on a day of its own, with a flag or (`silent`) without; a latecomer joins on day 3; the buyer's
     observation is nested. `fail` names what goes wrong on day 5: ``"raise"``, ``"exit"`` or ``"shape"``.
     """
 
@@ -112,7 +112,7 @@ class Market(ParallelEnv):
 
 
 class Touring(ParallelEnv):
-    """Another cast of its three players in every episode of two steps; `show_all` shows those who are not in it, too."""
+    """Another cast of its three players in every episode of two steps; `show_all` shows the absent ones, too."""
 
     metadata = {"name": "touring"}  # noqa: RUF012 - as PettingZoo has it
     casts = (["ann", "bob"], ["cat"], ["bob", "cat"])
@@ -172,7 +172,7 @@ def broken():
 
 
 class Leaving(ParallelEnv):
-    """Two players; ann's first step ends as she is told to, and she is listed on or not. Bob stays for three steps."""
+    """Two players; ann ends in her first step, and stays listed or not. Bob stays for three steps."""
 
     metadata = {"name": "leaving"}  # noqa: RUF012 - as PettingZoo has it
 

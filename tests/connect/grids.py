@@ -41,7 +41,7 @@ def cross_traffic(**options: Any) -> TrafficCorridorSimulation:
 
 
 def battle(**options: Any) -> TeamBattleSim:
-    """Two against two, who begin anywhere on 4 x 4 cells."""
+    """Two against two on 4 x 4 cells, anywhere."""
     fighters = {
         f"agent{i}": BattleAgent(id=f"agent{i}", encoding=i % 2 + 1, initial_health=1, view_range=2)
         for i in range(4)
@@ -52,7 +52,7 @@ def battle(**options: Any) -> TeamBattleSim:
 
 
 def open_maze(**options: Any) -> MazeNavigationSim:
-    """A navigator who sees all 4 x 4 cells and the target in the other corner, nothing between."""
+    """A navigator that sees all 4 x 4 cells and the target in the other corner, nothing between."""
     agents = {
         "navigator": MazeNavigationAgent(
             id="navigator", encoding=1, view_range=3, initial_position=np.array([0, 0])

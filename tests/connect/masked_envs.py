@@ -1,4 +1,4 @@
-"""An environment whose masks have any form, and one of each older interface."""
+"""An environment with masks of any form, and one of each older interface."""
 
 from __future__ import annotations
 

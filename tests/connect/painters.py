@@ -1,4 +1,4 @@
-"""A PettingZoo environment that paints itself, and that can be told to fail."""
+"""A PettingZoo environment that paints itself, and can be made to fail."""
 
 from __future__ import annotations
 

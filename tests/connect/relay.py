@@ -1,4 +1,4 @@
-"""A world with respawns whose story is written beforehand: who lives, ends and earns when."""
+"""A world with respawns and a scripted story: which slot lives, ends and earns when."""
 
 from __future__ import annotations
 

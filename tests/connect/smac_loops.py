@@ -233,7 +233,7 @@ def learn_qmix(agents, mixer, batch, rate=1e-4, gamma=0.99):
 
 
 class SharedVecEnv:
-    """Environments side by side; one whose agents are all done begins anew at once."""
+    """Environments side by side; one with all agents done begins anew at once."""
 
     def __init__(self, makers):
         self.envs = [make() for make in makers]

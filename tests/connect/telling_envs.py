@@ -1,4 +1,4 @@
-"""Environments with numbers in their infos: scripted by the episode's seed, and written down as they are told."""
+"""Environments with numbers in their infos: scripted by the episode's seed, and recorded."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class InTurns(AECEnv):
 
 
 class Alone(Env):
-    """One agent, four steps; success is told at the end."""
+    """One agent, four steps; the last info holds success."""
 
     observation_space, action_space = spaces.Box(0, 1, (1,), np.float32), spaces.Discrete(2)
 

@@ -1,4 +1,4 @@
-"""Spaces that draw by a row: the same spaces, whose draws keep to the row."""
+"""Spaces that draw by a mask row: the same spaces, with draws within the row."""
 
 from __future__ import annotations
 

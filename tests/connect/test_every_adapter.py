@@ -15,7 +15,7 @@ MANAGERS = (AllStepManager, TurnBasedManager)
 
 
 def choose(observation, space):
-    """To the right, unless somebody stands there; every other time somebody is bumped into."""
+    """To the right, unless another agent stands there; every other time they bump."""
     assert space.contains(observation), observation
     return STAY if observation["right"][0] and observation["position"][0] % 2 else RIGHT
 

@@ -1,4 +1,4 @@
-"""What goes wrong in somebody else's code is told with file, line, world, step and agent."""
+"""An error in user code names file, line, world, step and agent."""
 
 from __future__ import annotations
 

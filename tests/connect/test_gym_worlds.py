@@ -25,7 +25,7 @@ TURNS = "interplay/simulation.multi-corridor-turns"
 
 
 class Stay(Policy):
-    """Nobody but the agent moves."""
+    """Only the agent moves."""
 
     name = "stay"
 
@@ -131,7 +131,7 @@ def test_a_vector_of_environments_plays_different_episodes():
 
 @pytest.mark.parametrize("runs", [False, True])
 def test_others_are_played_by_the_policy_and_the_agent_by_its_actions(runs):
-    """Who runs dies early, and what it earns while the others go on is in its last reward."""
+    """A runner dies early, and its rewards while the others go on are in its last one."""
     env = WorldGymEnv(Line(1), "agent_1", Stay())
     assert (env.observation_space, env.action_space) == (env.world.observation_space, env.world.action_space)
     world = Line(1)
@@ -263,7 +263,7 @@ def test_a_seed_names_the_episode_with_all_that_the_others_do():
 
 
 class Told(RandomPolicy):
-    """Writes down what it is told."""
+    """Records its arguments."""
 
     def __init__(self):
         self.heard = []

@@ -1,4 +1,4 @@
-"""Numbers of infos as metrics: which, by which rule, of whom, and what is refused."""
+"""Numbers of infos as metrics: names, rules, agents, and refusals."""
 
 from __future__ import annotations
 

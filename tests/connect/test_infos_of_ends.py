@@ -71,7 +71,7 @@ def stories(draw):
 
 
 def told(world: Parish, slot: int, ended: bool, over: bool = False) -> dict[str, Any]:
-    """What an info says of a slot beside whether it acts; `ended`: somebody's life ended there."""
+    """The expected info of a slot; `ended`: a life ended there."""
     known = {
         f"ended/{name}": float(values[0, slot]) if ended else 0.0 for name, values in world.ended.items()
     }

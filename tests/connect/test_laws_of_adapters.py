@@ -24,7 +24,7 @@ from tests.connect.toys import Line
 
 
 class Wages(Relay):
-    """Pays 1 in every step, also to slots in which nobody lives yet."""
+    """Pays 1 in every step, to empty slots too."""
 
     def _tell(self, going):
         step = super()._tell(going)
@@ -140,7 +140,7 @@ CUT = {
 
 @pytest.mark.parametrize("adapter", CUT)
 def test_an_end_is_by_the_rules_or_by_a_limit_and_comes_once(adapter):
-    """Whoever ends is told one of the two, as its world has it, and is told of nothing more."""
+    """Each end has one of the two flags, as in the world, and no report follows."""
     env, ends = CUT[adapter](), {"terminated": 0, "truncated": 0}
     kept = adapter == "kept"
     for step in play_parallel(env, SEED, 400):

@@ -17,7 +17,7 @@ RUN = [2, 1]
 
 
 class Vacant(Line):
-    """Nobody ever lives in slot 1: it never acts, earns nothing, and no life of it ends."""
+    """Slot 1 is always empty: it never acts, earns nothing, and no life of it ends."""
 
     def _reset(self, which, seeds):
         super()._reset(which, seeds)
@@ -28,7 +28,7 @@ class Vacant(Line):
 
 @pytest.mark.parametrize("cut", [False, True])
 def test_who_never_lived_leaves_with_the_world(cut):
-    """Who runs dies, and all of them do; they stay inside, and the limit cuts those who live, but not who never did."""
+    """Runners die; others stay inside, and the limit truncates the living, but not slots that never lived."""
     ends = set()
     for seed in range(20):
         world = Vacant(1)

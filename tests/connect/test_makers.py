@@ -1,4 +1,4 @@
-"""Every maker of environments hands on what it is told: the seed of the stream, the world's options, and its own switches."""
+"""Every maker of environments passes on its arguments: seed, world options, switches."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def basic(options):
 
 
 class Told(RandomPolicy):
-    """Writes down what it is told."""
+    """Records its arguments."""
 
     def __init__(self):
         self.heard = []
@@ -86,7 +86,7 @@ def test_a_gymnasium_environment_is_all_that_was_asked_for():
 
 
 def test_the_makers_seed_names_what_the_others_do():
-    """The same episode of the world, other draws of who plays beside: each seed is a stream of its own."""
+    """The same episode of the world, other draws of the other players: each seed is its own stream."""
 
     def play(seed):
         env = world_to_gym(LINE, seed=seed)
@@ -99,7 +99,7 @@ def test_the_makers_seed_names_what_the_others_do():
 
 
 def test_tuples_end_with_the_mean_over_agents_of_every_metric():
-    """Who leaves early has the metrics of its own end."""
+    """An agent that leaves early has the metrics of its own end."""
     env, by_name = make_tuples(LINE, seed=1), interplay.make(LINE, seed=1, flat="discrete", keep_dead=True)
     env.reset()
     by_name.reset()

@@ -137,7 +137,7 @@ def test_the_latecomer_acts_from_its_first_day():
 
 
 def test_agents_changed_at_a_reset_are_looked_at():
-    """Each episode has a cast of its own, and some environments show those who are not in it, too."""
+    """Each episode has its own cast, and some environments show absent agents, too."""
     for show_all in (False, True):
         world = ParallelEnvWorld(Touring, 2, kwargs={"show_all": show_all})
         casts = set()

@@ -1,4 +1,4 @@
-"""The checker finds what is wrong with somebody's own environment, and the line names it; training and play refuse the same."""
+"""The checker finds planted faults of a user's environment and names them; training and play refuse the same."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def test_masks_join_the_observation_only_if_asked_for():
 
 
 class Relay(MultiAgentEnv):
-    """Agents 0 and 1, whose ids are numbers, take turns; 0 earns while 1 acts and is truncated first."""
+    """Agents 0 and 1, with numbers as ids, take turns; 0 earns while 1 acts and is truncated first."""
 
     def __init__(self):
         self.possible_agents = self.agents = [0, 1]

@@ -1,4 +1,4 @@
-"""RLlib's own check of environments, over every report of whole episodes, and how mixed ends are told."""
+"""RLlib's own check of environments, over every report of whole episodes, and mixed ends."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_whoever_ended_is_gone_in_the_next_report():
 
 
 class Half(ParallelEnv):
-    """In the last step some have reached their end by the rules and the others are cut; `ends` says who and when."""
+    """In the last step some agents terminate and the others are truncated; `ends` gives agents and steps."""
 
     metadata = {"name": "half"}  # noqa: RUF012 - as PettingZoo has it
 
@@ -137,7 +137,7 @@ def test_mixed_ends(ends, how):
 
 
 def test_mixed_ends_of_a_simulation():
-    """A time limit cuts whoever has not finished; who finishes in that very step has finished."""
+    """A time limit truncates unfinished agents; one that finishes in that very step is terminated."""
     env = MultiAgentWrapper(AllStepManager(Strict({"a": 2, "b": 9}), time_limit=2))
     env.reset()
     env.step({"a": 0, "b": 0})

@@ -61,7 +61,7 @@ def test_whoever_lives_is_cut_and_shown():
 
 
 def test_the_episode_begins_with_the_first_birth_and_ends_when_nobody_survives():
-    """RLlib ends an episode when all whom it knows are done, whoever is born in that step."""
+    """RLlib ends an episode when all its agents are done, whatever births that step brings."""
     env = relay(9, "--oo*oo", "---ox-o")
     observations, _ = env.reset()
     assert list(observations) == ["life_0"]

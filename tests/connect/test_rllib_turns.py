@@ -116,7 +116,7 @@ def test_truncations_of_rllib_stay_truncations(flags, ends):
 
 
 class Telling(Turns):
-    """Names a number of its infos beforehand: the turn, told to who acts in it."""
+    """Declares a number of its infos: the turn, for the acting agent."""
 
     metadata: ClassVar = {"metrics": {"turn": "last"}}
 

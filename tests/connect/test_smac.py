@@ -236,7 +236,7 @@ def test_diagonal_moves_are_the_last_actions():
 
 @faces
 def test_looks_stand_between_moves_and_attacks(face):
-    """SMACv2's numbers: 6 + k looks 30 k degrees left of ahead, 18 + j attacks; last actions are told by them too."""
+    """SMACv2's numbers: 6 + k looks 30 k degrees left of ahead, 18 + j attacks; last actions use them too."""
     options = {"red": "2 marine", "blue": "3 marine", "diagonals": True, "obs_last_action": True}
     env = face("3m", seed=0, enemy="still", conic_fov=True, num_fov_actions=12, **options)
     env.reset()
@@ -287,7 +287,7 @@ def test_without_the_mask_of_reach_all_who_live_may_be_attacked():
 
 
 def test_200_battles_of_hidden_enemies():
-    """Cones and draws together: red turns and walks at random until its vector says that somebody is in reach, and beats chance."""
+    """Cones and draws together: red turns and walks at random until an enemy is in reach, and beats chance."""
     hidden = {"conic_fov": True, "num_fov_actions": 6, "prob_obs_enemy": 0.5, "action_mask": False}
     size = {"blue": "2 marine", "width": 8.0, "height": 8.0, "limit": 100, "randomize": "positions"}
     env, rng = StarCraft2Env("3m", seed=0, enemy="random", **hidden, **size), np.random.default_rng(0)
@@ -868,7 +868,7 @@ def test_a_window_shows_the_picture(monkeypatch):
 
 
 def test_a_replay_shows_the_battle_that_was_played(tmp_path, monkeypatch):
-    """Every decision of it, from its own beginning; the battle goes on as if nobody had looked."""
+    """Every decision of it, from its first state; the battle itself is not disturbed."""
     av = pytest.importorskip("av", reason="the extra video is not installed")
     from interplay.core.scene import scene_of
     from interplay.view.video import HOLD

@@ -156,7 +156,7 @@ FACES = {
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("name", FACES)
 def test_a_thousand_episodes_of_random_play(name, scenario):
-    """Sizes are as told in every step, and counts add up."""
+    """Sizes are the declared ones in every step, and counts add up."""
     face, play = FACES[name]
     env, rng = face(scenario, seed=7), np.random.default_rng(3)
     played = [play(env, rng) for _ in range(EPISODES)]

@@ -35,7 +35,7 @@ class LineState(NamedTuple):
 
 
 class Line(ArrayWorld):
-    """Agents walk on a line with wind; who passes the edge dies, and goes on earning -1 until the world is over.
+    """Agents walk on a line with wind; one past the edge dies, and goes on earning -1 until the world is over.
 
     Args:
         masked: stepping beyond the edge is illegal, so only the wind kills.

@@ -1,4 +1,4 @@
-"""What visualize and analyze are told goes where it belongs; the policies and the stage are stood in for, so nothing is trained or drawn."""
+"""Options of visualize and analyze reach their targets; policies and stage are stubs, so nothing is trained or drawn."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_what_analyze_is_told_arrives(told):
 
 @pytest.mark.parametrize("read", [files.load_experiment, files.load_script], ids=["experiment", "script"])
 def test_what_lies_beside_a_file_hides_no_installed_module(tmp_path, monkeypatch, read):
-    """A `colorsys.py` of the user's own is for no package that means Python's; names that nobody has are found."""
+    """A `colorsys.py` of the user's own is for no package that means Python's; unknown names are found."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     monkeypatch.chdir(tmp_path)

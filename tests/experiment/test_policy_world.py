@@ -1,4 +1,4 @@
-"""Worlds whose kinds are policies: another grouping of the same worlds."""
+"""Worlds with policies as kinds: another grouping of the same worlds."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_laws_of_worlds_hold():
 
 
 def test_kinds_with_masks_and_nested_actions_are_grouped():
-    """Three policies over two kinds; illegal actions and actions for the wrong agent would be told by the simulation."""
+    """Three policies over two kinds; the simulation refuses illegal actions and actions for the wrong agent."""
     world = make_world(read_params(crew_params()), 3, seed=1)
     assert [(kind.name, kind.slots) for kind in world.kinds] == [
         ("first", (0,)),

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from interplay.cli import train
-from interplay.connect import rllib_training
 from interplay.core.errors import UserError
+from interplay.experiment import rllib_training
 from tests.experiment.corridors import params
 
 pytestmark = pytest.mark.slow

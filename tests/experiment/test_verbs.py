@@ -310,7 +310,7 @@ def test_a_run_folder_needs_exactly_one_python_file(capsys, run_folder, tmp_path
 
 
 def test_a_run_that_is_given_back_brings_no_modules(run_folder, tmp_path, monkeypatch):
-    """The file is still signed; what somebody put beside it is not, and anything may try to import it."""
+    """The file is still signed; a module put beside it is not, and any import might find it."""
     back = tmp_path / "back"
     shutil.copytree(run_folder, back)
     (back / "planted_beside").mkdir()

@@ -1,4 +1,4 @@
-"""Simulations whose agents are others in each episode, and those that name who is next as a set."""
+"""Simulations with other agents in each episode, and those with a set as next_agent."""
 
 from __future__ import annotations
 

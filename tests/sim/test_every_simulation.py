@@ -68,7 +68,7 @@ def told(sim: AgentBasedSimulation, rewards: bool = True) -> Any:
 
 
 def steps(sim: AgentBasedSimulation, number: int = STEPS) -> Iterator[int]:
-    """Goes on with what the spaces draw, for all who are there."""
+    """Steps with draws of the spaces, for all present agents."""
     for t in range(number):
         if sim.get_all_done():
             return

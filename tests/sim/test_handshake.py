@@ -12,7 +12,7 @@ from tests.sim.toys import Countdown
 
 
 class Listening(Countdown):
-    """Observes whose messages were accepted, as a number in base 2, and remembers the moment of the buffers."""
+    """Observes the senders of accepted messages, as a number in base 2, and records the buffers."""
 
     def get_obs(self, agent_id, fusion_matrix=None, **kwargs):
         self.fusion = fusion_matrix

@@ -150,7 +150,7 @@ def test_whoever_is_left_ends_by_the_rules_where_the_rules_end_and_is_cut_where_
 
 
 class PainterFirst(Zoo):
-    """Who begins has no mask, whoever comes later has one."""
+    """The first agent has no mask, later ones have one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -168,7 +168,7 @@ def test_kinds_whose_turn_comes_later_have_masks_too(manager):
 
 @pytest.mark.parametrize("free", ["walker_0", "walker_1"])
 def test_a_kind_has_masks_whichever_of_its_agents_has_one(free):
-    """Of two walkers one may do everything at first; what the other may not do is told of the other."""
+    """Of two walkers one has no mask at first; the other's mask is its own."""
 
     class OneFree(PainterFirst):
         def get_action_mask(self, agent_id, **kwargs):

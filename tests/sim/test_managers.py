@@ -212,7 +212,7 @@ def test_everybody_is_back_after_a_reset(kind):
 
 @pytest.mark.parametrize("kind", [TurnBasedManager, AllStepManager, DynamicOrderManager])
 def test_nothing_is_cut_where_everybody_finishes_at_the_limit(kind):
-    """The simulation itself never says that it is over; all the same nobody was stopped by the limit."""
+    """The simulation never reports its end; still the limit truncates no agent."""
     for lives, cut in (({"a": 3}, False), ({"a": 4}, True)):
         sim = Called(lives, [["a"]] * 9)
         sim.get_all_done = lambda: False
@@ -339,7 +339,7 @@ def test_f29_impossible_corridors_are_refused_in_one_line(end, agents):
 
 @pytest.mark.parametrize("choices", [["a", []], ["a", "a"], [["a"], ("b", "a")]], ids=str)
 def test_m8_a_simulation_that_goes_on_and_asks_nobody_is_refused(choices):
-    """M8: the finished are reported once; naming nobody else would let a loop run for ever."""
+    """M8: finished agents are reported once; with no further one named, a loop would run for ever."""
     manager = DynamicOrderManager(Called({"a": 1, "b": 1, "c": 9}, choices))
 
     def play():
@@ -357,7 +357,7 @@ def test_m8_a_reset_that_asks_nobody_is_refused():
 
 
 def test_m6_everybody_finished_though_only_one_is_named():
-    """M6: no agent is left that could act, so it is over, and those who were never named are reported."""
+    """M6: no agent is left to act, so the episode is over, and unnamed agents are reported."""
     sim = Called({"a": 2, "b": 1}, ["a"])
     sim.get_all_done = lambda: False
     manager = DynamicOrderManager(sim)

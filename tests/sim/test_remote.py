@@ -1,4 +1,4 @@
-"""External simulators: what a program may do wrong, how it ends, and who may drive it.
+"""External simulators: faults of a program, its end, and its drivers.
 
 Most programs here are `raw_program.py`, which was written from the page alone and shares no code with us.
 """
@@ -448,7 +448,7 @@ def test_the_owner_does_not_wait_for_strangers(served, strangers, first):
 
 
 def test_a_crowd_of_strangers_makes_room(served, strangers):
-    """More than may wait: who has waited longest is turned away, the owner comes in."""
+    """More than the limit: the oldest pending caller is rejected, the owner comes in."""
     port, ended = served
     first, *_, last = strangers(port, 3 * lobby.MOST)
     first.settimeout(SOON)
@@ -485,7 +485,7 @@ def test_a_callers_hello_is_short(served, strangers):
 
 
 def test_a_stranger_at_the_drivers_own_port_does_not_stand_in_for_the_program(strangers, monkeypatch):
-    """Somebody else calls first, before the program that was started, and says nothing or something wrong."""
+    """Another process connects before the started program, and sends nothing or nonsense."""
     start = child.Child.__init__
     called = []
 

@@ -25,7 +25,7 @@ NAMES = ("a", "b", "c", "d")
 
 
 class Dice(Countdown):
-    """Four agents whose spaces are equal and hold many points."""
+    """Four agents with equal spaces of many points."""
 
     def __init__(self) -> None:
         super().__init__({})

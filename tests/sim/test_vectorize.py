@@ -1,4 +1,4 @@
-"""Every adapter that makes a batch of a simulation hands on what it was told: which worlds, which seed, whose turn, how long."""
+"""Every adapter that makes a batch of a simulation passes on worlds, seed, manager and limit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def corridor() -> MultiCorridor:
 
 
 def grid() -> SmartGridWorldSimulation:
-    """Walkers who step across a grid from anywhere."""
+    """Walkers that step across a grid from anywhere."""
     return SmartGridWorldSimulation.build_sim(
         5,
         6,

@@ -206,7 +206,7 @@ def test_w1_dones_and_infos_pass_through():
 
 def test_w2_what_is_wrapped_where():
     class Doubled(SARWrapper):
-        """Doubles what comes out, halves what goes in, and notes whose agents it is handed."""
+        """Doubles outputs, halves inputs, and records the agents that it is given."""
 
         seen: ClassVar[list[Any]] = []
 

@@ -10,7 +10,7 @@ from interplay.sim import Agent, AgentBasedSimulation, DynamicOrderSimulation, P
 
 
 class Countdown(AgentBasedSimulation):
-    """Agent i is done after its own number of steps; what happens is written down, nobody's seed matters."""
+    """Agent i is done after its own number of steps; events are recorded, no seed matters."""
 
     def __init__(self, lives: dict[str, int], passive: tuple[str, ...] = ()) -> None:
         agents: dict[str, Any] = {

@@ -24,7 +24,7 @@ def gym_id(world_id: str) -> str:
 def register_worlds() -> None:
     """Registers every world that Gymnasium does not have; call it again after `interplay.register`.
 
-    A world whose id makes no valid Gymnasium name is left out: `world_to_gym` makes it.
+    An id that makes no valid Gymnasium name is left out: `world_to_gym` makes that world.
     """
     for spec in list_worlds():
         name = gym_id(spec.id)

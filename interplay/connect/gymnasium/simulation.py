@@ -46,27 +46,21 @@ class GymABS(AgentBasedSimulation):
         self._outputs = (observation, reward, bool(terminated or truncated), info)
 
     def render(self, **kwargs: Any) -> Any:
-        """Has the environment draw itself."""
         return self.env.render()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """The last observation."""
         return self._outputs[0]
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> Any:
-        """The last reward."""
         return self._outputs[1]
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
-        """Whether the environment has ended."""
         return self._outputs[2]
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Whether the environment has ended."""
         return self._outputs[2]
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """The last info."""
         return self._outputs[3]
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:

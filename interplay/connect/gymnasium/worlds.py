@@ -135,7 +135,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         return render_world(self.world, 0)
 
     def close(self) -> None:
-        """Closes the world."""
         self.world.close()
 
     def _wait(self, timestep: TimeStep, enough: bool) -> TimeStep:

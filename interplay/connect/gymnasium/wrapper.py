@@ -79,7 +79,6 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         return picture_of(self.sim) if self.render_mode == PIXELS else self.sim.render()
 
     def close(self) -> None:
-        """Closes the simulation."""
         self.sim.close()
 
     def _told(self, info: Any) -> Any:

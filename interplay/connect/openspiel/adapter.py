@@ -39,7 +39,6 @@ class Adapter(ABC):
 
     @property
     def unwrapped(self) -> SimulationManager:
-        """The manager."""
         return self.sim
 
     @property
@@ -161,7 +160,6 @@ class Adapter(ABC):
         return [int(space.start) + choice for choice in legal]
 
     def render(self, **kwargs: Any) -> Any:
-        """Has the simulation draw itself."""
         return self.sim.render(**kwargs)
 
     def _counts(self, name: str) -> bool:

@@ -14,7 +14,7 @@ from gymnasium import spaces
 
 from interplay.core import masks
 from interplay.core.errors import UserError
-from interplay.sim.wrappers.leaves import bounds, build, pair, pair_masks, point_of
+from interplay.sim.leaves import bounds, build, choices, is_countable, pair, pair_masks, point_of
 
 
 def offered(space: spaces.Space) -> spaces.Space:
@@ -30,10 +30,8 @@ def offered(space: spaces.Space) -> spaces.Space:
         return spaces.Tuple([offered(part) for part in space.spaces])
     if not _is_shifted(space):
         return space
-    choices = _choices(space)
-    return (
-        spaces.Discrete(choices[0]) if isinstance(space, spaces.Discrete) else spaces.MultiDiscrete(choices)
-    )
+    counts = choices(space)
+    return spaces.Discrete(counts[0]) if isinstance(space, spaces.Discrete) else spaces.MultiDiscrete(counts)
 
 
 def taken(space: spaces.Space, action: Any) -> Any:
@@ -108,7 +106,7 @@ def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
     """
     rows = []
     for leaf, part in pair_masks(space, mask):
-        count = sum(_choices(leaf)) if _is_countable(leaf) else 0
+        count = sum(choices(leaf)) if is_countable(leaf) else 0
         # A Box's mask may be of its points or of its numbers; RLlib's logits are of each number's choices.
         of_box = isinstance(leaf, spaces.Box)
         if part is None or (of_box and np.shape(part) != (count,)):
@@ -119,19 +117,8 @@ def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
     return np.concatenate(rows or [np.zeros(0, np.float32)])
 
 
-def _is_countable(leaf: spaces.Space) -> bool:
-    if isinstance(leaf, spaces.Box):
-        return np.issubdtype(leaf.low.dtype, np.integer) and leaf.is_bounded("both")
-    return isinstance(leaf, spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary)
-
-
 def _is_shifted(leaf: spaces.Space) -> bool:
     """Whether RLlib is offered another space than this one."""
-    if not _is_countable(leaf):
+    if not is_countable(leaf):
         return False
     return isinstance(leaf, spaces.Box | spaces.MultiBinary) or bool(bounds(leaf)[0].any())
-
-
-def _choices(leaf: spaces.Space) -> list[int]:
-    low, high = bounds(leaf)
-    return [int(most) - int(least) + 1 for least, most in zip(low.tolist(), high.tolist(), strict=True)]

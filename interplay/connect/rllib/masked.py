@@ -18,7 +18,7 @@ SEEN, LEGAL = (
 
 
 class MaskedMultiAgentEnv(WorldMultiAgentEnv):
-    """A PettingZoo parallel environment whose observations are ``{"observations": (n,), "action_mask": (choices,)}``, float32.
+    """A PettingZoo parallel environment with observations ``{"observations": (n,), "action_mask": (choices,)}``, float32.
 
     The vector is that of `gymnasium.spaces.flatten`; the mask, the choices of all heads one after another, comes from infos, all
     ones without one. RLlib's ``ActionMaskingTorchRLModule`` adds its logarithm to the logits.

@@ -25,7 +25,6 @@ class MultiAgentABS(DynamicOrderSimulation):
     is not None; an environment in which all agents act in every step suits the `AllStepManager`.
 
     Args:
-        env: the environment.
         null_observation, null_action: id -> point; agents without an entry have none.
 
     Raises:
@@ -83,7 +82,6 @@ class MultiAgentABS(DynamicOrderSimulation):
         self.next_agent = [str(theirs) for theirs in seen]
 
     def render(self, **kwargs: Any) -> Any:
-        """Has the environment draw itself."""
         return self.env.render()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
@@ -118,7 +116,6 @@ class MultiAgentABS(DynamicOrderSimulation):
         return ALL in self._terminated | self._truncated
 
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
-        """The agent's last info."""
         return self._infos.get(self._ids[agent_id], {})
 
 
@@ -164,7 +161,6 @@ def multi_agent_to_simulation(
     """An RLlib environment as a simulation.
 
     Args:
-        env: the environment.
         null_observation, null_action: id -> point; agents without an entry have none.
 
     Raises:

@@ -23,7 +23,6 @@ class WorldMultiAgentEnv(MultiAgentEnv):
     environments requires.
 
     Args:
-        env: the environment.
         agents: all possible ones; by default the environment's own.
     """
 
@@ -75,11 +74,9 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         return not self.env.agents
 
     def render(self) -> Any:
-        """The environment's."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the environment."""
         self.env.close()
 
 

@@ -22,7 +22,6 @@ class MultiAgentWrapper(MultiAgentEnv):
     not finished. `unwrapped` is this object, as RLlib reads spaces from it.
 
     Args:
-        sim: the manager.
         action_masks: observations become ``{"observations": ..., "action_mask": ...}``, the second a float32 for each choice,
             1 where it is legal: the form of RLlib's own masking modules.
 
@@ -88,7 +87,6 @@ class MultiAgentWrapper(MultiAgentEnv):
         return self._seen(observations), rewards, dones, truncateds, infos
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
-        """Has the simulation draw itself."""
         return self.sim.render(*args, **kwargs)
 
     def _space_seen(self, name: str, space: spaces.Space) -> spaces.Space:

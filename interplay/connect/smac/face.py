@@ -6,29 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from interplay.connect.pictures import PIXELS
+from interplay.connect.pictures import HUMAN, PIXELS, WorldPictures
 from interplay.connect.smac.side import LearningSide, Turn
 from interplay.core.errors import UserError
 from interplay.worlds.battle.state import RED
 
-HUMAN = "human"
 
-
-class SmacFace(LearningSide):
+class SmacFace(WorldPictures, LearningSide):
     """One battle with the getters of SMAC's environment; see `LearningSide` for its arguments."""
-
-    _window: Any = None
 
     def get_obs(self) -> list[np.ndarray]:
         """The agents' observations, float32 rows of `get_obs_size`; zeros for the dead."""
         return list(self._rows())
 
     def get_obs_agent(self, agent_id: int) -> np.ndarray:
-        """One agent's observation."""
         return self._rows()[self._agent(agent_id)]
 
     def get_obs_size(self) -> Any:
-        """Numbers of an observation."""
         return len(self._columns)
 
     def get_state(self) -> np.ndarray:
@@ -43,7 +37,6 @@ class SmacFace(LearningSide):
         return self.world.side_state(RED)[0, self._state_columns]
 
     def get_state_size(self) -> Any:
-        """Numbers of the state."""
         return self._state_size()
 
     def get_avail_actions(self) -> list[list[int]]:
@@ -55,11 +48,9 @@ class SmacFace(LearningSide):
         return legal
 
     def get_avail_agent_actions(self, agent_id: int) -> list[int]:
-        """The row of one agent."""
         return self.get_avail_actions()[self._agent(agent_id)]
 
     def get_total_actions(self) -> int:
-        """How many actions there are."""
         return self.n_actions
 
     def get_env_info(self) -> dict[str, Any]:
@@ -93,20 +84,10 @@ class SmacFace(LearningSide):
         Raises:
             UserError: for another mode, before the first reset, or if a package or a display is missing.
         """
-        from interplay.view.picture import render_world
-
         if mode not in (PIXELS, HUMAN):
             raise UserError(f'{self.world.id}: mode = {mode!r}; choose "{PIXELS}" or "{HUMAN}"')
         self._now()
-        picture = render_world(self.world, 0)
-        if mode == PIXELS:
-            return picture
-        if self._window is None:
-            from interplay.view.window import Window
-
-            self._window = Window(self.world.id, picture.shape[1], picture.shape[0])
-        self._window.show(picture)
-        return None
+        return self._picture(mode)
 
     def save_replay(self) -> str:
         """Writes a video of the latest battle into `replay_dir` and gives its path.
@@ -120,16 +101,6 @@ class SmacFace(LearningSide):
         number = self.battles_game + (not self.world.timestep.over[0])
         path = self._replay.write(self.world, self.settings.replay_dir or ".", f"{prefix}_{number:06d}")
         return str(path)
-
-    def close(self) -> None:
-        """Closes the world, and the window where there is one."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None
-        self.world.close()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_window": None}  # a copy opens its own
 
     def _info(self, turn: Turn) -> dict[str, Any]:
         """Numbers alone: learners add them up."""

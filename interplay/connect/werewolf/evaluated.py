@@ -41,7 +41,6 @@ class EvaluatedEnv(WrappedEnv):
     """A `WrittenEnv` or `MaskedEnv` that records its games.
 
     Args:
-        env: the game.
         folder: of the log; None keeps none.
         log_every: records the first game in full, and each `log_every`-th after it.
 
@@ -98,7 +97,6 @@ class EvaluatedEnv(WrappedEnv):
         """Draws nothing."""
 
     def close(self) -> None:
-        """Closes the game."""
         self.env.close()
 
     def _write(self) -> None:

@@ -24,7 +24,6 @@ class MaskedEnv(WrappedEnv):
     number, then the bits, then the boards, each in the order of the table; see `layout`.
 
     Args:
-        env: the game.
         boards: each entry of a board as a one-hot (the first place: no entry), or as one number from 0 (no entry) to 1.
 
     Attributes:
@@ -75,7 +74,6 @@ class MaskedEnv(WrappedEnv):
         """Draws nothing."""
 
     def close(self) -> None:
-        """Closes the game."""
         self.env.close()
 
     def flatten(self, observation: Mapping[str, Any]) -> np.ndarray:

@@ -28,7 +28,7 @@ Told = dict[str, Any]
 
 
 class RoleNamedEnv(ParallelEnv[str, Any, Any]):
-    """A game whose agents are called ``werewolf_0``, ..., ``villager_3``, ...: wolves first, numbered through.
+    """A game with agents called ``werewolf_0``, ..., ``villager_3``, ...: wolves first, numbered through.
 
     Each game's deal maps agents to seats of the world. An agent's rows are its seat's; players in them are public ids. With
     ``relabel`` these are drawn anew for each game, as in the original: outputs go through the forward map (seat -> id), entries and
@@ -110,11 +110,9 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
         )
 
     def render(self) -> Any:
-        """The game's picture."""
         return self.env.render()
 
     def close(self) -> None:
-        """Closes the game."""
         self.env.close()
 
     def _deal(self) -> None:
@@ -149,7 +147,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
 
 
 def make_role_named(world_id: str, *, relabel: bool = True, **options: Any) -> RoleNamedEnv:
-    """Makes a game whose agents keep role-bearing names.
+    """Makes a game with agents named by role.
 
     Args:
         world_id: of a werewolf variant.

@@ -49,7 +49,6 @@ class Relabelling:
     """One game's public ids.
 
     Args:
-        settings: of the game.
         ids: (n,) a permutation, the public id of each seat.
 
     Attributes:

@@ -19,7 +19,6 @@ class WrappedEnv(ParallelEnv[str, Any, Any]):
 
     @property
     def world(self) -> Any:
-        """The game's world."""
         return self.env.world
 
     @property

@@ -113,7 +113,6 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
         """Draws nothing."""
 
     def close(self) -> None:
-        """Closes the world."""
         self.world.close()
 
     def action_mask(self, agent: str) -> np.ndarray:

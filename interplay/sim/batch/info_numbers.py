@@ -105,7 +105,6 @@ class EpisodeNumbers:
     """The numbers of one world's episode.
 
     Args:
-        columns: of the process.
         w: the world's row.
     """
 

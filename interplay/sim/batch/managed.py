@@ -42,11 +42,9 @@ class ManagedSimulation:
         self._seen: dict[str, Any] = {}
 
     def observation_space(self, agent: str) -> Any:
-        """Of one agent."""
         return self.manager.agents[agent].observation_space
 
     def action_space(self, agent: str) -> Any:
-        """Of one agent."""
         return self.manager.agents[agent].action_space
 
     def kind_of(self, agent: str) -> str:
@@ -97,11 +95,9 @@ class ManagedSimulation:
         )
 
     def render(self) -> Any:
-        """Has the simulation draw itself."""
         return self.manager.render()
 
     def close(self) -> None:
-        """Closes the simulation."""
         self.manager.close()
 
     def _infos(self, infos: Mapping[str, Any], names: list[str] | None = None) -> dict[str, Any]:

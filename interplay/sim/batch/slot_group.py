@@ -75,7 +75,6 @@ class SlotGroup:
         return f"world {self._first + i} has not come back from {f'step {steps}' if steps else 'its reset'}"
 
     def close(self) -> None:
-        """Closes the environments."""
         for slot in self.slots:
             slot.env.close()
         self.slots = []

@@ -84,11 +84,9 @@ class RemoteSimulation(AgentBasedSimulation):
         return earned
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
-        """Whether the agent has finished."""
         return self._reports[agent_id].done
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        """Whether all agents have finished."""
         return all(report.done for report in self._reports.values())
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
@@ -100,7 +98,6 @@ class RemoteSimulation(AgentBasedSimulation):
         return "\n".join(f"{name}: {report.observation}" for name, report in self._reports.items())
 
     def close(self) -> None:
-        """Ends the program."""
         self.simulator.close()
 
     def __enter__(self) -> RemoteSimulation:

@@ -23,9 +23,6 @@ class CommunicationHandshakeWrapper(Wrapper):
     ``obs`` and ``message_buffer`` (offers by sender). The simulation's `get_obs` gets ``fusion_matrix``, sender -> bool: the messages
     that the agent has just accepted. Merging them is the simulation's task.
 
-    Args:
-        sim: the simulation.
-
     Attributes:
         message_buffer: receiver -> sender -> whether a message waits.
         received_message: receiver -> sender -> whether a message was accepted in the last step.

@@ -11,12 +11,10 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.masks import from_gymnasium
-from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import refuse
-from interplay.sim.simulation import AgentBasedSimulation
+from interplay.sim.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.spaces import Box
-from interplay.sim.wrappers.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
-from interplay.sim.wrappers.wrapper import SARWrapper
+from interplay.sim.wrappers.recoding_wrapper import RecodingWrapper
 
 
 def flatdim(space: spaces.Space) -> int:
@@ -119,30 +117,11 @@ def _fits(space: Box, row: Any) -> bool:
     return bool(np.issubdtype(space.dtype, np.floating) or (given == np.rint(given)).all())
 
 
-class FlattenWrapper(SARWrapper):
+class FlattenWrapper(RecodingWrapper):
     """Turns all observation and action spaces into flat Boxes; null points come along.
 
     Samples of the flat spaces are distributed otherwise than flat samples of the original ones.
-
-    Args:
-        sim: the simulation.
     """
-
-    def __init__(self, sim: AgentBasedSimulation) -> None:
-        super().__init__(sim)
-        for agent_id, agent in self.agents.items():
-            inner = sim.agents[agent_id]
-            if isinstance(agent, ObservingAgent) and self._flattens_observations:
-                agent.observation_space = flatten_space(inner.observation_space)
-                if not is_unset(inner.null_observation):
-                    agent.null_observation = flatten(inner.observation_space, inner.null_observation)
-            if isinstance(agent, ActingAgent):
-                agent.action_space = flatten_space(inner.action_space)
-                if not is_unset(inner.null_action):
-                    agent.null_action = flatten(inner.action_space, inner.null_action)
-        self.finalize()
-
-    _flattens_observations = True
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
         """The legal values of all numbers, one number after another, int8; None: all.
@@ -153,32 +132,21 @@ class FlattenWrapper(SARWrapper):
         mask = self.sim.get_action_mask(agent_id, **kwargs)
         return None if mask is None else flat_mask(self.sim.agents[agent_id].action_space, mask, agent_id)
 
-    def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
-        return flatten(from_agent.observation_space, observation)
+    def encode_space(self, space: Any) -> Box:
+        return flatten_space(space)
 
-    def unwrap_observation(self, from_agent: Any, observation: Any) -> Any:
-        return unflatten(from_agent.observation_space, observation)
+    def encode(self, space: Any, point: Any) -> np.ndarray:
+        return flatten(space, point)
 
-    def wrap_action(self, from_agent: Any, action: Any) -> Any:
-        """The point of the original space; any dtype, but the right length and bounds."""
-        space = self.agents[from_agent.id].action_space
-        if not _fits(space, action):
-            refuse(
-                f"agent {from_agent.id}: action {action!r} is outside {space} of {type(self).__name__}; choose from it"
-            )
-        return unflatten(from_agent.action_space, np.reshape(action, space.shape))
+    def decode(self, space: Any, point: Any) -> Any:
+        return unflatten(space, np.ravel(point))
 
-    def unwrap_action(self, from_agent: Any, action: Any) -> Any:
-        return flatten(from_agent.action_space, action)
+    def holds(self, space: Any, action: Any) -> bool:
+        """Whether the row has the right length and bounds; any dtype will do."""
+        return _fits(space, action)
 
 
 class FlattenActionWrapper(FlattenWrapper):
     """Flattens actions and leaves observations as they are."""
 
-    _flattens_observations = False
-
-    def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
-        return observation
-
-    def unwrap_observation(self, from_agent: Any, observation: Any) -> Any:
-        return observation
+    recodes_observations = False

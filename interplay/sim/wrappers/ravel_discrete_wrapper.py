@@ -13,13 +13,21 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import masks
-from interplay.core.errors import Refused
-from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import refuse, require
-from interplay.sim.simulation import AgentBasedSimulation
+from interplay.sim.leaves import (
+    bounds,
+    build,
+    cast,
+    choices,
+    is_countable,
+    numbers,
+    pair,
+    pair_masks,
+    point_of,
+    walk,
+)
 from interplay.sim.spaces import in_space
-from interplay.sim.wrappers.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
-from interplay.sim.wrappers.wrapper import SARWrapper
+from interplay.sim.wrappers.recoding_wrapper import RecodingWrapper
 
 MOST = 2**63 - 1  # points of a Discrete space
 MOST_MASKED = 2**16  # points that a mask lists
@@ -29,7 +37,7 @@ def check_space(space: Any) -> bool:
     """Whether a space can be ravelled: Discrete, MultiBinary, MultiDiscrete, bounded integer Boxes, nests."""
     if not isinstance(space, spaces.Space):
         return False
-    return all(_is_countable(leaf) for leaf in walk(space))
+    return all(is_countable(leaf) for leaf in walk(space))
 
 
 def ravel_space(space: spaces.Space) -> spaces.Discrete:
@@ -45,7 +53,7 @@ def ravel_space(space: spaces.Space) -> spaces.Discrete:
     require(
         check_space(space), f"space {space} cannot be ravelled; give bounded integers only, or flatten it"
     )
-    points = math.prod(base for leaf in walk(space) for base in _bases(leaf))
+    points = math.prod(base for leaf in walk(space) for base in choices(leaf))
     require(points <= MOST, f"space {space} has {points:,} points, more than {MOST:,}; flatten it instead")
     return spaces.Discrete(points)
 
@@ -60,7 +68,7 @@ def ravel(space: spaces.Space, point: Any) -> int:
     number = 0
     for leaf, value in pair(space, point):
         digits = (cast(numbers(value), np.int64, leaf) - bounds(leaf)[0]).tolist()
-        for digit, base in zip(digits, _bases(leaf), strict=True):
+        for digit, base in zip(digits, choices(leaf), strict=True):
             if not 0 <= digit < base:
                 refuse(f"{value!r} is no point of {leaf}; mend either")
             number = number * base + digit
@@ -69,7 +77,7 @@ def ravel(space: spaces.Space, point: Any) -> int:
 
 def unravel(space: spaces.Space, number: int) -> Any:
     """The inverse of `ravel`: a point that the space contains."""
-    bases = [base for leaf in walk(space) for base in _bases(leaf)]
+    bases = [base for leaf in walk(space) for base in choices(leaf)]
     digits = []
     rest = int(number)
     for base in reversed(bases):
@@ -112,7 +120,7 @@ def ravel_mask(space: spaces.Space, mask: Any) -> np.ndarray | None:
 
 def _legal_points(leaf: spaces.Space, mask: Any) -> np.ndarray:
     """(points of the leaf,) int8."""
-    bases = _bases(leaf)
+    bases = choices(leaf)
     if isinstance(leaf, spaces.Box):
         fits = mask is not None and np.shape(mask) == tuple(bases)
         return np.asarray(mask, np.int8).ravel() if fits else np.ones(math.prod(bases), np.int8)
@@ -120,86 +128,33 @@ def _legal_points(leaf: spaces.Space, mask: Any) -> np.ndarray:
         return np.ones(math.prod(bases), np.int8)
     row = masks.from_gymnasium(leaf, mask).astype(np.int8)
     legal = np.ones(1, np.int8)
-    for choices in np.split(row, np.cumsum(bases)[:-1]):
-        legal = np.kron(legal, choices)
+    for head in np.split(row, np.cumsum(bases)[:-1]):
+        legal = np.kron(legal, head)
     return legal
 
 
-def _is_countable(leaf: spaces.Space) -> bool:
-    if isinstance(leaf, spaces.Box):
-        return np.issubdtype(leaf.dtype, np.integer) and leaf.is_bounded("both")
-    return isinstance(leaf, spaces.Discrete | spaces.MultiBinary | spaces.MultiDiscrete)
-
-
-def _bases(leaf: spaces.Space) -> list[int]:
-    low, high = bounds(leaf)
-    return [int(b) - int(a) + 1 for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-
-
-class RavelDiscreteWrapper(SARWrapper):
-    """Turns all observation and action spaces into Discrete ones; null points come along.
-
-    Args:
-        sim: the simulation.
-
-    Raises:
-        AssertionError: naming the agent whose space cannot be ravelled.
-    """
-
-    def __init__(self, sim: AgentBasedSimulation) -> None:
-        super().__init__(sim)
-        for agent_id, agent in self.agents.items():
-            inner = sim.agents[agent_id]
-            if isinstance(agent, ObservingAgent) and self._ravels_observations:
-                agent.observation_space = _ravelled(inner.observation_space, f"{agent_id}: observation space")
-                if not is_unset(inner.null_observation):
-                    agent.null_observation = ravel(inner.observation_space, inner.null_observation)
-            if isinstance(agent, ActingAgent):
-                agent.action_space = _ravelled(inner.action_space, f"{agent_id}: action space")
-                if not is_unset(inner.null_action):
-                    agent.null_action = ravel(inner.action_space, inner.null_action)
-        self.finalize()
-
-    _ravels_observations = True
+class RavelDiscreteWrapper(RecodingWrapper):
+    """Turns all observation and action spaces into Discrete ones; null points come along."""
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
         """(points,) int8; None where all are legal, and for more than `MOST_MASKED` points."""
         inner = self.sim.agents[agent_id].action_space
         return ravel_mask(inner, self.sim.get_action_mask(agent_id, **kwargs))
 
-    def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
-        return ravel(from_agent.observation_space, observation)
+    def encode_space(self, space: Any) -> spaces.Discrete:
+        return ravel_space(space)
 
-    def unwrap_observation(self, from_agent: Any, observation: Any) -> Any:
-        return unravel(from_agent.observation_space, observation)
+    def encode(self, space: Any, point: Any) -> int:
+        return ravel(space, point)
 
-    def wrap_action(self, from_agent: Any, action: Any) -> Any:
-        """The point of the original space; a number beyond the wrapped one is refused."""
-        space = self.agents[from_agent.id].action_space
-        if not in_space(space, action):
-            refuse(
-                f"agent {from_agent.id}: action {action!r} is outside {space} of {type(self).__name__}; choose from it"
-            )
-        return unravel(from_agent.action_space, action)
+    def decode(self, space: Any, point: Any) -> Any:
+        return unravel(space, point)
 
-    def unwrap_action(self, from_agent: Any, action: Any) -> Any:
-        return ravel(from_agent.action_space, action)
+    def holds(self, space: Any, action: Any) -> bool:
+        return in_space(space, action)
 
 
 class RavelActionWrapper(RavelDiscreteWrapper):
     """Ravels actions alone, for observations with too many points, such as views of a grid."""
 
-    _ravels_observations = False
-
-    def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
-        return observation
-
-    def unwrap_observation(self, from_agent: Any, observation: Any) -> Any:
-        return observation
-
-
-def _ravelled(space: Any, name: str) -> spaces.Discrete:
-    try:
-        return ravel_space(space)
-    except AssertionError as error:
-        raise Refused(f"agent {name}: {error}") from None
+    recodes_observations = False

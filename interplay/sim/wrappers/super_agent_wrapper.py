@@ -28,7 +28,6 @@ class SuperAgentWrapper(Wrapper):
     are dropped. A done covered agent is read once more; after that its null observation and a reward of 0 stand for it.
 
     Args:
-        sim: the simulation.
         super_agent_mapping: super agent's id -> list of the ids that it covers; agents in no list stay as they are.
 
     Raises:

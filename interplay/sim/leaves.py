@@ -99,6 +99,19 @@ def bounds(leaf: spaces.Space) -> tuple[np.ndarray, np.ndarray]:
     return leaf.low.ravel(), leaf.high.ravel()  # type: ignore[attr-defined]
 
 
+def is_countable(leaf: spaces.Space) -> bool:
+    """Whether a leaf has a finite number of points: bounded whole numbers."""
+    if isinstance(leaf, spaces.Box):
+        return np.issubdtype(leaf.low.dtype, np.integer) and leaf.is_bounded("both")
+    return isinstance(leaf, spaces.Discrete | spaces.MultiBinary | spaces.MultiDiscrete)
+
+
+def choices(leaf: spaces.Space) -> list[int]:
+    """How many values each number of a countable leaf has."""
+    low, high = bounds(leaf)
+    return [int(most) - int(least) + 1 for least, most in zip(low.tolist(), high.tolist(), strict=True)]
+
+
 def numbers(point: Any) -> np.ndarray:
     """A leaf's point as flat numbers."""
     return np.atleast_1d(np.asarray(point)).ravel()
