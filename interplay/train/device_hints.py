@@ -48,7 +48,7 @@ class DeviceHints:
 
 
 def _unused_card() -> str:
-    """The hint about an unused GPU, whose name is read without opening it."""
+    """The hint about an unused GPU, with the name from nvidia-smi."""
     asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
         answer = subprocess.run(asked, capture_output=True, text=True, timeout=5, check=True).stdout

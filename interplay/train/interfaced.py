@@ -1,4 +1,4 @@
-"""Runs whose agents observe and act through interfaces (``interfaces``, specification interfaces 2 to 4).
+"""Runs with agents that observe and act through interfaces (``interfaces``, specification interfaces 2 to 4).
 
 Training steps an `InterfacedWorld`. Policies that do not learn play the inner world, each through its own interfaces or none, so
 scripted policies and policies trained with different interfaces can meet in one match.

@@ -86,7 +86,7 @@ def make_epoch(
     orders: Sequence[np.ndarray],
     minibatches: int,
 ) -> Epoch:
-    """An epoch's minibatches of a kind, in arrays whose shape is the same in every update.
+    """An epoch's minibatches of a kind, in arrays of the same shape in every update.
 
     Args:
         shards: of this worker.

@@ -43,6 +43,10 @@ HORIZON = 30.0  # steps that a reward reaches back, over those in an update
 Columns = Mapping[str, np.ndarray]  # name -> (N,) float64, NaN if a line lacks it; always with "agent_steps"
 
 
+Applies = Callable[[TrainSettings], bool]
+Sentence = Callable[[TrainSettings, float, Sequence[str]], str]
+
+
 class Measured(NamedTuple):
     """One subject's numbers, (N,) float64 with NaN if not measured, and the (N,) mask of faults."""
 
@@ -66,9 +70,9 @@ class Rule(NamedTuple):
 
     name: str
     needs: tuple[str, ...]
-    applies: Callable[[TrainSettings], bool]
+    applies: Applies
     measure: Callable[[Columns, TrainSettings], list[Measured]]
-    sentence: Callable[[TrainSettings, float, Sequence[str]], str]
+    sentence: Sentence
     stretch: int = STRETCH
     worst: Callable[[Iterable[float]], float] = max
 
@@ -140,9 +144,13 @@ def _always(_: TrainSettings) -> bool:
     return True
 
 
-def _above(name: str, bound: float) -> Callable[[Columns, TrainSettings], list[Measured]]:
-    """The measure of a column that is a fault above a bound."""
-    return lambda columns, _: [Measured(s, own, own > bound) for s, own in _subjects(columns, name).items()]
+def _above(name: str, column: str, bound: float, applies: Applies, sentence: Sentence) -> Rule:
+    """A rule for a column that is a fault above a bound."""
+
+    def measure(columns: Columns, _: TrainSettings) -> list[Measured]:
+        return [Measured(each, own, own > bound) for each, own in _subjects(columns, column).items()]
+
+    return Rule(name, (column,), applies, measure, sentence)
 
 
 def _of(subjects: Sequence[str]) -> str:
@@ -470,13 +478,7 @@ RULES = (
         min,
     ),
     Rule("entropy stays high", ("entropy", "entropy_max"), _has_bonus, _undecided_late, _undecided_sentence),
-    Rule(
-        "inputs are far from 0",
-        ("input_offset",),
-        _always,
-        _above("input_offset", INPUT_FAR),
-        _offset_sentence,
-    ),
+    _above("inputs are far from 0", "input_offset", INPUT_FAR, _always, _offset_sentence),
     Rule("inputs are large", ("input_abs_max",), _always, _large_inputs, _large_sentence),
     Rule(
         "inputs are constant",
@@ -486,24 +488,10 @@ RULES = (
         _constant_sentence,
     ),
     Rule("returns are far from 1", ("target_rms",), _always, _sizes, _size_sentence),
-    Rule(
-        "rewards are of unlike size",
-        ("reward_ratio",),
-        _has_policy,
-        _above("reward_ratio", REWARD_RATIO),
-        _unlike_sentence,
-    ),
+    _above("rewards are of unlike size", "reward_ratio", REWARD_RATIO, _has_policy, _unlike_sentence),
     Rule("no reward is paid", ("reward_abs_max",), _always, _unpaid, _unpaid_sentence),
-    Rule(
-        "actions are clipped",
-        ("clipped_actions",),
-        _always,
-        _above("clipped_actions", CLIPPED),
-        _beyond_sentence,
-    ),
-    Rule(
-        "masks leave one choice", ("one_choice",), _always, _above("one_choice", ONE_CHOICE), _forced_sentence
-    ),
+    _above("actions are clipped", "clipped_actions", CLIPPED, _always, _beyond_sentence),
+    _above("masks leave one choice", "one_choice", ONE_CHOICE, _always, _forced_sentence),
     Rule("the horizon is short", ("episode_length",), _counts_steps, _short_sight, _sight_sentence, FEW),
     Rule("episodes are few", ("episodes_ended",), _always, _few_episodes, _few_sentence, FEW),
 )
