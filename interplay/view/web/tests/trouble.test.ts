@@ -36,7 +36,7 @@ describe("a server", () => {
         async (tab) => {
           await openWorld(tab, "dilemma/open-ended", 120_000);
           process.kill("SIGKILL");
-          await tab.getByText("The server is gone; trying again").waitFor();
+          await tab.getByText("No connection to the server; trying again").waitFor();
           const second = await view(port);
           ({ process } = second);
           await expect.poll(() => tab.locator(".toast").textContent(), { timeout: 15_000 }).toContain("was restarted");
