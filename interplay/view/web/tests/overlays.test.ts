@@ -117,7 +117,7 @@ describe("overlays", () => {
       expect(await tab.locator("#aloud").textContent()).toBe("Population 1.");
       await openWorld(tab, "mmo/forage", PATIENCE);
       await tab.keyboard.press("o");
-      await expect.poll(() => tab.locator(".error").textContent()).toContain("random expects nothing");
+      await expect.poll(() => tab.locator(".error").textContent()).toContain("random has no value function");
       await openWorld(tab, "dilemma/fixed", PATIENCE);
       await tab.keyboard.press("o");
       await expect.poll(() => tab.locator(".toast").textContent()).toBe("This world has no overlays.");

@@ -100,7 +100,7 @@ describe("who plays", () => {
         await expect.poll(() => tab.locator("#panel").textContent()).toContain("reward so far");
         await tab.keyboard.press("ArrowLeft");
         await expect.poll(at).toEqual([tick - 1, false]);
-        await expect.poll(() => tab.locator("#panel").textContent()).toContain("told of the present alone");
+        await expect.poll(() => tab.locator("#panel").textContent()).toContain("only available for the present");
         expect(await tab.locator("#panel").textContent()).not.toContain("reward so far");
         await tab.keyboard.press("ArrowRight");
         await expect.poll(at).toEqual([tick, true]);

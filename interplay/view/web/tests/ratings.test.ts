@@ -79,7 +79,7 @@ it("lets nobody play where nothing is played", () =>
   withTab(async (tab) => {
     await tab.evaluate(() => (window.interplay.about = { ...window.interplay.about!, read_only: true }));
     await openCell(tab, ["ArrowDown", "ArrowLeft", "ArrowUp"], 1, 0);
-    await tab.getByText("This viewer was opened with --read-only, so nothing is played here.").waitFor();
+    await tab.getByText("This viewer was opened with --read-only, so no world is played.").waitFor();
     expect(await tab.getByRole("button", { name: "Play this match" }).count()).toBe(0);
     expect(await tab.locator(".behind li").count()).toBe(2);
   }));
@@ -121,7 +121,7 @@ it("draws first what is no flat line, and says when a folder is empty so far", (
       setTimeout(() => (interplay.api.sources = () => Promise.resolve(told)), 1000);
       return told.runs.length;
     });
-    await tab.getByText("Nothing yet: runs and recordings appear here").waitFor();
+    await tab.getByText("Nothing yet: new runs and recordings").waitFor();
     await tab.getByRole("heading", { name: "Runs", exact: true }).waitFor();
     expect(await tab.locator(".sources section").first().locator("tbody tr").count()).toBe(found);
   }));

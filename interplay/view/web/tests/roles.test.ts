@@ -32,7 +32,7 @@ describe("hidden roles", () => {
       for (let i = 0; i < 3; i++) await step(tab);
       const before = await newest(tab);
       await tab.evaluate(() => (window.interplay.select(1), window.interplay.run("take")));
-      await expect.poll(() => tab.locator(".note").textContent()).toContain("a new game, of which every page sees the public table alone");
+      await expect.poll(() => tab.locator(".note").textContent()).toContain("a new game is played; every page sees only the public table");
       await expect.poll(() => roles(tab)).toBe("");
       expect(await time(tab)).toEqual({ first: before + 1, since: before + 1, tick: before + 1 });
       for (const key of ["Alt+Home", "Alt+ArrowLeft", "Alt+,"]) {

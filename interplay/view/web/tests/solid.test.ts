@@ -170,7 +170,7 @@ describe("the solid view", () => {
       await solid(tab);
       await tab.evaluate((view) => document.querySelector<HTMLCanvasElement>(view)!.getContext("webgl2")!.getExtension("WEBGL_lose_context")!.loseContext(), VIEW);
       await flat(tab);
-      await expect.poll(() => tab.locator(".toast").textContent()).toContain("took the solid view's graphics away");
+      await expect.poll(() => tab.locator(".toast").textContent()).toContain("stopped the solid view's graphics");
       await tab.keyboard.press("ArrowRight");
       await atTick(tab, 11);
       await tab.keyboard.press("v");

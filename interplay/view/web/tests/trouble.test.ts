@@ -36,13 +36,13 @@ describe("a server", () => {
         async (tab) => {
           await openWorld(tab, "dilemma/open-ended", 120_000);
           process.kill("SIGKILL");
-          await tab.getByText("The server is gone; trying again").waitFor();
+          await tab.getByText("No connection to the server; trying again").waitFor();
           const second = await view(port);
           ({ process } = second);
-          await expect.poll(() => tab.locator(".toast").textContent(), { timeout: 15_000 }).toContain("started anew");
+          await expect.poll(() => tab.locator(".toast").textContent(), { timeout: 15_000 }).toContain("was restarted");
           expect(await tab.evaluate(() => window.interplay.player.live!.connection)).toBe("ended");
           await tab.reload();
-          await expect.poll(() => tab.locator(".error").textContent()).toContain("is of another start");
+          await expect.poll(() => tab.locator(".error").textContent()).toContain("is of an earlier start");
           await tab.goto(second.address); // pasted over the old one: nothing but what is behind the # is another
           await tab.waitForFunction(() => window.interplay?.sources);
           expect(tab.url()).not.toContain("token");
