@@ -28,6 +28,7 @@ from interplay.train.settings.network import CLASS, NetworkGroup
 from interplay.train.settings.populations import (
     AlternateGroup,
     BeliefGroup,
+    Distinct,
     PoolGroup,
     PopulationGroup,
     SidesGroup,
@@ -125,7 +126,7 @@ class TrainGroup(Settings):
         description="Measurements in this mean: updates, or ratings, that have the metric; "
         "off: a tenth of those so far, at least 5.",
     )
-    evaluate_against: tuple[str, ...] = Field(
+    evaluate_against: Distinct = Field(
         (),
         description="Fixed opponents of ratings: policies, run folders, checkpoints.",
     )
@@ -168,13 +169,6 @@ class TrainGroup(Settings):
         if not re.fullmatch(r"cpu|auto|gpu(:\d{1,3})?|host:\d{1,3}", device):
             raise ValueError(f"{device!r} is no device; give cpu, gpu, gpu:1 or auto")
         return device
-
-    @field_validator("evaluate_against")
-    @classmethod
-    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(names)) == len(names) and all(names):
-            return names
-        raise ValueError(f"{list(names)} does not name different opponents; name each once")
 
     @model_validator(mode="after")
     def _workers_share_shards(self) -> TrainGroup:
