@@ -178,11 +178,9 @@ class TrainGroup(Settings):
                 f"shards = {self.shards} is not a power of two; use for example {below} or {2 * below}"
             )
         if self.workers & (self.workers - 1) or self.workers > self.shards:
-            fit = [str(1 << k) for k in range(self.shards.bit_length())]
-            choice = f"{', '.join(fit[:-1])} or {fit[-1]}" if len(fit) > 1 else fit[0]
-            noun = "shard" if self.shards == 1 else "shards"
+            fit = ", ".join(str(1 << k) for k in range(self.shards.bit_length()))
             raise ValueError(
-                f"{self.workers} workers cannot share {self.shards} {noun} evenly; use {choice}."
+                f"workers = {self.workers} cannot share shards = {self.shards}; use one of {fit}"
             )
         if self.workers > 1 and self.device not in ("cpu", "auto"):
             raise ValueError(
