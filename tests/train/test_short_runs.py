@@ -14,7 +14,6 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import (
     LEAST_UPDATES,
     fit_worlds,
-    in_updates,
     in_updates_so_far,
     slot_steps,
 )
@@ -58,10 +57,6 @@ def test_a_run_says_its_updates_and_ends_with_the_one_in_which_it_reaches_its_st
         if '"ending"' not in line
     ]
     assert steps[-2] < 700 <= steps[-1] < 700 + 512
-
-
-def test_one_update_is_no_plural() -> None:
-    assert in_updates(settings_of(steps=10), 32, 2).endswith("10 are 1 update or more")
 
 
 @given(st.integers(1, 10**6), st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 50))

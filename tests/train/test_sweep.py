@@ -65,7 +65,7 @@ def test_equal_points_are_one(capsys):
     said = asked(random={"ppo.epochs": Drawn(low=1, high=2)}, draws=9, points=[{"seed": 1}, {"seed": 1}])
     assert sorted(run.name for run in plan(said)) == ["seed-1--epochs-1", "seed-1--epochs-2"]
     drawn = ["--dry-run", "-p", "ppo.epochs=linear:1..2", "--draws", "9"]
-    assert "7 of 9 points equal an earlier one and are left out" in typed(capsys, "sweep", WORLD, *drawn)[1]
+    assert "9 points, without duplicates 2" in typed(capsys, "sweep", WORLD, *drawn)[1]
 
 
 def test_draws_stay_in_their_range_and_are_even_below_0():

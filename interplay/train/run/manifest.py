@@ -10,7 +10,10 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import pydantic
+from pydantic import Field
 
 import interplay
 from interplay.core.errors import UserError
@@ -20,9 +23,38 @@ NAME = "manifest.json"
 RECORD = "record.json"
 FORMAT = "interplay-checkpoint"
 FORMAT_VERSION = 2
-_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.(safetensors|json)")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _NUMBERED = re.compile(r"(?:aside-)?([0-9]+)(?:-[0-9]+)?")
+
+
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
+_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_File = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*\.(safetensors|json)$")]
+
+
+class _Model(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(strict=True)
+
+
+class _Entry(_Model, extra="forbid"):
+    size: _Count
+    sha256: _Digest
+
+
+class _World(_Model):
+    id: str
+    version: _Count
+
+
+class _Settings(_Model):
+    sha256: _Digest
+    values: dict[str, Any]
+
+
+class _Manifest(_Model):
+    world: _World
+    agent_steps: _Count
+    settings: _Settings | None = None
+    files: dict[_File, _Entry]
 
 
 def make_manifest(
@@ -144,42 +176,16 @@ def _damage_as_user_error(file: Path) -> Iterator[None]:
 
 def _wrong(manifest: Mapping[str, Any]) -> str | None:
     """What is wrong with a forged manifest, which has a right checksum; None if nothing."""
-    files, world, steps = manifest.get("files"), manifest.get("world"), manifest.get("agent_steps")
-    if not isinstance(files, dict) or RECORD not in files:
-        return f"it names no {RECORD}"
-    for name, entry in files.items():
-        if not _FILE.fullmatch(name) or name == NAME:
-            return f"it names {_short(name)}, which is no file of a checkpoint"
-        if not isinstance(entry, dict) or entry.keys() != {"size", "sha256"}:
-            return f"size and sha256 of {name} are missing"
-        if not _is_count(entry["size"]) or not _is_digest(entry["sha256"]):
-            return f"size or sha256 of {name} are none"
-    if (size := sum(entry["size"] for entry in files.values())) > memory_limit():
+    try:
+        files = _Manifest.model_validate(manifest).files
+    except pydantic.ValidationError as error:
+        found = error.errors(include_url=False)[0]
+        return f"{_short('.'.join(map(str, found['loc'])))}: {found['msg']}"
+    if RECORD not in files or NAME in files:
+        return f"files: {RECORD} is missing, or {NAME} is among them"
+    if (size := sum(entry.size for entry in files.values())) > memory_limit():
         return f"its files have {size:,} bytes, more than this machine's memory"
-    if not _is_count(steps):
-        return f"agent_steps is {_short(steps)}, no count"
-    if (
-        not isinstance(world, dict)
-        or not isinstance(world.get("id"), str)
-        or not _is_count(world.get("version"))
-    ):
-        return "the world's id and version are missing"
-    settings = manifest.get("settings")
-    if settings is not None and not (
-        isinstance(settings, dict)
-        and _is_digest(settings.get("sha256"))
-        and isinstance(settings.get("values"), dict)
-    ):
-        return "the settings are not given as digest and values"
     return None
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**63
-
-
-def _is_digest(value: Any) -> bool:
-    return isinstance(value, str) and _SHA256.fullmatch(value) is not None
 
 
 def _short(value: Any) -> str:

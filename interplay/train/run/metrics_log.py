@@ -104,12 +104,7 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def cut_torn_line(path: Path) -> None:
-    """Cuts off an unfinished last line.
-
-    Raises:
-        OSError: from the system.
-        UserError: if it is no ordinary file.
-    """
+    """Cuts off an unfinished last line."""
     if not os.path.lexists(path):
         return
     handle = open_log(path)
@@ -127,22 +122,12 @@ def cut_torn_line(path: Path) -> None:
 
 
 def last_step(path: Path) -> int:
-    """The agent-steps of a log's last whole line; 0 if there is none.
-
-    Raises:
-        OSError: from the system.
-        UserError: if it is no ordinary file.
-    """
+    """The agent-steps of a log's last whole line; 0 if there is none."""
     return int(_steps_of(_last_line(path)))
 
 
 def has_ending(path: Path) -> bool:
-    """Whether the last line is marked `ENDING`.
-
-    Raises:
-        OSError: from the system.
-        UserError: if it is no ordinary file.
-    """
+    """Whether the last line is marked `ENDING`."""
     return _is_ending(_last_line(path))
 
 
@@ -157,22 +142,12 @@ def _last_line(path: Path) -> bytes:
 
 
 def drop_lines_after(path: Path, agent_steps: int) -> None:
-    """Removes lines beyond `agent_steps`; the others keep their bytes.
-
-    Raises:
-        OSError: from the system.
-        UserError: if it is no ordinary file.
-    """
+    """Removes lines beyond `agent_steps`; the others keep their bytes."""
     _drop_lines(path, lambda line: _steps_of(line) > agent_steps)
 
 
 def drop_ending(path: Path) -> None:
-    """Removes lines marked `ENDING`, before the run goes on.
-
-    Raises:
-        OSError: from the system.
-        UserError: if it is no ordinary file.
-    """
+    """Removes lines marked `ENDING`, before the run goes on."""
     if has_ending(path):
         _drop_lines(path, _is_ending)
 

@@ -40,7 +40,7 @@ class Need(NamedTuple):
 
 
 def check_room(settings: TrainSettings, world: World, populations: Populations) -> None:
-    """Refuses a run that memory cannot hold.
+    """Refuses a run that memory cannot hold; `world` is a batch of one.
 
     Raises:
         UserError: naming the setting and the bytes.

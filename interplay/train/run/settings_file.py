@@ -128,16 +128,10 @@ def departures(manifests: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def _changes(settings: Settings, was: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Key -> old and new value; a key missing in `was` counts as the default."""
-    now = canonical(settings)
-    defaults = canonical(type(settings).model_construct(**_defaults(type(settings))))
+    now, model = canonical(settings), type(settings)
+    required = {name: None for name, field in model.model_fields.items() if field.is_required()}
+    defaults = canonical(model.model_construct(**required))
     return differing({key: was[key] if key in was else defaults.get(key) for key in now}, now)
-
-
-def _defaults(model: type[Settings]) -> dict[str, Any]:
-    return {
-        name: None if field.is_required() else field.get_default(call_default_factory=True)
-        for name, field in model.model_fields.items()
-    }
 
 
 def _listed(changes: Mapping[str, tuple[Any, Any]]) -> str:

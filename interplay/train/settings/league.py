@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import Settings
-from interplay.train.settings.populations import NAME
+from interplay.train.settings.populations import NAME, Distinct
 
 Rule = Literal["self", "current", "latest", "first", "uniform", "pfsp", "nash", "near", "fixed"]
 Priority = Literal["linear", "squared", "half", "variance", "variance_0.1", "variance_0.05"]
@@ -39,7 +39,7 @@ class MeetingGroup(Settings):
         "uniform, pfsp (by win rate), nash (their equilibrium), near (similar strength); fixed: a policy or run."
     )
     share: float = Field(1.0, gt=0, le=1, description="Of its matches; the shares of a learner sum to 1.")
-    among: tuple[str, ...] = Field(
+    among: Distinct = Field(
         (),
         description="Learners to choose from (current), or whose frozen copies to choose from; empty: latest, first and uniform "
         "use its own copies, the others all. Of several learners, latest and first choose one at random.",
@@ -61,8 +61,6 @@ class MeetingGroup(Settings):
                 raise ValueError(f'{name} = {value!r} is not read by "{self.by}"; it reads {reads}')
         if self.by == "fixed" and not self.play:
             raise ValueError('by = "fixed" without play; name a policy, e.g. play = "random"')
-        if len(set(self.among)) < len(self.among):
-            raise ValueError(f"among = {list(self.among)} names a learner twice; name each once")
         return self
 
 
@@ -98,7 +96,7 @@ class LearnerGroup(Settings):
 class PbtGroup(Settings):
     """Population-based training (Jaderberg et al. 2019): rates are drawn, weak learners copy strong ones."""
 
-    rates: tuple[str, ...] = Field(
+    rates: Distinct = Field(
         (), description='Of the algorithm, e.g. ["learning_rate", "entropy_coefficient"]; empty = off.'
     )
     spread: float = Field(
@@ -153,8 +151,6 @@ class LeagueGroup(Settings):
             raise ValueError(
                 f"pbt.rates = {list(self.pbt.rates)} with {len(self.learners)} learner; add learners to copy from"
             )
-        if len(set(self.pbt.rates)) < len(self.pbt.rates):
-            raise ValueError(f"pbt.rates = {list(self.pbt.rates)} names a rate twice; name each once")
         return self
 
     @model_validator(mode="after")

@@ -103,25 +103,17 @@ class NetworkGroup(Settings):
         raise ValueError(f"{list(hidden)}: every layer has 1 to {_MOST_UNITS:,} units; give such numbers")
 
     @model_validator(mode="after")
-    def _stacks(self) -> NetworkGroup:
+    def _fits(self) -> NetworkGroup:
         if self.stack > 1 and self.memory != "none":
             raise ValueError(f"stack = {self.stack} beside memory = {self.memory}; leave one of them out")
         if self.stack > 1 and self.kind in _NETWORKS and self.kind != "mlp":
             raise ValueError(
                 f"stack = {self.stack}: {self.kind} reads one observation; use kind = mlp, or memory = gru"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _normalises(self) -> NetworkGroup:
         if self.normalise and self.stack > 1:
             raise ValueError(
                 f"normalise = true beside stack = {self.stack}; leave one out, or use memory = gru"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _heads_share_width(self) -> NetworkGroup:
         if self.kind in ("attention", "seats", "tiles_attention") and self.width % self.heads:
             raise ValueError(
                 f"width = {self.width} cannot be shared by heads = {self.heads}; use a multiple of {self.heads}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from interplay.core.settings import Settings
 
@@ -24,6 +24,15 @@ def check_groups(by: str, groups: Mapping[str, Any]) -> None:
     for name in groups:
         if not NAME.fullmatch(name):
             raise ValueError(f"groups: {name!r} names files; use letters, digits, _, - and dots")
+
+
+def each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ValueError(f"{list(names)} has a name twice; give each once")
+    return names
+
+
+Distinct = Annotated[tuple[str, ...], AfterValidator(each_once)]
 
 
 def shares_of(who: str | Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
@@ -122,7 +131,7 @@ class AlternateGroup(Settings):
 class PoolGroup(Settings):
     """Self-play with past selves: in some episodes a population plays with earlier weights."""
 
-    populations: tuple[str, ...] = Field((), description="Populations with past selves; empty = none.")
+    populations: Distinct = Field((), description="Populations with past selves; empty = none.")
     every: int = Field(50, ge=1, description="Updates between two snapshots.")
     keep: int = Field(8, ge=1, le=64, description="Most snapshots per population; the oldest is dropped.")
     share: float = Field(
@@ -131,13 +140,6 @@ class PoolGroup(Settings):
         le=1,
         description="Share of the episodes in which a past self plays one of the populations.",
     )
-
-    @field_validator("populations")
-    @classmethod
-    def _each_once(cls, populations: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(populations)) == len(populations):
-            return populations
-        raise ValueError(f"{list(populations)} names a population twice; name each once")
 
 
 class BeliefGroup(Settings):

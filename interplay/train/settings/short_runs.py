@@ -24,7 +24,7 @@ def in_updates(settings: TrainSettings, rollout: int, slots: int) -> str:
     """
     most = slot_steps(settings, rollout, slots)
     count = -(-settings.steps // most)
-    return f"one update is at most {most:,} agent-steps; {settings.steps:,} are {count:,} update{'s' * (count > 1)} or more"
+    return f"one update is at most {most:,} agent-steps; {settings.steps:,} are {count:,} updates or more"
 
 
 def in_updates_so_far(settings: TrainSettings, most: int, updates: int, agent_steps: int, last: int) -> str:

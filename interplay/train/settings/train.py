@@ -28,6 +28,7 @@ from interplay.train.settings.network import CLASS, NetworkGroup
 from interplay.train.settings.populations import (
     AlternateGroup,
     BeliefGroup,
+    Distinct,
     PoolGroup,
     PopulationGroup,
     SidesGroup,
@@ -125,7 +126,7 @@ class TrainGroup(Settings):
         description="Measurements in this mean: updates, or ratings, that have the metric; "
         "off: a tenth of those so far, at least 5.",
     )
-    evaluate_against: tuple[str, ...] = Field(
+    evaluate_against: Distinct = Field(
         (),
         description="Fixed opponents of ratings: policies, run folders, checkpoints.",
     )
@@ -169,13 +170,6 @@ class TrainGroup(Settings):
             raise ValueError(f"{device!r} is no device; give cpu, gpu, gpu:1 or auto")
         return device
 
-    @field_validator("evaluate_against")
-    @classmethod
-    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(names)) == len(names) and all(names):
-            return names
-        raise ValueError(f"{list(names)} does not name different opponents; name each once")
-
     @model_validator(mode="after")
     def _workers_share_shards(self) -> TrainGroup:
         if self.shards & (self.shards - 1):
@@ -184,11 +178,9 @@ class TrainGroup(Settings):
                 f"shards = {self.shards} is not a power of two; use for example {below} or {2 * below}"
             )
         if self.workers & (self.workers - 1) or self.workers > self.shards:
-            fit = [str(1 << k) for k in range(self.shards.bit_length())]
-            choice = f"{', '.join(fit[:-1])} or {fit[-1]}" if len(fit) > 1 else fit[0]
-            noun = "shard" if self.shards == 1 else "shards"
+            fit = ", ".join(str(1 << k) for k in range(self.shards.bit_length()))
             raise ValueError(
-                f"{self.workers} workers cannot share {self.shards} {noun} evenly; use {choice}."
+                f"workers = {self.workers} cannot share shards = {self.shards}; use one of {fit}"
             )
         if self.workers > 1 and self.device not in ("cpu", "auto"):
             raise ValueError(

@@ -56,13 +56,12 @@ def duplicates_note(asked: SweepSettings) -> str:
 
     Example:
         >>> duplicates_note(SweepSettings(points=[{"ppo.clip": 0.1}, {"ppo.clip": 0.1}]))
-        '1 of 2 points equals an earlier one and is left out'
+        '2 points, without duplicates 1'
     """
     axes = asked.grid, asked.random, asked.draws
     count = combinations(*axes, asked.points)
-    equal = count - len(points(*axes, asked.draw_seed, asked.points))
-    verbs = ("equals", "is") if equal == 1 else ("equal", "are")
-    return f"{equal:,} of {count:,} points {verbs[0]} an earlier one and {verbs[1]} left out" if equal else ""
+    left = len(points(*axes, asked.draw_seed, asked.points))
+    return f"{count:,} points, without duplicates {left:,}" if left < count else ""
 
 
 class PlannedRun(NamedTuple):
