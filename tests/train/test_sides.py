@@ -244,7 +244,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"sides": {"by": "name", "groups": {"a": ["walker_0"]}}}, r"sides.groups: walker_1 is in no group"),
     ({"sides": {"by": "name"}}, 'by = "name" with 0 groups'),
-    ({"opponents": {"any": [RANDOM, RANDOM]}}, "opponents.any"),
+    ({"opponents": {"any": [RANDOM, RANDOM]}}, "opponents: any"),
     ({"opponents": {"any": "a" * 300}}, "opponents.any: "),
     ({"opponents": {"any": MIXED}, "pool": {"populations": ["gone"]}}, "opponents.any: .*pop0"),
     ({"sides": {}, "opponents": {}, "belief": {"speaking": 2.0}}, "belief.speaking = 2.0"),
