@@ -283,7 +283,7 @@ def test_a_pool_alone_plays_any_side() -> None:
     [
         (
             {"opponents": {"any": [{"play": "random", "share": 0.5}, {"play": "random", "share": 0.5}]}},
-            r"\['random', 'random'\]",
+            "['random', 'random']",
         ),
         ({"opponents": {"any": "a" * 300}}, "opponents.any: "),
         (
