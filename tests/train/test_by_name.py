@@ -239,7 +239,7 @@ def test_our_own_mask_in_the_observation_is_read_from_an_environment_of_ones_own
 )
 def test_numbers_that_their_space_cannot_hold_are_refused(space, number):
     assert leaf_of({"x": space.sample()}, "x", space, "a") is not None
-    with pytest.raises(UserError, match=r"a sees 'x'.*cannot hold"):
+    with pytest.raises(UserError, match=r"a has 'x'.*cannot hold"):
         leaf_of({"x": number}, "x", space, "a")
 
 
@@ -344,7 +344,7 @@ def test_who_moves_an_agent_that_changes_cannot_be_told_by_name():
     with pytest.raises(UserError, match="batch of 2 worlds"):
         policy.act({batch.agents[0]: {}})
     lives, _ = made("mmo/forage", {"kind": "tiles"})
-    with pytest.raises(UserError, match="slots of .* respawn"):
+    with pytest.raises(UserError, match=r"slots of .* respawn"):
         lives.act({"anybody": {}})
 
 
