@@ -322,5 +322,5 @@ def test_no_guess_needs_no_population():
 
 def test_a_run_without_guesses_has_none_to_tell():
     policy = TrainedPolicy(settings_of(belief={}), NAMES, [], greedy=False, name="mute")
-    with pytest.raises(UserError, match="mute: this run guesses nothing; train one with"):
+    with pytest.raises(UserError, match="mute: this run has no belief head; train one with"):
         policy.beliefs({}, np.zeros(0, np.int64))

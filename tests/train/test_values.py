@@ -67,7 +67,7 @@ def test_every_population_has_values_of_its_own(tmp_path):
     guest.start(played)
     beside = ValuesBeside(guest)(world)
     np.testing.assert_allclose(beside(seen, 0), value(seen, 0), atol=1e-6)
-    with pytest.raises(UserError, match="population 1: this run does not play it"):
+    with pytest.raises(UserError, match="population 1 has no values"):
         beside(seen, 1)
 
     one = {name: array[700] for name, array in seen.items()}

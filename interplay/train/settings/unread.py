@@ -50,7 +50,7 @@ def check_read(settings: TrainSettings) -> None:
     Raises:
         UserError: naming it, its value, and the cure.
     """
-    defaults = type(settings).model_construct()
+    defaults = type(settings).model_construct()  # type: ignore[call-arg]  # without a world
     for key, reason in _unread(settings):
         if (value := _value(settings, key)) != _value(defaults, key):
             raise UserError(f"{key} = {show(value)} is not read {reason}")

@@ -191,7 +191,7 @@ def test_members_who_know_their_places_part(tmp_path: Path):
             policy.look({"place": seen[None].repeat(3, axis=0)}, agent=agent).action.tolist() == [action] * 3
         )
         assert policy.to_numpy(agent)({"place": seen[None]})["action"].tolist() == [action]
-    unsaid = r"told who asks \(qmix.agent_id\); say whose observation it is"
+    unsaid = r"need the agent \(qmix.agent_id\)"
     with pytest.raises(UserError, match=unsaid):
         policy.look({"place": seen})
     with pytest.raises(UserError, match=unsaid):
