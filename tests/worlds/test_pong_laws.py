@@ -444,7 +444,7 @@ def test_a_snapshot_brings_the_pictures_back():
         ("ball.rounds", 20, "over"),
         ("ball.rounds", 21, "ball.rounds"),
         ("bat.y", 178.5, "bat.y"),
-        ("bat.points", 9, "more than there were rounds"),
+        ("bat.points", 9, "exceed the number of rounds"),
         ("bat.top_speed", 0.0, "bat.top_speed"),
         ("frames", -1, "frames"),
         ("frames", 200, "frames"),

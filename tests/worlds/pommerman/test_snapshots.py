@@ -71,18 +71,18 @@ def too_many_bombs(saved: dict[str, np.ndarray]) -> None:
 
 
 WRONG = [
-    (rim, "ground.* belongs to the rim"),
-    (bomb_in_a_wall, "bomb.life.* cannot be"),
-    (spent_bomb, "bomb.life.* cannot be"),
-    (bomb_without_reach, "bomb.life.* cannot be"),
+    (rim, "ground.* is not rigid in the rim"),
+    (bomb_in_a_wall, "bomb.life.* impossible bomb"),
+    (spent_bomb, "bomb.life.* impossible bomb"),
+    (bomb_without_reach, "bomb.life.* impossible bomb"),
     (two_of_one_step, "two bombs of one owner"),
     (two_bombs_on_a_cell, "bomb.cell.* has two bombs"),
     (fire_in_a_wall, "flame.* burns in a wall"),
-    (life_in_a_wall, "agent.cell.* no place to live"),
-    (dead_outside, "agent.cell.* no place to live"),
+    (life_in_a_wall, "agent.cell.* is no free cell"),
+    (dead_outside, "agent.cell.* is no free cell"),
     (two_on_a_cell, "agent.cell.* has two agents"),
     (dead_who_act, "acting.* not alive"),
-    (living_who_ended, "agent.ended.* alive in a game"),
+    (living_who_ended, "agent.ended.* alive in an unfinished game"),
     (beyond_the_limit, "room.steps.* is the limit"),
     (too_many_bombs, "room.bombs of world 0 = 41"),
 ]
