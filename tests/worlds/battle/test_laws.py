@@ -239,7 +239,7 @@ BAD = [
     ({"red": "9999999999999 marine"}, "has 9999999999999 units, a side at most 64; take fewer"),
     ({"blue": "1 marine, 1 marine"}, "names marine twice"),
     ({"red": "60 immortal", "width": 12.0, "height": 12.0}, "needs 135 of ground"),
-    ({"drawn": True, "blue": "3 marine"}, "drawn = true draws as many for both sides"),
+    ({"drawn": True, "blue": "3 marine"}, "drawn = true"),
 ]
 
 
