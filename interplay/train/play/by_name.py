@@ -207,7 +207,7 @@ def look(
             kept[:count] = memory
     elif memory is not None:
         raise UserError(f"{policy.name}: its networks have no memory; leave memory out")
-    outputs = network.answers(policy.inference[kind.name], np.int32(mover), flat, legal, kept)
+    outputs = network.outputs(policy.inference[kind.name], np.int32(mover), flat, legal, kept)
     found = {
         name: np.asarray(array)[:count] if lead else np.asarray(array)[0] for name, array in outputs.items()
     }
