@@ -8,7 +8,6 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.scene import Canvas
-from interplay.core.world import World
 
 PIXELS, HUMAN = "rgb_array", "human"
 
@@ -16,7 +15,7 @@ PIXELS, HUMAN = "rgb_array", "human"
 class WorldPictures:
     """Pictures of an environment's `world`, returned or in a window; a copy of the environment opens its own window."""
 
-    world: World
+    world: Any
     _window: Any = None
 
     def _picture(self, mode: str) -> np.ndarray | None:

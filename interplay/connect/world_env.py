@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from gymnasium import spaces
@@ -17,6 +17,8 @@ from interplay.connect.readers import FlatReader, KindReader
 from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
+
+T = TypeVar("T")
 
 RENDER_MODES = (PIXELS, HUMAN)
 MAX_WAIT = 10_000  # steps without a living agent
@@ -131,7 +133,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
     # -- PettingZoo's methods ---------------------------------------------------------------------
 
     @property
-    def agents(self) -> list[str]:  # type: ignore[override]
+    def agents(self) -> list[str]:
         """The agents of the next step."""
         return list(self.possible_agents) if self._present and self.on_death == "keep" else self._present
 
@@ -373,9 +375,8 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
             truncated |= dict.fromkeys(self._present, False)
         if self._names.births > self.lives:
             self._cut, self._present = True, []
-            observation, infos, rewards, terminated = (
-                {name: part[name] for name in before} for part in (observation, infos, rewards, terminated)
-            )
+            observation, infos = _only(before, observation), _only(before, infos)
+            rewards, terminated = _only(before, rewards), _only(before, terminated)
             truncated = {name: not terminated[name] for name in before}
         return observation, rewards, terminated, truncated, infos
 
@@ -388,6 +389,10 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
             if self.over:
                 return {}, {}
         raise UserError(f"{self.world.id}: no life began in {MAX_WAIT:,} steps; see its settings")
+
+
+def _only(names: list[str], part: dict[str, T]) -> dict[str, T]:
+    return {name: part[name] for name in names}
 
 
 def _check(world: World, render_mode: str | None, flat: bool | str) -> None:

@@ -12,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.worlds.battle.state import RED
 
 
-class SmacFace(WorldPictures, LearningSide):
+class SmacFace(LearningSide, WorldPictures):
     """One battle with the getters of SMAC's environment; see `LearningSide` for its arguments."""
 
     def get_obs(self) -> list[np.ndarray]:
