@@ -16,8 +16,7 @@ Trust = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="Open what was not made by you on this machine although it names programs (module:name), which are run then; "
-        "it is signed, so it is asked for once.",
+        help="Run the programs (module:name) that a run or file from elsewhere names; it is remembered, so once for each.",
     ),
 ]
 

@@ -81,7 +81,7 @@ def evaluate(
             settings. A run plays against the opponents of its training; with ``"blue=self"`` it plays that side itself.
         greedy: trained policies take their likeliest action.
         seed: of the worlds and of the players.
-        trust: runs and files may name programs (``module:name``), which are imported and run.
+        trust: run the programs (``module:name``) that a run or file from elsewhere names; it is remembered.
         at_checkpoints: play the same episodes at every sound checkpoint that the run has kept.
         out: with `at_checkpoints`, a folder that keeps the rows, for ``interplay curves``; kept rows are not played again.
 
