@@ -16,7 +16,7 @@ GUIDES = {  # family -> its guide
     "matrix": "matrix-games.md",
     "dilemma": "matrix-games.md",
     "gridworld": "gridworld.md",
-    "navigation": "remote.md",
+    "navigation": "navigation.md",
     "simulation": "simulations.md",
     "survival": "specs/survival.md",
 }

@@ -2,7 +2,7 @@
 
 The aggregates are those of Agarwal, Schwarzer, Castro, Courville and Bellemare 2021, *Deep reinforcement learning at the edge of the
 statistical precipice*; their package, rliable, gives the same values. Its percentile bootstrap covers 83 % instead of 95 % over five
-seeds and 75 % over three. The intervals here are exact at any number of seeds if scores are normal; docs/sweeps.md has the
+seeds and 75 % over three. The intervals here are exact at any number of seeds if scores are normal; docs/comparisons.md has the
 coverage otherwise.
 """
 
