@@ -55,7 +55,7 @@ def train(
     ] = None,
     **given: Any,
 ) -> None:
-    """Trains agents with PPO and writes a run folder: settings, metrics, checkpoints.
+    """Trains agents, with PPO unless the settings choose another algorithm, and writes a run folder: settings, metrics, checkpoints.
 
     Stop it with Ctrl-C and go on with `interplay resume`.
     """

@@ -42,7 +42,7 @@ def view(
         str,
         typer.Argument(
             metavar="[RUN|FILE|FOLDER|WORLD]",
-            help="A run, a player of its league (RUN@PLAYER), a .replay file, a folder of both, or a world's id.  [default: this folder, and all worlds]",
+            help="A run, a player of its league (RUN@PLAYER), a tournament's folder, a .replay file, a folder of these, or a world's id.  [default: this folder, and all worlds]",
         ),
     ] = "",
     policy: Annotated[
@@ -91,7 +91,7 @@ def view(
 
 
 def play(
-    world: Annotated[str, typer.Argument(metavar="WORLD", help="The world's id.")],
+    world: Annotated[str, typer.Argument(metavar="WORLD", help="A world's id, or module:name.")],
     opponent: Annotated[
         str, typer.Option(metavar="RUN|POLICY", help="Player of the slots that no person has taken.")
     ] = "random",

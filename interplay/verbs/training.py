@@ -61,7 +61,7 @@ def train(
     trust: bool = False,
     **settings: Unpack[Groups],
 ) -> Run:
-    """Trains agents with PPO and writes a run folder: settings, metrics, checkpoints.
+    """Trains agents and writes a run folder: settings, metrics, checkpoints.
 
     The first Ctrl-C lets the update end, saves and gives the run, which `Run.resume` goes on with.
 
