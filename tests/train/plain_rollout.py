@@ -78,7 +78,7 @@ class PlainCollector(Collector):
         self.buffer.ended[at] = timestep.terminated | timestep.truncated | timestep.over[:, None]
         self.buffer.bootstrap[at] = 0.0
 
-    def cut(self) -> np.ndarray | None:
+    def truncated_mask(self) -> np.ndarray | None:
         return self.world.timestep.truncated & self._learning()
 
     def end_step(self, t: int) -> None:
