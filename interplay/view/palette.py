@@ -7,16 +7,16 @@ tests/view/test_palette.py computes the distances.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from interplay.core.fog import UNSEEN
+from interplay.core.reading import read_json
 
 # The page imports the same file (interplay/view/web/src/palette.ts).
-_FILE: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_FILE: dict[str, Any] = read_json(Path(__file__).with_suffix(".json"))
 
 POPULATIONS: tuple[str, ...] = tuple(_FILE["populations"])
 SHAPES: tuple[str, ...] = tuple(_FILE["shapes"])

@@ -80,7 +80,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "payoffs of nobody": (lambda: nash(np.zeros((0, 0))), r"\(0, 0\)"),
     "no reachable tile": (lambda: coverage(VisitRecorder(1, 1, 8), [0], [1]), "map_seed"),
     "no stand_at": (lambda: standing_reader(WalkWorld()), "stand_at"),
-    "stand_at of a world without it": (lambda: WalkWorld().stand_at(0, 0, 1.0, 1.0), "nobody down"),
+    "stand_at of a world without it": (lambda: WalkWorld().stand_at(0, 0, 1.0, 1.0), "stand_at"),
     "worlds without an end": (lambda: walk(persistent=True), "max_steps"),
     "no episodes": (lambda: walk(episodes=0), "episodes = 0"),
     "no steps": (lambda: walk(max_steps=0), "max_steps = 0"),

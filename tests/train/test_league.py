@@ -227,7 +227,7 @@ def test_who_met_nobody_yet_is_as_strong_as_its_newest_copy() -> None:
     league = frozen_league(2, learners=rules(by="near", among=["main"]), keep=8)
     weak, strong = map(int, league.frozen_of([0]))
     league.payoff.add(np.full(20, strong), np.full(20, weak), np.ones(20))
-    league.look()
+    league.update_matchmaking()
     assert league.payoff.met[0].sum() == 0
     assert league.chances[0, strong] > 0.5
 
@@ -373,7 +373,7 @@ def test_equilibria_leave_out_who_is_beaten() -> None:
 def test_matches_are_drawn_in_their_shares() -> None:
     league = frozen_league(2, measure=0.25)
     league.payoff.add(np.full(9, 0), np.full(9, int(league.frozen[0])), np.ones(9))
-    league.look()
+    league.update_matchmaking()
     casting, count = casting_of(league, 4_000), 0
     counts = np.zeros((2, league.players))
     measured = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.train.run.records import _RULES
+from interplay.train.run.records import _Balance
 from interplay.train.run.side_sums import SHARES, Balance, LoggedSides, SideSums, shares_of_outcomes
 from interplay.train.run.windows import BEGINS, Windows
 
@@ -87,8 +87,9 @@ def test_one_episode_breaks_the_law_for_good() -> None:
     assert read(sums, [([zero], False, ALL)], again)["episode_return"] is None
     assert read(sums, [([[3.0, 1.0, -3.0, 1.0]], False, ALL)], again) == {}
     assert read(sums, [([unequal], False, ALL)], again) == {}
-    assert _RULES["balance"][0](again.describe()["balance"])
-    assert not _RULES["balance"][0]({"moved": "x"})
+    _Balance.model_validate(again.describe()["balance"])
+    with pytest.raises(ValueError, match="moved"):
+        _Balance.model_validate({"moved": "x"})
 
 
 def test_sides_of_unlike_sizes_cancel_by_their_means() -> None:

@@ -220,7 +220,8 @@ def test_what_is_typed_twice_is_one_line(tmp_path, capsys):
     assert f"[sweep] of {file} varies seed" in refusal(capsys, "sweep", file, "--dry-run", "seed=1")
 
 
-def test_refusals(tmp_path, capsys):
+def test_refusals(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))  # other tests trust the same program
     assert "needs a folder" in refusal(capsys, "sweep", WORLD)
     assert "no world" in refusal(capsys, "sweep", "--out", tmp_path / "a")
     assert "holds no sweep" in refusal(capsys, "sweep", "--resume", "--out", tmp_path / "a")

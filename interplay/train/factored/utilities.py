@@ -75,7 +75,7 @@ class UtilityNetwork(PolicyNetwork):
         """Zeros: teams are valued, not observations."""
         return jnp.zeros_like(value)
 
-    def _answer(self, arrays: Any, inputs: tuple[Any, ...], key: jax.Array, greedy: bool) -> jax.Array:
+    def _act_rows(self, arrays: Any, inputs: tuple[Any, ...], key: jax.Array, greedy: bool) -> jax.Array:
         """(B, columns + 2 + size) outputs for the rows of one population; `arrays` holds parameters and epsilon."""
         arrays, epsilon = arrays
         rows, legal, memory, _ = inputs

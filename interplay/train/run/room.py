@@ -90,8 +90,12 @@ def in_words(size: int) -> str:
 def _worlds(world: World, key: str, count: int) -> Need:
     state = getattr(world, "state", ())
     arrays = [array for array in state if isinstance(array, np.ndarray)] if isinstance(state, tuple) else []
-    each = sum(array.nbytes for array in arrays)
-    return Need(f"{key} = {count}", each * count)
+    observed = sum(
+        len(kind.slots) * math.prod(part.shape or ()) * np.dtype(part.dtype or np.float32).itemsize
+        for kind in world.kinds
+        for part in kind.observation_space.spaces.values()
+    )
+    return Need(f"{key} = {count}", max(sum(array.nbytes for array in arrays), observed) * count)
 
 
 def _networks(settings: TrainSettings, world: World, populations: Populations) -> Need:

@@ -104,13 +104,13 @@ def test_who_played_is_a_person_from_taking_over_to_giving_back(tmp_path):
     with WorldRecorder(tmp_path / "mine.replay", world, header=header) as recorder:
         world.reset(seeds=5)
         policy.start(world, 5)
-        recorder.note(TAKEN, 1)
+        recorder.add_mark(TAKEN, 1)
         recorder.begin()
         for tick in range(1, 9):
             action = policy.act(world.timestep)
             world.step(action)
             if tick == 4:
-                recorder.note(GIVEN, 1)
+                recorder.add_mark(GIVEN, 1)
             recorder.step(action, last=False)
     app = app_of(beneath(tmp_path))
 

@@ -206,7 +206,7 @@ def test_a_host_in_capitals_is_served():
         (("view", "runs/none"), "runs/none: no such run, recording or folder"),
         (("play", "./run"), "name a world to play in, and a run with --opponent ./run"),
         (("view", "dilemma/fixed", "--policy", "defekt"), "did you mean 'defect'"),
-        (("view", "run", "--read-only", "--option", "rounds=3", "--seed", "2"), "--option, --seed: --read-only plays nothing, so nobody reads that"),
+        (("view", "run", "--read-only", "--option", "rounds=3", "--seed", "2"), "--option, --seed: --read-only plays nothing"),
         (("view", "run", "--policy", "defect"), "--policy defect: run names no world, and runs are played by their own networks; leave --policy out"),
         (("play", "dilemma/fixed", "--opponent", "runs/none"), "runs/none: no such run folder"),
         (("play", "dilemma/fixed", "--option", "round=3"), "round"), (("play", "json:nothing"), "json has no 'nothing'"),

@@ -54,7 +54,7 @@ def sight_of(world: WerewolfWorld, adapter: Any, w: int, seat: int) -> dict[str,
     now = world.timestep
     told = {name: field[w, seat].copy() for name, field in now.observation.items()}
     told["mask"] = now.action_mask["action"][w, seat].copy()  # type: ignore[index]
-    info = adapter._told(now)[1].get(world.agents[seat], {})
+    info = adapter._report(now, adapter._legal(now))[1].get(world.agents[seat], {})
     told |= {f"info/{key}": np.array(value) for key, value in info.items()}
     assert all(key in ("acting", "action_mask") or key.startswith("metrics/") for key in info)
     return told
