@@ -1,0 +1,32 @@
+"""Options that are the arguments of a Python function."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from interplay.cli.declared import declared
+
+
+def play(player: str, *, episodes: int = 1, every: int = 1) -> None:
+    """Plays.
+
+    Args:
+        player: a policy.
+        episodes: number of episodes.
+        every: one in so many steps.
+    """
+
+
+def test_a_verb_that_names_its_arguments_gets_no_others():
+    def named(player: str, episodes: int) -> None:
+        """Plays."""
+
+    def open_ended(player: str, **given: Any) -> None:
+        """Plays."""
+
+    def options(verb: Any) -> list[str]:
+        return list(inspect.signature(declared(play, arguments=("player",))(verb)).parameters)
+
+    assert options(named) == ["player", "episodes"]
+    assert options(open_ended) == ["player", "episodes", "every"]
