@@ -86,6 +86,10 @@ def test_a_run_begins_with_the_weights_of_another(capsys, run_folder, tmp_path):
     assert "--start-from" in refusal(capsys, "train", "experiment.py", "--start-from", run_folder)
 
 
+def test_an_experiment_takes_no_option_not_even_a_zero(capsys):
+    assert "--seed: the experiment" in refusal(capsys, "train", "experiment.py", "--seed", "0")
+
+
 def test_a_second_run_into_the_folder_is_refused_and_harms_nothing(capsys, run_folder):
     def contents() -> dict[Path, bytes]:
         files = (path for path in run_folder.rglob("*") if path.is_file() and path.name != ".lock")
