@@ -81,7 +81,7 @@ def test_a_run_begins_with_the_weights_of_another(capsys, run_folder, tmp_path):
     line = refusal(
         capsys, "train", *world, "network.hidden=[9]", "--start-from", run_folder, "--out", tmp_path / "no"
     )
-    assert "say network.hidden=[8]" in line
+    assert "set network.hidden=[8]" in line
     assert not (tmp_path / "no").exists()
     assert "--start-from" in refusal(capsys, "train", "experiment.py", "--start-from", run_folder)
 
