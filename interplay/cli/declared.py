@@ -37,8 +37,15 @@ def _pairs(words: list[str] | None) -> dict[str, Any]:
 
 
 def _numbers(words: str) -> tuple[int, ...]:
-    """``16,32`` -> (16, 32); ValueError for other words."""
-    return tuple(int(part) for part in words.split(","))
+    """``16,32`` -> (16, 32).
+
+    Raises:
+        typer.BadParameter: for other words.
+    """
+    try:
+        return tuple(int(part) for part in words.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{words!r} is no list of whole numbers; write for example 16,32") from None
 
 
 KINDS = {

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from interplay.cli.declared import declared
+from tests.cli.command import refusal
 
 
 def play(player: str, *, episodes: int = 1, every: int = 1) -> None:
@@ -30,3 +31,8 @@ def test_a_verb_that_names_its_arguments_gets_no_others():
 
     assert options(named) == ["player", "episodes"]
     assert options(open_ended) == ["player", "episodes", "every"]
+
+
+def test_what_is_no_list_of_numbers_is_refused_with_the_cure(capsys):
+    line = refusal(capsys, "tournament", "random", "--caps", "16,x", "--out", "cup")
+    assert "'16,x' is no list of whole numbers; write for example 16,32" in line
