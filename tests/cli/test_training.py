@@ -126,7 +126,7 @@ def test_a_damaged_checkpoint_is_named(capsys, run_folder, tmp_path):
         ([MARSH, "ppo.clip"], ["ppo.clip", "="]),
         ([MARSH, "world.options.maske=true"], ["maske", "masked"]),
         ([MARSH, "--steps", "0"], ["steps", "0"]),
-        ([MARSH, "--workers", "3"], ["3 workers", "4 shards"]),
+        ([MARSH, "--workers", "3"], ["workers = 3", "shards = 4"]),
         ([MARSH, "--num-worlds", "7", "train.shards=4"], ["7", "4"]),
         (["no-such-file.toml"], ["no-such-file.toml"]),
     ],
