@@ -130,10 +130,12 @@ def _option(
         )
         info = typer.Option(flag, help=words, show_default=False)
     else:
+        repeated = kind.type == list[str] | None
+        if repeated and not argument:
+            text += " May be repeated."
         shown: dict[str, Any] = {"help": text, "metavar": metavar or kind.metavar, "parser": kind.parser}
         if kind.type is int:
             shown["min"] = min(default, 1)
-        repeated = kind.type == list[str] | None
         flag = "--option" if name == "options" else f"--{name}"
         info = typer.Argument(**shown) if argument else typer.Option(flag, **shown)
         if isinstance(default, tuple):

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from interplay.cli.declared import declared
-from tests.cli.command import refusal
+from tests.cli.command import refusal, typed
 
 
 def play(player: str, *, episodes: int = 1, every: int = 1) -> None:
@@ -36,3 +36,10 @@ def test_a_verb_that_names_its_arguments_gets_no_others():
 def test_what_is_no_list_of_numbers_is_refused_with_the_cure(capsys):
     line = refusal(capsys, "tournament", "random", "--caps", "16,x", "--out", "cup")
     assert "'16,x' is no list of whole numbers; write for example 16,32" in line
+
+
+def test_the_help_says_which_options_may_be_repeated(capsys):
+    for verb, flag in (("evaluate", "--roles"), ("tournament", "--option")):
+        words = " ".join(typed(capsys, verb, "--help")[1].split())
+        entry = words.split(f" {flag} ")[1].split(" --")[0]
+        assert entry.endswith("May be repeated.")
