@@ -37,8 +37,15 @@ def _pairs(words: list[str] | None) -> dict[str, Any]:
 
 
 def _numbers(words: str) -> tuple[int, ...]:
-    """``16,32`` -> (16, 32); ValueError for other words."""
-    return tuple(int(part) for part in words.split(","))
+    """``16,32`` -> (16, 32).
+
+    Raises:
+        typer.BadParameter: for other words.
+    """
+    try:
+        return tuple(int(part) for part in words.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{words!r} is no list of whole numbers; write for example 16,32") from None
 
 
 KINDS = {
@@ -71,6 +78,8 @@ def declared(
 ) -> Callable[..., Any]:
     """Gives a verb the arguments of the first function, beside its own; it is called with the values that the function takes.
 
+    A verb without ``**`` gets only those that it names.
+
     Args:
         functions: the first declares the arguments; the docstrings of all explain them.
         arguments: arguments that are typed without dashes, in this order.
@@ -79,10 +88,14 @@ def declared(
     """
     help_ = {name: text for function in reversed(functions) for name, text in _help_of(function).items()}
     found = inspect.signature(functions[0]).parameters.values()
-    own = [one for one in found if one.name not in without and one.kind is not one.VAR_KEYWORD]
-    own.sort(key=lambda one: [*arguments, one.name].index(one.name))
+    every = [one for one in found if one.name not in without and one.kind is not one.VAR_KEYWORD]
+    every.sort(key=lambda one: [*arguments, one.name].index(one.name))
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        added = inspect.signature(verb).parameters
+        takes_all = any(one.kind is one.VAR_KEYWORD for one in added.values())
+        own = [one for one in every if takes_all or one.name in added]
+
         @wraps(verb)
         def called(**given: Any) -> None:
             for one in own:
@@ -90,14 +103,13 @@ def declared(
             verb(**given)
 
         given_names = {one.name for one in own}
-        added = inspect.signature(verb).parameters.values()
         parameters = [
             _option(one, help_[one.name], metavars.get(one.name), one.name in arguments) for one in own
         ]
         types = inspect.get_annotations(verb, eval_str=True)
         parameters += [
             one.replace(kind=one.KEYWORD_ONLY, annotation=types[one.name])
-            for one in added
+            for one in added.values()
             if one.kind is not one.VAR_KEYWORD and one.name not in given_names
         ]
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -118,10 +130,12 @@ def _option(
         )
         info = typer.Option(flag, help=words, show_default=False)
     else:
+        repeated = kind.type == list[str] | None
+        if repeated and not argument:
+            text += " May be repeated."
         shown: dict[str, Any] = {"help": text, "metavar": metavar or kind.metavar, "parser": kind.parser}
         if kind.type is int:
             shown["min"] = min(default, 1)
-        repeated = kind.type == list[str] | None
         flag = "--option" if name == "options" else f"--{name}"
         info = typer.Argument(**shown) if argument else typer.Option(flag, **shown)
         if isinstance(default, tuple):

@@ -106,6 +106,7 @@ def _train_experiment(config: Path) -> Path:
 
 
 def _refuse_more(config: str, overrides: list[str] | None, options: dict[str, Any]) -> None:
-    typed = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
+    given = [name for name, value in options.items() if value is not None and value is not False]
+    typed = [f"--{name.replace('_', '-')}" for name in given]
     for word in [*(overrides or []), *typed]:
         raise UserError(f"{word}: the experiment {config} holds all settings of its run; set it there")

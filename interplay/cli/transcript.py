@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
@@ -13,10 +13,9 @@ from interplay.verbs import playing
 EXAMPLE = (
     "interplay transcript random --world werewolf/9-l1s9 --seed 3\ninterplay transcript runs/village --reveal"
 )
-PICTURES = ("out", "size", "every", "frames", "step", "focus", "zoom", "legend")
 
 
-@declared(playing.record, playing.evaluate, arguments=("player", "options"), without=PICTURES)
+@declared(playing.record, playing.evaluate, arguments=("player", "options"))
 def transcript(
     player: str,
     world: str,
@@ -24,8 +23,10 @@ def transcript(
     episodes: int,
     max_steps: int | None,
     reveal: bool,
+    roles: Sequence[str],
+    greedy: bool,
     seed: int,
-    **who: Any,
+    trust: bool,
 ) -> None:
     """Plays an episode and prints it in words, step by step."""
     from interplay.evaluate.lineup import line_of, players_of
@@ -34,7 +35,7 @@ def transcript(
     from interplay.view.transcript import print_lines
     from interplay.view.transcript import transcript as lines_of
 
-    found = find_player(player, world, options, **who)
+    found = find_player(player, world, options, greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=1, seed=seed)
     set_privileged_view(batch, reveal)
     typer.echo(line_of(players_of(found.policy, batch)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -109,6 +110,10 @@ def tournament(
             "max_steps": max_steps,
         }
         given |= {"greedy": greedy, "seed": seed, "merge": merge}
+        numbers: dict[str, Any] = {"per_match": per_match, "caps": tuple(caps), "quota": quota}
+        numbers |= {"window": window, "horizon": horizon}
+        known = inspect.signature(tournament).parameters
+        given |= {name: value for name, value in numbers.items() if value != known[name].default}
         if name := next((name for name, value in given.items() if value), None):
             raise UserError(
                 f"{name} = {given[name]}: {out} goes on with the settings that it has; leave it out"

@@ -134,6 +134,14 @@ def test_folders_are_needed_and_told_apart(capsys, tmp_path):
     assert "go on with it by --resume" in refusal(capsys, *MERGE, "--out", tmp_path / "cup")
 
 
+@pytest.mark.parametrize(
+    "words", ["--per-match 3", "--caps 8", "--quota per_population", "--window 5", "--horizon 5"]
+)
+def test_a_tournament_that_goes_on_takes_no_other_numbers(capsys, tmp_path, words):
+    line = refusal(capsys, "tournament", "--resume", "--out", tmp_path / "cup", *words.split())
+    assert "goes on with the settings that it has; leave it out" in line
+
+
 def test_runs_play_and_are_known_again(capsys, tmp_path, run):
     mine = tmp_path / "mine"
     shutil.copytree(run, mine)

@@ -81,9 +81,13 @@ def test_a_run_begins_with_the_weights_of_another(capsys, run_folder, tmp_path):
     line = refusal(
         capsys, "train", *world, "network.hidden=[9]", "--start-from", run_folder, "--out", tmp_path / "no"
     )
-    assert "say network.hidden=[8]" in line
+    assert "set network.hidden=[8]" in line
     assert not (tmp_path / "no").exists()
     assert "--start-from" in refusal(capsys, "train", "experiment.py", "--start-from", run_folder)
+
+
+def test_an_experiment_takes_no_option_not_even_a_zero(capsys):
+    assert "--seed: the experiment" in refusal(capsys, "train", "experiment.py", "--seed", "0")
 
 
 def test_a_second_run_into_the_folder_is_refused_and_harms_nothing(capsys, run_folder):
