@@ -233,9 +233,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"opponents": {"any": [SELF | {"share": 0.0}]}}, r"any = .*share = 0.0"),
     ({"opponents": {"any": 3}}, r"any = 3 "),
     ({"opponents": {"any": [SELF, RANDOM], "walker_0": "random"}}, "any beside walker_0; leave one of them out"),
-    ({"opponents": {"walker_0": "random", "walker_1": "random"}}, "all sides are played by others, nobody learns"),
+    ({"opponents": {"walker_0": "random", "walker_1": "random"}}, "all sides are played by opponents"),
     ({"opponents": {}}, 'sides.by = "seat" is not read without other players'),
-    ({"sides": {}}, 'has one population; make several with .* or say with sides.by = "seat"'),
+    ({"sides": {}}, 'has one population; make several with .* or set sides.by = "seat"'),
     ({"pool": {"share": 0.5}}, "pool.share = 0.5 is not read where opponents gives past selves their shares"),
     ({"pool": {"every": 3}, "opponents": {"walker_0": "random"}}, "pool.every = 3 is not read without past selves"),
     (
