@@ -104,7 +104,8 @@ def declared(
 
         given_names = {one.name for one in own}
         parameters = [
-            _option(one, help_[one.name], metavars.get(one.name), one.name in arguments) for one in own
+            _option(one, help_.get(one.name, ""), metavars.get(one.name), one.name in arguments)
+            for one in own
         ]
         types = inspect.get_annotations(verb, eval_str=True)
         parameters += [

@@ -71,8 +71,8 @@ def evaluate(
     """Plays whole episodes.
 
     Args:
-        player: a run or its folder, a scripted policy's name, or a policy.
-        world: a world's id, or anything that `interplay.train` takes; empty: the run's own.
+        player: a run folder or a scripted policy's name; in Python also a run or a policy.
+        world: a world's id or ``module:name``, in Python anything that `interplay.train` takes; empty: the run's own.
         options: options of the world.
         episodes: number of episodes.
         num_worlds: worlds that are stepped together.
@@ -158,7 +158,7 @@ def record(
         out: the file: ``.mp4``, ``.gif``, ``.png``, or ``.replay``, a recording. None: ``episode.mp4`` in the run's folder.
         episodes: number of episodes.
         max_steps: length at which episodes are cut; needed for worlds that may never end.
-        size: pixels, one number or (width, height). None: 512, or wider where the scene is wider.
+        size: pixels of both sides, or width and height. None: 512, or wider where the scene is wider.
         every: show only one in so many steps, for faster playback.
         frames: frames for which a step stays in view, 30 a second; things glide in between. None: the world's own.
         step: of a ``.png``: the step to show. None: the middle.
