@@ -58,12 +58,13 @@ async function isPainted(tab: Tab, { cells, diverging }: Told): Promise<void> {
     const [[red, , blue], opacity] = told ? colourAt((told - 1) / 254, diverging) : [[0, 0, 0], 0];
     return opacity * (red - blue);
   };
-  const drawn = await warmths(tab);
+  let drawn = await warmths(tab);
   const alike = (some: number[]) => some.filter((cell) => Math.abs(drawn[cell]! - warmth(cells[cell]!)) < 25).length / some.length;
   const shown = [...cells.keys()].filter((cell) => drawn[cell] !== null);
   const [known, clear] = [shown.filter((cell) => cells[cell]), shown.filter((cell) => !cells[cell])];
   expect(known.length).toBeGreaterThan(20);
-  expect(alike(known)).toBeGreaterThan(0.75);
+  // On a loaded machine the words beside a picture may stand there before it is painted.
+  await expect.poll(async () => ((drawn = await warmths(tab)), alike(known)), { timeout: PATIENCE }).toBeGreaterThan(0.75);
   if (clear.length) expect(alike(clear)).toBeGreaterThan(0.9);
 }
 
