@@ -400,7 +400,7 @@ describe("a session", () => {
     withTab(async (tab) => {
       await tab.routeWebSocket(/api.live/, () => undefined); // a server that does not answer yet
       await tab.evaluate(() => window.interplay.openLive("world:0"));
-      await tab.getByText("The world is being prepared.").waitFor();
+      await tab.getByText("The world is being prepared").waitFor();
       expect(await tab.getByText("no agents to select").count()).toBe(0);
     }));
 

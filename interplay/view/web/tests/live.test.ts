@@ -39,7 +39,7 @@ it("a refusal of one agent is of that agent, whoever is selected by then", async
   lines[0]!.hear(refusal(2));
   lines[0]!.hear(agent(1));
   expect((await other).slot).toBe(1);
-  expect(await asked).toContain("has not answered yet");
+  expect(await asked).toContain("No answer yet");
   expect((await live.agent(1)).slot).toBe(1);
   expect(told).toEqual([]);
 });
