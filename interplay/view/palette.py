@@ -40,7 +40,7 @@ BAR_GOOD, BAR_LOW, BAR_EMPTY, BAR_MORE = (
 )
 BARS: tuple[str, ...] = tuple(_FILE["bars"])  # of agents with several bars: red, amber, blue, violet
 
-MARKS: dict[str, Any] = _FILE["marks"]  # sizes of drawn marks, in pixels; rays of cones; limits of legends
+MARKS: dict[str, Any] = _FILE  # sizes of drawn marks, in pixels; rays of cones; limits of legends
 
 RGB = tuple[int, int, int]
 

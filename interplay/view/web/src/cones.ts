@@ -1,11 +1,9 @@
 /** Cones of sight cut at obstacles, as in interplay/view/cones.py; a test compares the two. */
 
 import { Glide } from "./glide";
-import { MARKS } from "./palette";
+import { most_pairs as MOST, past as PAST, rays as RAYS, round as ROUND } from "./palette";
 import { flag, number } from "./scene";
 import { names } from "./schema";
-
-const { rays: RAYS, past: PAST, round: ROUND, most_pairs: MOST } = MARKS; // as in interplay/view/cones.py
 
 /** A disc of half extents 0, or a box; a room blocks from the inside. */
 interface Blocker {

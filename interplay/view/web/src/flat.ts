@@ -7,15 +7,13 @@ import { Glide } from "./glide";
 import { Ground } from "./ground";
 import { Overlay, paint } from "./overlay";
 import * as palette from "./palette";
-import { RGB, hex, mix, rgb, shapeOf } from "./palette";
+import { GLYPH_FROM, LABEL_FROM, LEAST, LEAST_DOT, RGB, SPARSE, THIN, hex, mix, rgb, shapeOf } from "./palette";
 import { Layer, Numbers, Scene, flag, number, numbers } from "./scene";
 import { brokenOf, drawnBars, names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 import { Squares } from "./squares";
 
-const { glyph_from: GLYPH_FROM, label_from: LABEL_FROM, thin: THIN, sparse: SPARSE, least_dot: LEAST_DOT } = palette.MARKS; // as in interplay/view/paint.py and pen.py
-const DASHES = palette.MARKS.dashes as [number, number];
-export const LEAST = palette.MARKS.least_radius;
+const DASHES = palette.dashes as [number, number];
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
 const THIN_TO = 2; // pixels of width to which the ends of lines are not rounded, which takes twice as long, but as much longer
 const BLUNT = Math.PI / 8; // of the width: half a disc has the area of an end that is longer by so much

@@ -1,9 +1,7 @@
 /** The legend of a world, as interplay/view/legend.py draws it below pictures. */
 
-import { FAINT, INK, MARKS, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
+import { FAINT, INK, TERRAIN, barColour, rgb, hex, shapeOf, entries as ENTRIES, kinds as MOST } from "./palette";
 import { Broken, LayerSchema, Schema, brokenOf, drawnBars, isHex, names } from "./schema";
-
-const { kinds: MOST, entries: ENTRIES } = MARKS; // as in interplay/view/legend.py
 
 export interface Entry {
   kind: "disc" | "ring" | "tile" | "bar" | "line";

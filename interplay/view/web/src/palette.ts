@@ -3,7 +3,10 @@
 import { bars as BARS, bar_good as BAR_GOOD, bar_low as BAR_LOW, corners, fog as FOG, ink as INK, paper as PAPER, populations as POPULATIONS, shapes as SHAPES, terrain as TERRAIN } from "../../palette.json";
 
 export { BARS, BAR_GOOD, BAR_LOW, FOG, INK, PAPER, POPULATIONS, SHAPES, TERRAIN };
-export { above as ABOVE, bar_empty as BAR_EMPTY, bar_more as BAR_MORE, below as BELOW, cividis as CIVIDIS, faint as FAINT, floor as FLOOR, heights as HEIGHTS, marks as MARKS, page as PAGE } from "../../palette.json";
+export { above as ABOVE, bar_empty as BAR_EMPTY, bar_more as BAR_MORE, below as BELOW, cividis as CIVIDIS, faint as FAINT, floor as FLOOR, heights as HEIGHTS, page as PAGE } from "../../palette.json";
+
+// Of marks, as in interplay/view/paint.py, pen.py, cones.py and legend.py.
+export { dashes, entries, glyph_from as GLYPH_FROM, kinds, label_from as LABEL_FROM, least_dot as LEAST_DOT, least_radius as LEAST, most_pairs, past, rays, round, sparse as SPARSE, thin as THIN } from "../../palette.json";
 
 /** A regular polygon's corners and the angle of its first one, for the shapes that are no discs. */
 export const CORNERS = Object.fromEntries(Object.entries(corners).map(([name, [count, turn]]) => [name, [count!, Math.PI * turn!] as const]));

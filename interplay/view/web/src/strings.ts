@@ -9,13 +9,13 @@ export const T = {
   // starting
   opening: "Opening …",
   loading: "Loading …",
-  serverGone: "The server does not answer; start `interplay view` again and open the address that it prints.",
-  otherStart: "The viewer was restarted, and this address is of an earlier start; open the whole address that `interplay view` printed last.",
+  serverGone: "No answer: start `interplay view` again and open the address that it prints.",
+  otherStart: "This address is of an earlier start; open the whole address that `interplay view` printed last.",
   noToken: "This address lacks its token; open the whole address that `interplay view` printed.",
   answered: (status: number) => `The server answered ${status}; reload the page.`,
   otherProtocol: (version: string) => `The server is interplay ${version} and this page is of another version; reload the page.`,
   noModule: "This browser is too old (no DecompressionStream with deflate-raw); use one of the last two years.",
-  fault: (what: string) => `Something went wrong on this page (${what}); reload it.`,
+  fault: (what: string) => `Something went wrong (${what}); reload it.`,
   // sources
   sources: "Runs, recordings and worlds",
   choose: "Open another …",
@@ -31,7 +31,7 @@ export const T = {
   unrecorded: "no recordings yet",
   noRecordings: "No recordings yet: training records a window every 25 updates (record.every), none in runs under about 20 seconds.",
   ticks: (count: number) => (count === 1 ? "1 tick" : `${number(count)} ticks`),
-  dropHere: "Drop a .replay file anywhere on this page: it is read in the browser and sent nowhere.",
+  dropHere: "Drop a .replay file on this page: it is read in the browser and sent nowhere.",
   chooseFile: "Choose a file …",
   emptyRecording: "This recording has no scenes; record it again.",
   noRecording: "This file is no recording of interplay; drop a .replay file.",
@@ -95,7 +95,7 @@ export const T = {
   selectAgent: "Select an agent: click it, or press [ and ].",
   noAgents: "This world has no agents to select.",
   agentLabel: "Agent",
-  noDetailsInFile: "A dropped file shows only what is drawn. For details open it with `interplay view FILE`.",
+  noDetailsInFile: "A dropped file shows only what is drawn; for details use `interplay view FILE`.",
   noDetailsNow: "No answer yet: a world's first steps can take a minute of compilation.",
   // overlays
   allPopulations: "all",
@@ -105,7 +105,7 @@ export const T = {
   overlayNow: (name: string, meaning: string) => `Overlay ${name}: ${meaning}.`,
   noOverlayNow: "No overlay.",
   populationNow: (name: string) => `Population ${name}.`,
-  badOverlay: "The server sent an overlay that this page cannot read; reload the page.",
+  badOverlay: "This page cannot read an overlay of the server; reload it.",
   // playing
   taken: (who: string) => `You play ${who}. Its keys go to the world; keys of the page need Alt.`,
   given: (who: string) => `You gave ${who} back.`,
@@ -113,8 +113,8 @@ export const T = {
   playOnTitle: "Continue the world from this tick and play the selected agent (T)",
   endedHere: "The episode ended at this tick; go to an earlier one.",
   backToRecording: "Back to the recording",
-  playedOnServed: "A dropped file can only be watched. To continue it, open it with `interplay view FILE`.",
-  readOnlyPlays: "This viewer was opened with --read-only, so no world is played.",
+  playedOnServed: "A dropped file can only be watched; to continue it, use `interplay view FILE`.",
+  readOnlyPlays: "The viewer is --read-only, so no world is played.",
   yourTurn: (who: string) => `It is your turn: ${who}.`,
   somebodysTurn: (who: string) => `Waiting for ${who}.`,
   playedBy: (policy: string) => `played by ${policy}`,
@@ -122,7 +122,7 @@ export const T = {
   // ratings
   // table
   past: (table: string, column: string) => `${table}: ${column} so far`,
-  pastOrder: (more: boolean) => `Newest first, as far as this page has seen the episode${more ? "; older ones are left out" : ""}.`,
+  pastOrder: (more: boolean) => `Newest first, as far as this page saw the episode${more ? "; older ones are left out" : ""}.`,
   emptyTable: "Nothing here at this tick.",
   moreRows: (count: number) => `${number(count)} more rows are not listed; zoom in.`,
   // keys
@@ -173,7 +173,7 @@ export const T = {
   paused: "paused",
   connecting: "connecting …",
   preparing: "The world is being prepared; its first compilation can take minutes, see the terminal.",
-  firstStep: "The first tick may take a minute of compilation; the next ones are fast.",
+  firstStep: "The first tick may take a minute of compilation.",
   again: "No connection to the server; trying again …",
   ended: "The session has ended.",
   tryNow: "Try now",

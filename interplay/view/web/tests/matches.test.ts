@@ -24,7 +24,7 @@ it("shows the matches of a run as they come and grow, and follows the newest", (
     expect(await none.textContent()).toContain(`every ${json<number>("every.json")} updates`); // as Python's settings say
     expect(await tab.getByText("--read-only").count()).toBe(0);
     await tab.evaluate(() => (window.interplay.about = { ...window.interplay.about!, read_only: true }));
-    await tab.getByText("opened with --read-only, so no world is played").waitFor();
+    await tab.getByText("is --read-only, so no world is played").waitFor();
     await tab.evaluate(() => (window.interplay.about = { ...window.interplay.about!, read_only: false }));
     writeFileSync(run("000001-100.replay"), whole.subarray(0, Math.floor(whole.length * 0.7)));
     await tab.getByLabel("Match", { exact: true }).selectOption({ label: "match 1 of 1 · 100 agent-steps" });

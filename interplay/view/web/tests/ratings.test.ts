@@ -79,7 +79,7 @@ it("lets nobody play where nothing is played", () =>
   withTab(async (tab) => {
     await tab.evaluate(() => (window.interplay.about = { ...window.interplay.about!, read_only: true }));
     await openCell(tab, ["ArrowDown", "ArrowLeft", "ArrowUp"], 1, 0);
-    await tab.getByText("This viewer was opened with --read-only, so no world is played.").waitFor();
+    await tab.getByText("is --read-only, so no world is played").waitFor();
     expect(await tab.getByRole("button", { name: "Play this match" }).count()).toBe(0);
     expect(await tab.locator(".behind li").count()).toBe(2);
   }));

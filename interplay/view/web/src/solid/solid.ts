@@ -4,11 +4,11 @@ import { ColorManagement, Frustum, LinearSRGBColorSpace, Matrix4, Sphere, Vector
 import { AGENTS, agentsAt, isThere, middle, reach } from "../agents";
 import type { Camera } from "../camera";
 import { blockers, cone } from "../cones";
-import { LEAST, Shown, colourOf, opacityOf, signOf } from "../flat";
+import { Shown, colourOf, opacityOf, signOf } from "../flat";
 import { Glide } from "../glide";
 import { Ground } from "../ground";
 import * as palette from "../palette";
-import { RGB, mix, rgb } from "../palette";
+import { LEAST, RGB, mix, rgb } from "../palette";
 import { Layer, flag, number } from "../scene";
 import { brokenOf, drawnBars, names } from "../schema";
 import { Cover } from "./cover";
