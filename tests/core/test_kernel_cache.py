@@ -17,11 +17,12 @@ pytestmark = pytest.mark.slow
 ACT = "from interplay.core.jit import kernel\nfrom helper import rule\n@kernel\ndef act(x):\n    return rule(x) + 1.0\n"
 
 
+# No bytecode: Python takes that of an edit of equal length within one second for the new file's.
 def run(folder: Path, code: str = "import acting; print(acting.act(2.0))") -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
-        env={**os.environ, "INTERPLAY_CACHE": str(folder / "cache")},
+        env={**os.environ, "INTERPLAY_CACHE": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=True,

@@ -32,7 +32,7 @@ def play(folder: Path, cache: str = "cache") -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-c", PLAY],
         cwd=folder,
-        env={**os.environ, "INTERPLAY_CACHE": str(folder / cache)},
+        env={**os.environ, "INTERPLAY_CACHE": str(folder / cache), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=True,
