@@ -39,7 +39,7 @@ describe("a server", () => {
           await tab.getByText("No connection to the server; trying again").waitFor();
           const second = await view(port);
           ({ process } = second);
-          await expect.poll(() => tab.locator(".toast").textContent(), { timeout: 15_000 }).toContain("was restarted");
+          await expect.poll(() => tab.locator(".toast").textContent(), { timeout: 15_000 }).toContain("is of an earlier start");
           expect(await tab.evaluate(() => window.interplay.player.live!.connection)).toBe("ended");
           await tab.reload();
           await expect.poll(() => tab.locator(".error").textContent()).toContain("is of an earlier start");
