@@ -61,7 +61,7 @@ it("says why a recording cannot be played on, which stays in view", () =>
     });
     await expect.poll(() => tab.getByRole("button", { name: "Play on from here" }).count()).toBe(0);
     await tab.keyboard.press("t");
-    await expect.poll(() => tab.locator(".toast").textContent()).toContain("open it with `interplay view FILE`");
+    await expect.poll(() => tab.locator(".toast").textContent()).toContain("use `interplay view FILE`");
     await openWorld(tab, "survival/1v1-heals-low");
     await expect.poll(() => tab.getByRole("button", { name: "New episode" }).count()).toBe(1);
     expect(await tab.getByRole("button", { name: /Play on|Back to/ }).count()).toBe(0);
