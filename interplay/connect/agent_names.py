@@ -67,6 +67,8 @@ class AgentNames:
 
     def named(self, values: Sequence[Any]) -> dict[str, Any]:
         """Slot values by the names of the listed agents."""
+        if False not in self.listed:
+            return dict(zip(self.of_slot, values, strict=True))
         rows = zip(self.of_slot, self.listed, values, strict=True)
         return {name: value for name, listed, value in rows if listed}
 

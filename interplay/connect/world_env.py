@@ -265,7 +265,8 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
                 rewards[name], terminations[name], truncations[name] = 0.0, False, False
         legal = self._legal(timestep)
         observation, infos = self._report(timestep, legal)
-        self._remove(gone, legal, observation, infos)
+        if gone:
+            self._remove(gone, legal, observation, infos)
         if gone or self.renames:
             self._present = names.present()
         return observation, rewards, terminations, truncations, infos
