@@ -273,9 +273,10 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
 
     def _ends(self, timestep: TimeStep, acting: list[bool]) -> tuple[list[bool], list[bool]]:
         """Whether the agent of each slot terminates, and whether it is truncated."""
-        over, cut = bool(timestep.over[0]), bool(timestep.truncated[0].any())
+        over = bool(timestep.over[0])
         terminated, truncated = timestep.terminated[0].tolist(), timestep.truncated[0].tolist()
         if self.slots:
+            cut = True in truncated
             return [over and not cut] * len(acting), [over and cut] * len(acting)
         if over:  # slots that stood empty end with the world
             terminated = [t or not c for t, c in zip(terminated, truncated, strict=True)]
@@ -297,9 +298,11 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
 
     def _report(self, timestep: TimeStep, legal: Rows) -> tuple[dict[str, Any], Infos]:
         """Observations and infos of the listed agents."""
-        fields, listed = self.world.by_kind(timestep.observation), self._names.listed
+        listed, infos = self._names.listed, self._infos.of_step(timestep)
+        if len(self._kinds) == 1 and legal[0] is None:
+            return self._kinds[0].observe(timestep.observation, None, listed), infos
+        fields = self.world.by_kind(timestep.observation)
         observation: dict[str, Any] = {}
-        infos = self._infos.of_step(timestep)
         for kind, rows in zip(self._kinds, legal, strict=True):
             observation |= kind.observe(fields[kind.name], rows, listed)
             for name, row in kind.named(rows, listed).items():
