@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from interplay.evaluate.tournaments.merge_results import MergeResults
     from interplay.evaluate.tournaments.ratings.standings import Standings
 
+OF_ROUND_ROBINS = ("per_match", "score", "max_steps", "workers", "record")
+OF_MERGES = ("caps", "quota", "window", "horizon")
+
 
 @suggest_keyword
 def tournament(
@@ -72,6 +75,7 @@ def tournament(
         >>> tournament(["random", "tit_for_tat"], "dilemma/fixed", matches=2).names
         ('random', 'tit_for_tat')
     """
+    given = dict(locals())
     from interplay.evaluate.tournaments.folder import score_of
     from interplay.verbs import tournament_kinds
 
@@ -79,9 +83,7 @@ def tournament(
         values = {"options": dict(options or {}), "world": world, "seed": seed, "greedy": greedy}
         named = [str(player) for player in players]
         if merge:
-            tournament_kinds.refuse_recordings(record)
-            if workers > 1:
-                raise UserError(f"--workers {workers}: merges are played in one process; leave it out")
+            _refuse(given, OF_ROUND_ROBINS, "merges do not read it")
             own: dict[str, Any] = {
                 "quota": quota,
                 "window": window,
@@ -90,6 +92,7 @@ def tournament(
             }
             kind = tournament_kinds.merge(named, {**values, **own, "caps": tuple(caps)}, trust=trust)
         else:
+            _refuse(given, OF_MERGES, "only merges read it")
             if score is None and resume and out is not None:
                 score = score_of(out)
             own = {
@@ -102,22 +105,8 @@ def tournament(
                 named, {**values, **own}, trust=trust, workers=workers, record=record
             )
     elif resume and out is not None:
-        given = {
-            "world": world,
-            "options": options,
-            "matches": matches,
-            "score": score,
-            "max_steps": max_steps,
-        }
-        given |= {"greedy": greedy, "seed": seed, "merge": merge}
-        numbers: dict[str, Any] = {"per_match": per_match, "caps": tuple(caps), "quota": quota}
-        numbers |= {"window": window, "horizon": horizon}
-        known = inspect.signature(tournament).parameters
-        given |= {name: value for name, value in numbers.items() if value != known[name].default}
-        if name := next((name for name, value in given.items() if value), None):
-            raise UserError(
-                f"{name} = {given[name]}: {out} goes on with the settings that it has; leave it out"
-            )
+        kept = ("world", "options", "matches", "merge", "greedy", "seed", "per_match", "score", "max_steps")
+        _refuse(given, (*kept, *OF_MERGES), f"{out} goes on with the settings that it has")
         kind = tournament_kinds.standing_in(Path(out), trust, workers, record)
     else:
         raise UserError(
@@ -127,6 +116,15 @@ def tournament(
         return _played(kind.run, kind.unit, Path(out), resume or not players)
     with tempfile.TemporaryDirectory(prefix="interplay-tournament-") as folder:
         return _played(kind.run, kind.unit, Path(folder) / "cup", False)
+
+
+def _refuse(given: Mapping[str, Any], names: Sequence[str], reason: str) -> None:
+    """Refuses arguments of `tournament` that differ from their defaults."""
+    known = inspect.signature(tournament).parameters
+    for name in names:
+        value = tuple(given[name]) if name == "caps" else given[name]
+        if (value or None) != (known[name].default or None):
+            raise UserError(f"{name} = {given[name]}: {reason}; leave it out")
 
 
 def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:

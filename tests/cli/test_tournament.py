@@ -142,6 +142,26 @@ def test_a_tournament_that_goes_on_takes_no_other_numbers(capsys, tmp_path, word
     assert "goes on with the settings that it has; leave it out" in line
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            f"--merge {own}"
+            for own in ("--per-match 3", "--score kills", "--max-steps 9", "--workers 2", "--record 1")
+        ),
+        *("--caps 8", "--quota per_population", "--window 5", "--horizon 5"),
+    ],
+)
+def test_numbers_of_the_other_kind_of_tournament_are_refused(capsys, tmp_path, words):
+    line = refusal(
+        capsys, "tournament", "random", "zone", "--world", DUEL, "--out", tmp_path / "cup", *words.split()
+    )
+    key, value = words.removeprefix("--merge ").removeprefix("--").split()
+    assert f"{key.replace('-', '_')} = " in line
+    assert value in line
+    assert not (tmp_path / "cup").exists()
+
+
 def test_runs_play_and_are_known_again(capsys, tmp_path, run):
     mine = tmp_path / "mine"
     shutil.copytree(run, mine)
