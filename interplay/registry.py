@@ -324,7 +324,7 @@ def _make_own(make: Any, path: str, batch: Mapping[str, int], options: Mapping[s
     world = make(**accepted, **options)
     if not isinstance(world, World):
         raise UserError(f"{path!r} made a {type(world).__name__}; it must make an interplay World")
-    # For classes whose constructor does not take them.
+    # Not every constructor takes them.
     first_world = batch["first_world"]
     world._seeds = seeding.world_seeds(batch["seed"], batch["num_worlds"], first_world)
     world.first_world = first_world

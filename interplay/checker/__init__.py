@@ -46,7 +46,7 @@ def check_world(
         steps: length of the long run, over as many episodes as fit.
         seed: of the run; the same seed gives the same report.
         num_worlds: W of the reference batch; two or more, or resets of chosen worlds cannot be judged.
-        alive: the living agents, (W, A) bool, in worlds whose dead stay present; by default the (W, A) metric
+        alive: the living agents, (W, A) bool, in worlds where the dead stay present; by default the (W, A) metric
             ``alive``, if the world has one. Other agents may not act.
         ignore: laws that are not to be reported.
 

@@ -32,7 +32,7 @@ class Bench:
         make: ``make(num_worlds, seed)`` builds one more batch of the world.
         seed: names the run: world seeds and actions follow from it.
         num_worlds: W of the batch that is compared with the others.
-        alive: the living agents, (W, A) bool, for worlds whose dead stay present.
+        alive: the living agents, (W, A) bool, for worlds where the dead stay present.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ def export(
         Path, typer.Option(parser=named_path, metavar="PATH", help="What to write: .onnx or .npz (NumPy).")
     ],
     agent: Annotated[
-        str | None, typer.Option(help="Agent whose network is written, where agents have different ones.")
+        str | None, typer.Option(help="Agent of the written network, where agents have different ones.")
     ] = None,
     trust: Trust = False,
 ) -> None:

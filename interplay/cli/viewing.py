@@ -49,7 +49,7 @@ def view(
         str,
         typer.Option(
             metavar="RUN|POLICY",
-            help="Player of worlds without a run, and of recordings whose checkpoint is missing.",
+            help="Player of worlds without a run, and of recordings without their checkpoint.",
         ),
     ] = "random",
     option: Option = None,

@@ -35,8 +35,8 @@ class SB3VecEnv(CopiedWhole, VecEnv):
     - A world that is over restarts at once: `step` returns the first observations of its next episode. Infos hold
       ``terminal_observation``, ``TimeLimit.truncated`` and ``episode`` (return r, length l, seconds t since the start), so SB3
       logs episodes without a Monitor.
-    - A slot whose agent died but goes on earning stays in place, with the world's rows for the dead, until the world is over.
-    - A slot whose life ended is done in that step; its rows until its next life, or the world's end, are no episode.
+    - A slot with a dead agent that goes on earning stays in place, with the world's rows for the dead, until the world is over.
+    - A slot is done in the step that ends its life; its rows until its next life, or the world's end, are no episode.
     - Lengths count from the slot's first action: 0 for an agent that died before (a villager of werewolf in the first night).
     - Choices are counted from 0 on one axis in observations and actions, as SB3 needs for one-hot rows: spaces with a start or
       two axes, MultiBinary and whole-number Boxes are offered as Discrete or MultiDiscrete.

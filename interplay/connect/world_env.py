@@ -35,7 +35,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
     of birth since `reset` (`AgentNames`), as an agent of PettingZoo never comes back.
 
     An agent leaves `agents` when its life ends (termination or truncation). An agent that died where the dead go on earning
-    stays: its rewards go on, its actions are ignored, and its info says ``{"acting": False}``. `on_death` and `slots` change that:
+    stays: its rewards go on, its actions are ignored, and its info has ``{"acting": False}``. `on_death` and `slots` change that:
 
     ========================  =====================================================================================
     ``on_death="remove"``     An agent terminates when it stops acting, and forfeits later rewards.
@@ -44,7 +44,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
     ``on_death="rename"``     The next life in a slot is a new agent: what worlds with respawns do anyway.
     ``slots=True``            An agent is a slot, through all lives in it, and ends with the world alone. Infos hold
                               ``life_terminated`` and ``life_truncated``: the life in it ended in this step. The reward is
-                              still that life's; the observation is the next one's, if ``acting`` says so.
+                              still that life's; the observation is the next one's, if ``acting`` is true.
     ========================  =====================================================================================
 
     **Infos** hold plain numbers and one vector, with the same keys in every step:

@@ -1,6 +1,6 @@
 """One world as a simulation in the world's own order, for all adapters of managers.
 
-The acting mask becomes `next_agent`, so a `DynamicOrderManager` asks acting agents only. Worlds go through `to_aec` and the
+The acting mask becomes `next_agent`, so a `DynamicOrderManager` steps acting agents only. Worlds go through `to_aec` and the
 OpenSpiel adapters so (there under a `RavelActionWrapper`, as OpenSpiel's actions are numbers).
 """
 

@@ -1,4 +1,4 @@
-"""The base of worlds whose kernels step ranges of a batch, with observations as views of their buffers."""
+"""The base of worlds with kernels that step ranges of a batch, with observations as views of their buffers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.core.world import ArrayWorld, Kind, TimeStep
 
 
 class KernelWorld(ArrayWorld):
-    """An `ArrayWorld` whose subclasses also set `self._views`, the time step of views that every step returns.
+    """An `ArrayWorld`; its subclasses also set `self._views`, the time step of views that every step returns.
 
     Args:
         num_worlds, agents, kinds, seed, first_world: as of `World`.

@@ -112,7 +112,7 @@ def fit_snapshot(owner: str, given: Arrays, arrays: Arrays) -> dict[str, Array]:
 def check_state(
     owner: str, given: Arrays, ranges: Mapping[str, Range], laws: Iterable[Invariant] = ()
 ) -> None:
-    """Checks a snapshot's arrays, whose names, shapes and dtypes fit, against ranges and invariants.
+    """Checks a snapshot's arrays, of fitting names, shapes and dtypes, against ranges and invariants.
 
     Args:
         owner: the world's id, for the error.

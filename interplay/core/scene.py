@@ -368,7 +368,7 @@ class Canvas:
             rows: cells (str, int, float, bool or None), one per title. Text is never interpreted.
             caption: its first row is a line below the picture (step, phase, counts).
             history: titles of columns for which the page shows the cells of earlier steps side by side, one line per row of the table.
-            heads: the table whose first cell is the step of these cells.
+            heads: the table with the step of these cells in its first cell.
         """
         build = LayerBuilder(name, "table")
         build.constants(titles=strings(name, columns, len(columns)), caption=bool(caption))

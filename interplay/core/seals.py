@@ -95,7 +95,7 @@ def digest(values: Mapping[str, Any]) -> str:
 
 
 def differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Keys whose values differ in kind or number -> old and new value; None for a missing key.
+    """Keys of values that differ in kind or number -> old and new value; None for a missing key.
 
     Groups of free keys are compared one by one.
 

@@ -119,7 +119,7 @@ TWICE = "option {} is given twice, by its group and with dots; leave one out"
 
 
 def nest(options: Mapping[str, Any], twice: str = TWICE) -> dict[str, Any]:
-    """Groups options whose names may have dots.
+    """Groups options by the dots in their names.
 
     Args:
         options: name -> value, or a group of values.

@@ -68,7 +68,7 @@ def from_json(values: Mapping[str, Any]) -> spaces.Space[Any]:
 
 
 def _shape(values: Mapping[str, Any]) -> tuple[int, ...]:
-    """Shape of a point; ``()`` for a Dict, whose parts are read one by one."""
+    """Shape of a point; ``()`` for a Dict: its parts are read one by one."""
     many = values.get("shape", values.get("multibinary", ()))
     return tuple(many) if isinstance(many, list | tuple) else (many,)
 

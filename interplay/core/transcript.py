@@ -1,4 +1,4 @@
-"""A world's report in words: lines of text whose parts may be coloured or stressed, for a terminal, a file or a page."""
+"""A world's report in words: lines of text, with parts coloured or stressed, for a terminal, a file or a page."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def admit(settings: Settings, file: Path, trust: bool = False) -> None:
 
 
 def admit_bytes(what: str, file: Path, data: bytes, trust: bool) -> None:
-    """Refuses bytes whose digest is not in the list; with `trust` adds it.
+    """Refuses bytes if their digest is not in the list; with `trust` adds it.
 
     Args:
         what: the complaint about the file.

@@ -22,7 +22,7 @@ class Waiting:
     """The compilations of this process so far.
 
     Attributes:
-        world: whose kernels are compiled next, as `thing_of` names it; empty if unknown.
+        world: the owner of the kernels compiled next, as `thing_of` names it; empty if unknown.
         quiet: nothing is printed, as another process of the same run does that.
     """
 

@@ -453,7 +453,7 @@ class Outputs(NamedTuple):
 
 
 class ArrayWorld(World):
-    """A world whose whole state is arrays with the world axis first: `outputs`, and the NamedTuple `state`.
+    """A world with its whole state in arrays, the world axis first: `outputs`, and the NamedTuple `state`.
 
     Subclasses set `self.state` and write `_begin`, `_advance` and `_read`; save, load and hash follow. Valid
     numbers are declared in `state_ranges` and `state_laws`. A subclass that writes `_reset` and `_step` itself

@@ -68,7 +68,7 @@ def _reach(value: Any, name: str) -> int | str:
 
 
 def _cells(reach: int | str) -> int:
-    """A range as a number; larger than any grid for "FULL", until a component that knows the grid replaces it."""
+    """A range as a number; larger than any grid for "FULL", until a component with the grid replaces it."""
     return _FAR if isinstance(reach, str) else min(reach, _FAR)
 
 

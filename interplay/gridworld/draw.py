@@ -115,7 +115,7 @@ def visible_board(board: Board, agents: Sequence[Any], world: int, own: int, see
 
 
 def _layer(agent: Any) -> str:
-    """Layer of an agent: learning agents share one, whose row i is agent i of the world; others by class, or by encoding."""
+    """Layer of an agent: learning agents share one, with agent i of the world in row i; others by class, or by encoding."""
     if is_agent(agent):
         return "agents"
     name = type(agent).__name__.removesuffix("Agent").lower()

@@ -19,7 +19,7 @@ from interplay.sim.simulation import AgentBasedSimulation
 
 
 class GridWorldSimulation(AgentBasedSimulation):
-    """A simulation whose agents occupy cells of a grid.
+    """A simulation of agents that occupy cells of a grid.
 
     Subclasses make their components from the builders' keyword arguments, and implement `step`. Those that only choose components derive from
     `SmartGridWorldSimulation`. Create one with a builder.

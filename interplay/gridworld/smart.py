@@ -46,7 +46,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     Args:
         states: the beginning of episodes.
         observers: their channels together are an observation.
-        dones: an agent is done if one of them says so.
+        dones: an agent is done if it is by one of them.
         actors: possible actions.
         rewards: rewards of actions and results.
         action_masks: report which choices would work, and refuse the others. Otherwise an impossible move, say, fails.

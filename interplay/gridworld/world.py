@@ -161,7 +161,7 @@ class GridWorld(ArrayWorld):
         return self._controls[slot]
 
     def visible(self, world: int, slot: int) -> Visible | None:
-        """Cells that the observers show, with their occupants, and the agent itself; None if an observer cannot tell."""
+        """Cells that the observers show, with their occupants, and the agent itself; None if unknown to an observer."""
         kind = next(kind for kind in self._layouts if slot in kind.kind.slots)
         column, own = kind.kind.slots.index(slot), int(self._learners[slot])
         agent, board = self._sim.agents[self.agents[slot]], self._batch.board
@@ -353,7 +353,7 @@ class GridWorld(ArrayWorld):
             legal[lo:hi, members] = shown
 
     def _group_encoders(self) -> list[tuple[int, str, Any, Any]]:
-        """For each actor and kind, groups of agents whose actions mean the same: actor, kind, one of them, their places in the kind.
+        """For each actor and kind, groups of agents with actions of one meaning: actor, kind, one of them, their places in the kind.
 
         Agents of a kind have equal spaces; the meaning of their numbers depends on the actors.
         """

@@ -107,7 +107,7 @@ class Interface:
         Args:
             obs_space: of the environment's observations, for ONE slot; never changed.
             act_space: of its actions.
-            num_worlds: B, rows of a batch; None for one match, whose values have no leading axis.
+            num_worlds: B, rows of a batch; None for one match: values have no leading axis.
             slot: of the stack; each slot has other random numbers.
             seed: of the random streams, or (B,) uint64 seeds of the rows.
 

@@ -33,7 +33,7 @@ def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
 
     Args:
         env: an interplay world of one copy; a PettingZoo parallel environment; a Gymnasium environment with tuple spaces, or of one
-            player, whose entries become tuples of one; or a match.
+            player (its entries become tuples of one); or a match.
         score: for an interplay world, the ranking: ``"return"``, or a metric with a value per agent.
     """
     if isinstance(env, World):
@@ -59,7 +59,7 @@ def outcomes(
 
     Args:
         scores: of each slot; higher is better.
-        teams: slots that win together, whose scores are added; None: each slot alone.
+        teams: slots that win together, with added scores; None: each slot alone.
 
     Returns:
         A number for each slot; None with one side only.
@@ -103,7 +103,7 @@ class Match(gymnasium.Env[Any, Any]):
 class WorldMatch(Match):
     """One copy of an interplay world. Observations are copies; rows of slots that do not act are ignored.
 
-    Further infos: ``acting``, the slots whose action the next step reads; ``action_mask`` if the world has masks, which leave one action to
+    Further infos: ``acting``, the slots with an action that the next step reads; ``action_mask`` if the world has masks, which leave one action to
     slots that do not act.
     """
 

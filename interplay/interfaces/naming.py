@@ -18,7 +18,7 @@ def named_space(space: spaces.Space, bare: str | None = None) -> spaces.Space:
     """The space of the result of `as_mapping`.
 
     Args:
-        bare: key of a bare array; None for an action, whose leaves are named by their paths.
+        bare: key of a bare array; None for an action: its leaves are named by their paths.
     """
     inside = parts(space)
     if inside is None:

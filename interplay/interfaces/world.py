@@ -1,4 +1,4 @@
-"""A world whose agents observe and act through interfaces, for training with them (specification interfaces 2 to 5).
+"""A world of agents that observe and act through interfaces, for training with them (specification interfaces 2 to 5).
 
 Each (world, slot) of a group is a row of its interface's batch; a team of one slot is one row.
 """
@@ -61,7 +61,7 @@ class InterfacedWorld(World):
         interfaces: name of a group -> input of `from_settings`, a stack (a clone of which is bound), or None. Groups are kinds, teams
             (``team0``, ...), agents, or names of `groups`. Slots of no group are unchanged, as kinds of their own.
         groups: user-defined names -> slots.
-        teams: whether each team of a group is one slot, whose interface gets a tuple of its members. It acts while one of them does and
+        teams: whether each team of a group is one slot; its interface gets a tuple of the members. It acts while one of them does and
             lives until the last of them has died.
         reward: of such a team: ``mean``, ``sum`` or ``first`` of its members.
 
@@ -145,7 +145,7 @@ class InterfacedWorld(World):
 
         Args:
             action: of all slots, in the form of the world inside.
-            where: (W, A) bool, slots inside whose actions are used.
+            where: (W, A) bool, slots inside with actions that are used.
         """
         self._others = (action, where)
 

@@ -25,7 +25,7 @@ _32, _11 = np.uint64(32), np.uint64(11)
 
 
 def wrapping(function: F) -> F:
-    """Silences NumPy's overflow warnings for a phase whose integers wrap on purpose."""
+    """Silences NumPy's overflow warnings for a phase with integers that wrap on purpose."""
     compiled = phase(function)
     return np.errstate(over="ignore")(function) if compiled is function else compiled
 

@@ -4,7 +4,7 @@ Rows are fixed for a world's whole life: row i is the same body from reset to re
 (agents, boxes) take the rows 0 .. num_solid - 1, dynamic ones before static ones. Sensors (items: no contacts, they never move) take the
 rest. Walls are four half-planes, not bodies.
 
-Kernels get the table, ``bodies[w, i].x``; the host reads it through `Bodies`, whose arrays are views.
+Kernels get the table, ``bodies[w, i].x``; the host reads it through the views of `Bodies`.
 
 Units: metres, kilograms, seconds, radians; angles counter-clockwise, 0 = facing +x.
 """

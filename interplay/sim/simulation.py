@@ -80,7 +80,7 @@ class AgentBasedSimulation(ABC):
     def report(self, agent_ids: Iterable[str]) -> Report:
         """Observations, rewards, dones and infos of some agents, from their getters.
 
-        A manager asks for all agents of a step at once; simulations with a faster way override it.
+        A manager calls it for all agents of a step at once; simulations with a faster way override it.
         """
         observations, rewards, dones, infos = {}, {}, {}, {}
         for agent_id in agent_ids:

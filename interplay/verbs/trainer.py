@@ -1,4 +1,4 @@
-"""Import of the trainer, whose packages are an extra."""
+"""Import of the trainer; its packages are an extra."""
 
 from __future__ import annotations
 

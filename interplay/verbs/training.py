@@ -76,7 +76,7 @@ def train(
         device: where the networks are computed, see docs/gpu.md. None: cpu.
         precision: of products of matrices on a card, see docs/gpu.md.
         threads: threads that step worlds, in each process; they change no bit.
-        start_from: a run, or one of ``RUN/checkpoints``, with whose weights the run begins.
+        start_from: a run, or one of ``RUN/checkpoints``; the run begins with its weights.
         league: self-play in a league: latest, history, pfsp, psro, exploiters, or a file with the keys of ``[league]``; in Python also these keys.
         preset: published settings, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record; or gpu: batches for a card.
         on_update: called after every update with the run and its numbers; where it returns True the run saves and stops;

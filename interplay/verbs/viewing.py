@@ -26,7 +26,7 @@ class Players(NamedTuple):
     """The players of worlds on the page.
 
     Attributes:
-        policy: of a world without a run, and of recordings whose checkpoint is missing: a scripted policy's name, or a run folder.
+        policy: of a world without a run, and of recordings without their checkpoint: a scripted policy's name, or a run folder.
         options: of the worlds.
         seed: of worlds and policies.
         trust: runs may name programs of their own, see `interplay.core.trust`.

@@ -51,7 +51,7 @@ class Reference(NamedTuple):
     """A line to compare with.
 
     Attributes:
-        column: the metric in whose panel it is drawn.
+        column: the metric of its panel.
         level: a horizontal line, or None.
         windows: (first, last step of every slot, value) of means over windows, drawn as short bars.
     """

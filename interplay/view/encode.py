@@ -50,7 +50,7 @@ def write_video(
         except UserError:
             raise
         except Exception:
-            sink.check()  # the disk's error says more than the encoder's
+            sink.check()  # the disk's error explains more than the encoder's
             raise
         sink.check()
     if count == 0:

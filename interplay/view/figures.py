@@ -22,7 +22,7 @@ ACROSS, NARROWEST = 3, 2.0  # panels side by side at most, and inches of one at 
 LOWEST = 0.7  # inches of a panel's height, labels included
 GAP = 0.06  # inches between parts of a figure
 
-# Colours of lines on white, without yellow, which is too pale. Markers and, after seven, dashes tell lines apart in grey.
+# Colours of lines on white, without yellow, which is too pale. Markers and, after seven, dashes distinguish lines in grey.
 LINES = (*POPULATIONS[:6], INK)
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", ":", "-.")

@@ -143,7 +143,7 @@ def _bare(path: Path) -> Run | None:
 
 
 def differing_keys(runs: Sequence[Run]) -> list[str]:
-    """Keys whose values differ between runs that read them, in the order of the settings, without those of speed."""
+    """Keys of values that differ between runs that read them, in the order of the settings, without those of speed."""
     keys = dict.fromkeys(key for run in runs for key in run.settings if key not in PACE or key == "steps")
     return [key for key in keys if _differs([run.settings.get(key) for run in runs if run.reads(key)])]
 

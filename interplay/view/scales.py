@@ -40,7 +40,7 @@ NIGHT = "#14171c"  # no visits
 ROCK = "#474d57"  # impassable or unknown, among light colours
 CLIFF = "#2b2f37"  # impassable, among colours on black
 EVEN = "#e9ecef"  # equal visits of all populations
-MIXED_TO = 3  # channels whose mixed hues are legible; of more the most frequent one gives the hue
+MIXED_TO = 3  # channels with legible mixed hues; of more the most frequent one gives the hue
 DIMMED = 0.78  # share of grey in dimmed cells
 _EIGHTH = "#9100f0"  # after the seven of the palette; the paper has at most eight populations
 

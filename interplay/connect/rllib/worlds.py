@@ -18,7 +18,7 @@ Members = dict[str, Any]
 class WorldMultiAgentEnv(MultiAgentEnv):
     """A PettingZoo parallel environment, as `interplay.make` gives, for RLlib.
 
-    Only acting agents get observations: one whose info says ``{"acting": False}`` gets none until it acts again or its life ends,
+    Only acting agents get observations: one with ``{"acting": False}`` in its info gets none until it acts again or its life ends,
     but its rewards go on. `agents` are those of the last step's report, those that ended in it included, as RLlib's own check of
     environments requires.
 

@@ -113,7 +113,7 @@ class SmacFace(LearningSide, WorldPictures):
         return told | self._limit_told(turn)
 
     def _limit_told(self, turn: Turn) -> dict[str, Any]:
-        """``episode_limit`` for learners whose episodes continue past the limit, and only for them."""
+        """``episode_limit`` for learners with episodes that continue past the limit, and only for them."""
         return {"episode_limit": True} if turn.cut and self.settings.continuing_episode else {}
 
     def _state_size(self) -> int:

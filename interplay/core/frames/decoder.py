@@ -179,7 +179,7 @@ def _parameters(kind: str) -> frozenset[str]:
 
 
 def _arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...]) -> dict[str, Any]:
-    """The arguments of the canvas that this version knows; a later version may have more (docs/specs/viewer.md 5)."""
+    """The arguments of this version's canvas; a later version may have more (docs/specs/viewer.md 5)."""
     found = _all_arguments(layer, columns, text)
     return {key: value for key, value in found.items() if key in _parameters(layer.kind)}
 

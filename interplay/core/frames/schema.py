@@ -156,7 +156,7 @@ def _axes(scene: Scene) -> dict[str, tuple[float, float]]:
 
 
 def _axis(low: float, high: float, cell: float) -> tuple[float, float]:
-    """The scale of an axis: the finest step, by halves of a cell, whose 65,536 steps span twice the visible part, centred on it."""
+    """The scale of an axis: the finest step, by halves of a cell, with 65,536 steps over twice the visible part, centred on it."""
     scale = cell * 2.0 ** math.ceil(math.log2(2 * (high - low) / 65_536 / cell))
     return scale, (round((low + high) / 2 / scale) - 32_768) * scale
 

@@ -40,7 +40,7 @@ class Marks:
         self._phase: str | None = None
 
     def begin(self, under_way: bool = False) -> None:
-        """Starts after a reset, or within an episode whose dead may still be present."""
+        """Starts after a reset, or within an episode where the dead may still be present."""
         self._phase = phase_of(self._world, self._index)
         if self._later() or (under_way and self._world.dead_stay):
             self._living = self._world.timestep.acting[self._index].copy()

@@ -58,7 +58,7 @@ class BroadcastReader:
         )
 
     def acting(self, world: World) -> Array:
-        """(W, n) bool, agents whose messages are observable."""
+        """(W, n) bool, agents with observable messages."""
         talkers = np.zeros((world.num_worlds, len(world.agents)), bool)
         for name in _leaves(world):
             talkers[:, world.agents.index(name)] = True
@@ -89,7 +89,7 @@ class BroadcastReader:
 
 
 def _leaves(world: World) -> list[str]:
-    """Names of agents whose messages are observable."""
+    """Names of agents with observable messages."""
     found = set()
     for kind in world.kinds:
         for name, space in kind.observation_space.spaces.items():

@@ -14,7 +14,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.evaluate.communication.table import Array
 
-# Field of words in the observation -> the field of earlier boards whose first entry repeats it, if any.
+# Field of words in the observation -> the field of earlier boards that repeats it in its first entry, if any.
 BLOCKS = {"public_signals": "past_signals", "pack_signals": "", "signal": ""}
 
 Probabilities = Callable[[Mapping[str, Array]], Array]  # name -> (N, ...), to probabilities (N, choices)

@@ -19,7 +19,7 @@ ACTIONS = (
     "execution",
     "agreement",  # share of the other speakers whose word is the same
     "named_by",  # share of the other speakers that name this seat
-    "named_otherwise",  # 1 if the seat that it names said another word
+    "named_otherwise",  # 1 if the seat that it names sent another word
     "follows_talk",  # in an execution: 1 if it names the same seat as before
     "hit",  # in an execution: 1 if the seat that it names is executed
 )

@@ -152,7 +152,7 @@ def permute(
 
     Args:
         weight: (U, Y) int, counts of each utterance by the other variable.
-        named: (U,) row of the seat named by the speaker, or -1; then the variable is whether that seat said another word.
+        named: (U,) row of the seat named by the speaker, or -1; then the variable is whether that seat sent another word.
 
     Returns:
         (1 + P, spots, C, 5) the statistics, the record's first; (spots,) counted utterances.

@@ -17,7 +17,7 @@ BATCH = 256  # places evaluated together; fewer are padded, so that XLA compiles
 
 
 def standing_reader(world: World) -> Callable[[World], Places]:
-    """Returns `read_places` for a world whose agents can be moved by `World.stand_at`."""
+    """Returns `read_places` for a world that can move agents by `World.stand_at`."""
     if type(world).stand_at is World.stand_at:
         raise UserError(
             f"{world.id}: it does not say what an agent would see elsewhere; write its stand_at(world, slot, x, y)"

@@ -216,7 +216,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         return spaces.Dict(parts), dict.fromkeys(encodings, 0)
 
     def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
-        # In the order of a world's action space, whose parts have these names with dots.
+        # In the order of a world's action space; its parts have these names with dots.
         return {f"attack encoding {encoding}": _times(agent) for encoding in self._targets(agent)}
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:

@@ -62,7 +62,7 @@ def is_wanted(agents, w, a, form, place, code, other):
 
 @phase
 def launch(agents, stream, w, a, form, stacked, codes, found, spent, number, hits):
-    """Launches the attacks of the codes; returns the number of hits, whose targets are in ``hits``."""
+    """Launches the attacks of the codes; returns the number of hits; their targets are in ``hits``."""
     for i in range(number):
         spent[i] = 0
     made = 0
@@ -157,10 +157,10 @@ def attack_by(agents, cells, mapping, stream, w, a, form, stacked, codes, scratc
 
 @kernel
 def attack(agents, cells, mapping, stream, w, a, form, stacked, codes, scratch, hits, kills):
-    """One agent's attacks: -1 if it tried none, else the number of hits, whose targets are in ``hits``.
+    """One agent's attacks: -1 if it tried none, else the number of hits, with their targets in ``hits``.
 
     Args:
-        mapping: (E + 1, E + 1) bool, whom an encoding may attack.
+        mapping: (E + 1, E + 1) bool, attacker x possible target.
         codes: int64; ANY: (1,) attacks; BY_ENCODING: (2k,) encoding and attacks in turn; BY_CELL: (cells,) attacks on
             each; CELLS_NAMED: (attacks,) the number of a cell from 1, or 0.
         scratch: (2, A) int32.

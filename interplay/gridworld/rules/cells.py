@@ -107,7 +107,7 @@ def remove(agents, cells, w, a):
 
 @kernel
 def refresh(agents, cells, w, a):
-    """Updates the cell of an agent whose encoding or blocking has changed."""
+    """Updates an agent's cell after a change of its encoding or blocking."""
     refresh_cell(agents, cells, w, agents[w, a].row, agents[w, a].col)
 
 

@@ -69,7 +69,7 @@ def darken(agents, cells, w, row, col, reach, top, left, out):
 
 @phase
 def dim(reach, out):
-    """Hides cells beyond an agent's range in a window, (side, side, channels), whose range may be smaller."""
+    """Hides a window's cells, (side, side, channels), beyond an agent's range, which may be smaller."""
     middle = out.shape[0] // 2
     if reach >= middle:
         return np.int64(middle)

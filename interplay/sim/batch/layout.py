@@ -76,7 +76,7 @@ class Layout(NamedTuple):
 def read_layout(env: Any) -> Layout:
     """Reads an environment's agents, spaces and, by a reset, its action masks.
 
-    Masks come from infos; a simulation under a manager is asked directly, as a turn-based one's infos hold only the first agent's.
+    Masks come from infos; a simulation under a manager is read directly, as a turn-based one's infos hold only the first agent's.
 
     Raises:
         UserError: if it is no parallel environment, or a space cannot become arrays.

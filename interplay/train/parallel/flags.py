@@ -21,7 +21,7 @@ _SECONDS = 60.0
 
 
 def known(flags: Sequence[str]) -> list[str]:
-    """The flags that the installed XLA knows; all of them if the trial fails.
+    """The flags that the installed XLA accepts; all of them if the trial fails.
 
     A subprocess tries them once for each version of jaxlib.
 

@@ -106,7 +106,7 @@ class Watch:
 
 
 def _is_stopped(pid: int) -> bool:
-    """Whether a child is stopped by a signal; False if the system cannot tell."""
+    """Whether a child is stopped by a signal; False if unknown to the system."""
     if not hasattr(os, "waitid"):
         return False
     try:

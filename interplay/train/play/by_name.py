@@ -160,7 +160,7 @@ class ByName:
         return False
 
     def _refuse_single(self, observations: Mapping[Any, Any]) -> None:
-        """Refuses the observation of a single agent, whose leaves would be taken for agents."""
+        """Refuses the observation of a single agent: its leaves would be taken for agents."""
         here = {str(agent) for agent in observations}
         leaves = {
             key.partition(".")[0] for kind in self._world.kinds for key in kind.observation_space.spaces

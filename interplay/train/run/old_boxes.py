@@ -12,7 +12,7 @@ KEY, UNIT = "box_actions", "unit"  # in the record of a checkpoint with scaled a
 
 
 def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
-    """Refuses an old checkpoint with an action Box, whose numbers were in units of the Box.
+    """Refuses an old checkpoint with an action Box: its numbers were in units of the Box.
 
     Raises:
         UserError: naming the kind.

@@ -106,7 +106,7 @@ def spaces_of(checkpoint: Checkpoint) -> dict[str, dict[str, str]] | None:
 
 def _check(checkpoint: Checkpoint, record: dict[str, Any]) -> None:
     try:
-        _Record.model_validate_json(json.dumps(record))  # as JSON, whose lists are tuples too
+        _Record.model_validate_json(json.dumps(record))  # as JSON: its lists are tuples too
     except pydantic.ValidationError as error:
         found = error.errors(include_url=False)[0]
         key = str(found["loc"][0])

@@ -80,7 +80,7 @@ def settings_in(sealed: Sealed, file: Path, model: type[S]) -> S:
     """The settings of a run's ``settings.toml``, checked.
 
     Raises:
-        UserError: as `build`, and for a file of an earlier version, whose networks encode observations otherwise.
+        UserError: as `build`, and for a file of an earlier version: its networks encode observations otherwise.
     """
     network = sealed.values.get("network")
     if isinstance(network, Mapping) and "kind" in network and "scale_pictures" not in network:

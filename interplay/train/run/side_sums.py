@@ -39,7 +39,7 @@ class Balance:
 
     Attributes:
         moved: metrics that were non-zero for a side in some episode.
-        broken: metrics whose sum was non-zero in some episode.
+        broken: metrics with a non-zero sum in some episode.
     """
 
     def __init__(self) -> None:

@@ -66,7 +66,7 @@ class Windows:
         """Adds finished episodes.
 
         Args:
-            over: (W,) bool, worlds whose episode ended.
+            over: (W,) bool, worlds with an ended episode.
             numbers: (n, columns) of these episodes.
         """
         rows = self.of[over]

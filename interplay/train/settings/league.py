@@ -41,7 +41,7 @@ class MeetingGroup(Settings):
     share: float = Field(1.0, gt=0, le=1, description="Of its matches; the shares of a learner sum to 1.")
     among: Distinct = Field(
         (),
-        description="Learners to choose from (current), or whose frozen copies to choose from; empty: latest, first and uniform "
+        description="Learners to choose from (current), or from their frozen copies; empty: latest, first and uniform "
         "use its own copies, the others all. Of several learners, latest and first choose one at random.",
     )
     priority: Priority = Field(

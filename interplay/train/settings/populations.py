@@ -149,7 +149,7 @@ class BeliefGroup(Settings):
     """
 
     about: str = Field(
-        "", description="Population whose seats are predicted, e.g. werewolf; empty: no head and no losses."
+        "", description="Population of the predicted seats, e.g. werewolf; empty: no head and no losses."
     )
     listening: float = Field(
         0.1, gt=0, description="Weight of the prediction's cross-entropy (nats, mean over seats) in the loss."

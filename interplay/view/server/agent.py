@@ -33,7 +33,7 @@ def describe_agent(
         earned: its return so far; None if unknown.
         look: outputs of its network (`interplay.train.play.by_name.Look`); None if unknown.
         chosen: the actions of its kind in the last step, (1, A, ...); None after a reset.
-        present: whether the slot has an agent; None: as the current time step says.
+        present: whether the slot has an agent; None: as in the current time step.
         note: for the user, on missing parts.
     """
     step = world.timestep

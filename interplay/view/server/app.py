@@ -187,7 +187,7 @@ class Routes:
         return _json({"players": self._sessions.rosters.players(_id(request))})
 
     def _matches(self, request: Request) -> Response:
-        """The recordings of a run; as an open page asks every few seconds, this notifies the trainer."""
+        """The recordings of a run; as an open page requests them every few seconds, this notifies the trainer."""
         run = _id(request)
         if not self._read_only:
             self._watching.renew(self._sources.run(run))

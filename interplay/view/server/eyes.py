@@ -37,7 +37,7 @@ class Eyes:
         self._play, self._holders = play, holders
 
     def of(self, visitor: Visitor) -> int | None:
-        """The slot whose view a page has under fog, `NOBODY` for none; None: it sees all."""
+        """The slot of a page's view under fog, `NOBODY` for none; None: it sees all."""
         if not self._play.cast.fog or not self._holders:
             return None
         own = next((slot for slot, holder in self._holders.items() if holder is visitor), None)
@@ -47,7 +47,7 @@ class Eyes:
 
     @property
     def concealing(self) -> bool:
-        """Whether a seat is played in a world whose hidden information is shown otherwise.
+        """Whether a seat is played in a world with hidden information that is shown otherwise.
 
         No page sees it then, as any page may belong to the player, and the game is one that no page has seen.
         """

@@ -59,7 +59,7 @@ class Speed(Message):
 
 
 class Select(Message):
-    """Selects the agent whose details are sent."""
+    """Selects the agent to send details of."""
 
     type: Literal["select"]
     slot: Slot | None

@@ -61,7 +61,7 @@ class Named(NamedTuple):
 
     @property
     def populations(self) -> list[str] | None:
-        """Populations whose weights played; None: all."""
+        """Populations that these weights played; None: all."""
         return [self.player] if self.player else None
 
 

@@ -27,7 +27,7 @@ def describe_observation(
     Args:
         fields: field -> (1, A, ...), of the agent's kind.
         column: of the agent among its kind.
-        look: outputs of its network, whose attention is shown beside rows; None if unknown.
+        look: outputs of its network (attention is shown beside rows); None if unknown.
     """
     guides = world.observation_guides(0, slot)
     own = {name: np.asarray(array)[0, column] for name, array in fields.items()}

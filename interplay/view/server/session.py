@@ -211,7 +211,7 @@ class Session:
         return self._play.has_secrets and len(self._visitors) > 1
 
     def _awaited(self) -> int | None:
-        """The slot for whose person the world waits, or None."""
+        """The slot of the person the world waits for, or None."""
         if self._tells:
             return None
         turns = sorted(self._holders) if self._waits else [self._play.turn()]

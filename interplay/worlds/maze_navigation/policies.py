@@ -18,7 +18,7 @@ _STEPS = tuple((down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if d
 
 
 class Guide(Policy):
-    """Knows the maze: finds its place on the map by its view, and takes a shortest path from there."""
+    """Has the map: finds its place on it by its view, and takes a shortest path from there."""
 
     name = "guide"
 

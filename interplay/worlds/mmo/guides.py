@@ -26,7 +26,7 @@ ROWS_AWAY, COLUMNS_AWAY = ROW.index("rows away"), ROW.index("columns away")
 
 
 def guides_of(world: Any, w: int, slot: int) -> dict[str, tuple[Guide]]:
-    """The crop of tiles, and a row for oneself and each agent in view; rows on a shared tile are not told apart."""
+    """The crop of tiles, and a row for oneself and each agent in view; rows on a shared tile are not distinguished."""
     seen = world.timestep.observation
     count = int(seen["count"][w, slot])
     guides = {

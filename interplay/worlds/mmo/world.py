@@ -174,7 +174,7 @@ class MmoWorld(ArrayWorld):
             Observation fields of shape (1, K, ...), and ``"action_mask"`` (1, K, choices).
 
         Raises:
-            UserError: for a place whose view would leave the map, or an unknown world or population.
+            UserError: for a place with a view beyond the map, or an unknown world or population.
         """
         return ghosts.observe(self, world, rows, cols, population, (health, food, water))
 

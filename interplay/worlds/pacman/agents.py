@@ -48,7 +48,7 @@ class PacmanAgent(_Drifter):
         **kwargs: of `MovingAgent`, `OrientationAgent` and `GridObservingAgent`; the encoding is 1 unless given.
 
     Attributes:
-        kind: keeps pacman and baddies, whose spaces are equal, from sharing a network.
+        kind: keeps pacman and baddies, with equal spaces, from sharing a network.
     """
 
     kind = "pacman"

@@ -123,7 +123,7 @@ class PacmanSimSimple(PacmanSim):
 
 
 def _targets(agents: Mapping[str, Any]) -> dict[int, set[int]]:
-    """Encoding -> encodings of its opponents, whose end is its success."""
+    """Encoding -> encodings of its opponents; their end is its success."""
     pacman = agents["pacman"].encoding
     food = {agent.encoding for agent in agents.values() if isinstance(agent, FoodAgent)}
     baddies = {

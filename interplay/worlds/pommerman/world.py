@@ -33,7 +33,7 @@ class PommermanWorld(KernelWorld):
 
     Attributes:
         state: the arrays (`state.PommermanState`); after writing to them call `refresh`.
-        eyes: the player whose fog `draw` shows; None draws everything with all windows.
+        eyes: the player of the fog that `draw` shows; None draws everything with all windows.
     """
 
     version = 1

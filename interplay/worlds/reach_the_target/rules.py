@@ -56,7 +56,7 @@ def run_all(agents, cells, overlap, stream, order, count, target, codes, attempt
 
 @kernel
 def pay_arrivals(agents, order, count, payees, attempted, target, amount, lo, hi):
-    """Pays agents whose move ended on the target's cell."""
+    """Pays agents that end a move on the target's cell."""
     for w in range(lo, hi):
         for i in range(count[w]):
             a = order[w, i]

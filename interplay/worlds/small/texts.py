@@ -1,4 +1,4 @@
-"""A simulation whose getters return texts."""
+"""A simulation with getters that return texts."""
 
 from __future__ import annotations
 

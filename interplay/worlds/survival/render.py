@@ -53,7 +53,7 @@ def draw_floor(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
 
 
 def draw_walls(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The walls, drawn above the zone, whose first circle touches them."""
+    """The walls, drawn above the zone: its first circle touches them."""
     thick = rules.room / 200
     half = rules.physics.wall + thick / 2
     canvas.boxes("walls", [0.0], [0.0], half, half, colour=WALL, fill=False, width=thick)

@@ -115,7 +115,7 @@ class WerewolfState(NamedTuple):
     guarded: np.ndarray  # (W, A) int16, seat that each guard guarded last, or -1
     potions: np.ndarray  # (W, A, 2) bool, a witch's unused: heal, poison
     owed: np.ndarray  # (W, A) bool, pending hunters
-    ended: np.ndarray  # (W, A) bool, seats whose episode has ended
+    ended: np.ndarray  # (W, A) bool, seats with an ended episode
     reward: np.ndarray  # (W, A) float32
     terms: np.ndarray  # (W, A, 5) float32, parts of the reward, see TERMS; (W, 0, 5) unless asked for
     late: np.ndarray  # (W, A) float32, the team's result for a player that ended with its death

@@ -28,7 +28,7 @@ class AttackProfile(NamedTuple):
 class AttackRecorder:
     """Counts landed attacks by population, style and offset, and the deadly ones.
 
-    The population is that of the attacker's slot in the tick before, because a slot whose agent attacked and then died may already
+    The population is that of the attacker's slot in the tick before, because the slot of an agent that attacked and then died may already
     have a newcomer.
 
     Args:

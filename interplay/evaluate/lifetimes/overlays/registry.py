@@ -129,7 +129,7 @@ def compute_overlays(
 
     Args:
         overlays: names or objects.
-        world: a batch whose worlds share one map; it is reset.
+        world: a batch of worlds with one map; it is reset.
         policy: acts for every agent.
         ticks: to record.
         value: of a checkpoint's networks, see `interplay.evaluate.lifetimes.mmo.ghosts.Value`; None for scripted policies.

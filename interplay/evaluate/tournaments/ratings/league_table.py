@@ -74,7 +74,7 @@ class LeagueTable(NamedTuple):
 
 
 def rate_league(payoff: Payoff, anchors: Sequence[int]) -> tuple[np.ndarray, int]:
-    """(N,) Elo points from results, and the index of the anchor, whose points are 0: the first of `anchors`."""
+    """(N,) Elo points from results, and the index of the anchor, with 0 points: the first of `anchors`."""
     points = elo(payoff.win_rates() * payoff.met)
     anchor = anchors[0] if len(anchors) else 0
     return points - points[anchor], anchor

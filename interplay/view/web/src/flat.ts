@@ -28,7 +28,7 @@ export interface Shown {
   next: Scene | null;
   share: number; // of the distance to the next one
   selected: number | null; // row of the layer called "agents"
-  thick: boolean; // the system asks for more contrast
+  thick: boolean; // the system is set to more contrast
   overlay?: Overlay | null; // over the ground
   marked?: number | null; // row of that layer, pointed at elsewhere
   rays?: Rays[]; // of the selected agent

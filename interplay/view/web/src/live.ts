@@ -95,7 +95,7 @@ export class Live implements Source, Lays {
   overlay: Overlay | null = null;
   refusal: string | null = null;
   status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null, fog: false };
-  /** Counts changes of the agents whose details the server sends. */
+  /** Counts changes of the agents with details from the server. */
   asks = 0;
   /** The tick from which there is fog; nothing before it is shown meanwhile. */
   since: number | null = null;
@@ -294,7 +294,7 @@ export class Live implements Source, Lays {
     else if (!this.quiet) this.listener.notify(String(reason), false); // the panel goes on saying it as long as it holds
   }
 
-  /** Requests details again after a takeover, which changes the agents whose details are sent. */
+  /** Requests details again after a takeover, which changes the agents with details. */
   private requestAgain(): void {
     const { selected } = this;
     this.asks++;

@@ -23,7 +23,7 @@ PUSHES = 2  # passes of a tick
 
 @phase
 def take_orders(state, body, rules, scratch, action, thread, w):
-    """Reads the orders: whom to attack, where to go, or a direction to look into, which takes the decision."""
+    """Reads the orders: a target, a destination, or a direction to look into, which takes the decision."""
     for a in range(rules.slots):
         unit, choice, side = state.unit[w, a], action[w, a], side_of(rules, a)
         unit.last = choice if unit.alive else 0

@@ -73,7 +73,7 @@ def first_to_see(state, body, rules, w, b):
 
 @phase
 def notice_by_chance(state, rules, w, b, seer, skipped):
-    """Notes the first observer of a unit: it knows the unit, each other living member of its side by chance."""
+    """Notes the first observer of a unit: it notices the unit, each other living member of its side by chance."""
     side = side_of(rules, seer)
     first, number = first_of(rules, side), b - first_of(rules, 1 - side)
     stream = state.stream[w]

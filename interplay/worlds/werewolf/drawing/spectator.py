@@ -1,6 +1,6 @@
 """A spectator's knowledge of a game, the only source of pictures and transcripts.
 
-The public view has what every villager knows: the living, causes of death, public boards. Roles, the pack's boards and a night's
+The public view has the common knowledge: the living, causes of death, public boards. Roles, the pack's boards and a night's
 votes stay hidden until the game is over. The privileged view has everything (specification 9).
 """
 
@@ -28,7 +28,7 @@ _MOMENTS = {
 
 
 class Moment(NamedTuple):
-    """One game after its last step, as the spectator knows it."""
+    """One game after its last step, as the spectator sees it."""
 
     day: int  # of the phase that was played, from 0 as in observations; after a reset of the next phase
     phase: str  # name of the phase that was played; "" after a reset

@@ -19,7 +19,7 @@ class BayesVillager(Rule):
     """Villagers that name the likeliest wolf among the legal names, in talk and votes; ties at random.
 
     The belief assumes certain ways of playing (`Ways`). Villagers of its own kind play otherwise, so it is exact about wolves only.
-    It says its `villager_word`, or a random word. The arguments are those of `Ways`.
+    It sends its `villager_word`, or a random word. The arguments are those of `Ways`.
     """
 
     name = "bayes"

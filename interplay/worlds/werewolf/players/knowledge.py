@@ -60,7 +60,7 @@ class Pack:
     """The known packs of a batch.
 
     Attributes:
-        members: (W, A, A) bool, the pack as each seat knows it; empty for seats that know none.
+        members: (W, A, A) bool, the pack as known to each seat; else empty.
         wolf: (W, A) bool, seats that know to be wolves.
     """
 

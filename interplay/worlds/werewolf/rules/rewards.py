@@ -45,7 +45,7 @@ def place_on(ballot, names, chosen):
 
 @phase
 def charge_day(state, rules, w, wasted):
-    """Charges the living after a vote, once more if it chose nobody."""
+    """Charges the living after a vote, once more if it chose none."""
     for i in range(rules.players):
         pay(state, rules, w, i, DAY, rules.reward_day if state.alive[w, i] else 0.0)
     if wasted and rules.reward_wasted != 0.0:

@@ -69,7 +69,7 @@ def add_execution(state, tables, w, chosen):
 def compare_with_talk(state, rules, tables, scratch, s, w):
     """Compares votes with the talk before them, by first names, and by whole ballots for b > 1.
 
-    The public board still is the talk's. A voter naming nobody differs from one that names a seat.
+    The public board still is the talk's. A voter naming none differs from one that names a seat.
     """
     room = state.room[w]
     if room.public_phase == NOBODY or rules.arm == TARGETS_OFF:

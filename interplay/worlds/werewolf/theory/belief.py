@@ -186,12 +186,12 @@ class Belief:
         )
 
     def _look_ahead(self, timestep: TimeStep, mask: np.ndarray, before: np.ndarray) -> None:
-        """Stores the context of the next board: legal names, seats that had not said the word, private information."""
+        """Stores the context of the next board: legal names, seats that had not sent the word, private information."""
         seen, acting, n = timestep.observation, timestep.acting, self._n
         may = (mask[:, :, : n + 1] & acting[..., None]).any(axis=1)
         if (
             not self._creed.self_vote
-        ):  # a single actor, whose mask excludes itself, may be named by others, but not in a revote
+        ):  # a single actor (its mask excludes itself) may be named by others, but not in a revote
             alone = (acting.sum(axis=1) == 1) & (before != seen["phase"][:, 0])
             may[:, :n] |= acting & alone[:, None]
         may[~acting.any(axis=1), :n] = self._alive[~acting.any(axis=1)]

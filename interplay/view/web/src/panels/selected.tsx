@@ -65,7 +65,7 @@ function Drawn({ agents, slot }: { agents: Layer; slot: number }) {
   );
 }
 
-/** Events since its last birth, as far as this page knows; each leads to its tick. */
+/** Events since its last birth, as far as this page has them; each leads to its tick. */
 function Life({ page, slot }: { page: Page; slot: number }) {
   const { source, tick } = page.player;
   const { born, age, events } = lifeOf(source?.marks ?? [], slot, tick);
