@@ -75,12 +75,12 @@ function episode(reel: Reel, tick: number, from: number, fetched: () => void): [
   return found;
 }
 
-const asked = new WeakMap<Reel, Set<number>>(); // first ticks of chunks being loaded
+const requested = new WeakMap<Reel, Set<number>>(); // first ticks of chunks being loaded
 
 /** Fetches the chunk of a tick, a few at a time; what is seen of it is kept, so that it is not fetched again. */
 function fetchOnce(reel: Reel, tick: number, fetched: () => void): void {
-  const coming = asked.get(reel) ?? new Set<number>();
-  asked.set(reel, coming);
+  const coming = requested.get(reel) ?? new Set<number>();
+  requested.set(reel, coming);
   const chunk = reel.chunkOf(tick);
   if (coming.has(chunk) || coming.size >= FETCHED) return;
   coming.add(chunk);

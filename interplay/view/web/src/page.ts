@@ -406,7 +406,7 @@ export class Page {
     if (slot !== this.player.selected) this.details = this.detailsError = null;
     this.asked = "";
     this.player.select(slot);
-    this.say(slot === null ? T.nobody : T.selected(this.nameOf(slot)));
+    this.say(slot === null ? T.none : T.selected(this.nameOf(slot)));
   }
 
   /** Deselects, but keeps a played agent selected. */
@@ -554,7 +554,7 @@ export class Page {
       this.asked = "";
       this.ask();
     }
-    this.say(this.player.selected === null ? T.nobody : T.selected(this.nameOf(this.player.selected)));
+    this.say(this.player.selected === null ? T.none : T.selected(this.nameOf(this.player.selected)));
   }
 
   /** Kinds of events that there are, in the order in which they first happen. */

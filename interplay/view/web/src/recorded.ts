@@ -58,14 +58,14 @@ export class Recorded implements Lays {
     await this.list();
     const { wanted, tick } = this;
     const byAgent = this.overlays.find(({ name }) => name === wanted?.name)?.by_agent;
-    const asked = JSON.stringify({ type: "overlay", ...wanted, agent: byAgent ? this.selected : null });
-    const question = `${tick} ${asked}`;
+    const request = JSON.stringify({ type: "overlay", ...wanted, agent: byAgent ? this.selected : null });
+    const question = `${tick} ${request}`;
     if (!wanted || question === this.answered) {
       this.asking = false;
       return;
     }
     try {
-      const { frame, ...info } = await this.api.overlay(this.id, tick, asked);
+      const { frame, ...info } = await this.api.overlay(this.id, tick, request);
       const overlay = readOverlay(Uint8Array.from(atob(frame), (letter) => letter.charCodeAt(0)), info);
       if (wanted === this.wanted) this.overlay = overlay;
       this.answered = overlay.tick < tick ? "" : question; // it goes on where it takes long

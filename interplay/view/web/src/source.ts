@@ -93,6 +93,6 @@ export async function openFile(blob: Blob, title: string): Promise<Source> {
   const scenes = file.scenes;
   if (!scenes.length) throw new Refused(T.emptyRecording);
   const reel = new Reel(schema, scenes, (place) => file.read(scenes[place]!));
-  const nobody = () => Promise.reject(new ApiError(T.noDetailsInFile, 404));
-  return new Recording(title, file.header, schema, reel, await file.marks(), file.problems, nobody);
+  const noDetails = () => Promise.reject(new ApiError(T.noDetailsInFile, 404));
+  return new Recording(title, file.header, schema, reel, await file.marks(), file.problems, noDetails);
 }

@@ -180,7 +180,7 @@ export const T = {
   reset: "New episode",
   // announcements
   selected: (who: string) => `Selected ${who}.`,
-  nobody: "No agent is selected.",
+  none: "No agent is selected.",
   followed: (who: string) => `Following ${who}.`,
   unfollowed: "No longer following.",
   opened: (what: string, ticks: number) => `Opened ${what}, ${number(ticks)} ticks.`,

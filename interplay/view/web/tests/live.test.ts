@@ -6,10 +6,10 @@ import { Live } from "../src/live";
 
 class Line {
   readyState = 1;
-  said: Record<string, unknown>[] = [];
+  sent: Record<string, unknown>[] = [];
   onmessage: ((message: { data: string }) => void) | null = null;
   onclose: (() => void) | null = null;
-  send = (text: string) => void this.said.push(JSON.parse(text) as Record<string, unknown>);
+  send = (text: string) => void this.sent.push(JSON.parse(text) as Record<string, unknown>);
   closed = 0;
   close = () => void this.closed++;
   hear = (message: object) => this.onmessage!({ data: JSON.stringify(message) });
@@ -20,42 +20,42 @@ const agent = (slot: number) => ({ type: "agent", slot }) as unknown as Agent;
 const refusal = (slot: number) => ({ type: "refused", what: "select", slot, reason: `no ${slot}` });
 
 let lines: Line[];
-let told: [string, boolean | undefined][];
+let notes: [string, boolean | undefined][];
 let live: Live;
 
 beforeEach(() => {
   vi.stubGlobal("WebSocket", { OPEN: 1 });
   vi.stubGlobal("window", globalThis);
-  [lines, told] = [[], []];
+  [lines, notes] = [[], []];
   const nothing = () => undefined;
   const api = { live: () => (lines.push(new Line()), lines.at(-1)), about: () => Promise.resolve({}) } as unknown as Api;
-  live = new Live(api, "world:0", "street", { changed: nothing, frame: nothing, laid: nothing, veiled: nothing, begun: nothing, notify: (line, stays) => void told.push([line, stays]) });
+  live = new Live(api, "world:0", "street", { changed: nothing, frame: nothing, laid: nothing, veiled: nothing, begun: nothing, notify: (line, stays) => void notes.push([line, stays]) });
   lines[0]!.hear(HELLO);
 });
 
 it("a refusal of one agent is of that agent, whoever is selected by then", async () => {
-  const asked = live.agent(2).catch((problem: Error) => problem.message);
+  const answer = live.agent(2).catch((problem: Error) => problem.message);
   const other = live.agent(1); // selected before the answer has come
   lines[0]!.hear(refusal(2));
   lines[0]!.hear(agent(1));
   expect((await other).slot).toBe(1);
-  expect(await asked).toContain("No answer yet");
+  expect(await answer).toContain("No answer yet");
   expect((await live.agent(1)).slot).toBe(1);
-  expect(told).toEqual([]);
+  expect(notes).toEqual([]);
 });
 
 it("who is refused is told why, at once and for a while, and is told of when that is over", async () => {
-  const asked = live.agent(2);
+  const answer = live.agent(2);
   lines[0]!.hear(refusal(2));
-  await expect(asked).rejects.toThrow("no 2");
+  await expect(answer).rejects.toThrow("no 2");
   await expect(live.agent(2)).rejects.toThrow("no 2");
-  expect(told).toEqual([["no 2", false]]);
+  expect(notes).toEqual([["no 2", false]]);
   const before = live.asks;
   lines[0]!.hear({ type: "status", holders: { 1: "somebody" } }); // whoever plays changed: it is asked for again
   expect(live.asks).toBeGreaterThan(before);
-  expect(lines[0]!.said.filter(({ type, slot }) => type === "select" && slot === 2)).toHaveLength(2);
+  expect(lines[0]!.sent.filter(({ type, slot }) => type === "select" && slot === 2)).toHaveLength(2);
   lines[0]!.hear(refusal(2));
-  expect(told).toHaveLength(1); // nobody has asked for it this time
+  expect(notes).toHaveLength(1); // nobody has asked for it this time
   lines[0]!.hear({ type: "status", holders: {} });
   lines[0]!.hear(agent(2));
   expect((await live.agent(2)).slot).toBe(2);
@@ -66,15 +66,15 @@ it("what was told before somebody took a slot is not taken for the present", asy
   lines[0]!.hear(agent(2));
   expect((await live.agent(2)).slot).toBe(2);
   lines[0]!.hear({ type: "status", holders: { 1: "somebody" } });
-  const asked = live.agent(2);
+  const answer = live.agent(2);
   lines[0]!.hear(refusal(2));
-  await expect(asked).rejects.toThrow("no 2");
+  await expect(answer).rejects.toThrow("no 2");
 });
 
 it("a refusal ends with the line on which it came", async () => {
-  const asked = live.agent(2);
+  const answer = live.agent(2);
   lines[0]!.hear(refusal(2));
-  await expect(asked).rejects.toThrow("no 2");
+  await expect(answer).rejects.toThrow("no 2");
   lines[0]!.onclose!();
   live.again();
   const before = live.asks;

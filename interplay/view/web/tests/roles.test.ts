@@ -51,13 +51,13 @@ describe("hidden roles", () => {
       await withTab(async (tab) => {
         await openWorld(tab, WORLD);
         await tab.evaluate(() => window.interplay.select(2));
-        const told = () => tab.evaluate(() => [window.interplay.details?.slot ?? null, window.interplay.detailsError] as const);
-        await expect.poll(told).toEqual([2, null]);
+        const details = () => tab.evaluate(() => [window.interplay.details?.slot ?? null, window.interplay.detailsError] as const);
+        await expect.poll(details).toEqual([2, null]);
         for (const key of ["role", "own_id", "phase"]) expect(await tab.locator(`details:has(summary:text-matches("^${key}")) .said`).textContent()).toMatch(/^[a-z_0-9]+$/);
         await player.evaluate(() => (window.interplay.select(1), window.interplay.run("take")));
-        await expect.poll(async () => String((await told())[1])).toContain("roles are hidden and a seat is played");
+        await expect.poll(async () => String((await details())[1])).toContain("roles are hidden and a seat is played");
         await player.keyboard.press("Alt+t");
-        await expect.poll(told).toEqual([2, null]);
+        await expect.poll(details).toEqual([2, null]);
       });
     }));
 

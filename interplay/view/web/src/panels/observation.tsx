@@ -80,10 +80,10 @@ function Rows({ page, part, values }: { page: Page; part: Observed; values: Valu
   const listed = there.slice(0, MOST_ROWS);
   if (!there.length) return <p class="quiet">{P.nothingSeen}</p>;
   const most = Math.max(...(part.weights ?? []), 1e-9);
-  const who = part.slots?.some((slot) => slot !== null);
+  const named = part.slots?.some((slot) => slot !== null);
   return (
     <>
-      <Table head={[who ? T.agentLabel : P.row, ...(part.weights ? [P.attention] : []), ...Array.from({ length: wide }, (_, column) => part.names?.[column] ?? column)]} label={part.name} more={{ class: "numbers seen" }}>
+      <Table head={[named ? T.agentLabel : P.row, ...(part.weights ? [P.attention] : []), ...Array.from({ length: wide }, (_, column) => part.names?.[column] ?? column)]} label={part.name} more={{ class: "numbers seen" }}>
         {listed.map((row) => {
           const slot = part.slots?.[row];
           const weight = part.weights?.[row] ?? 0;
