@@ -71,16 +71,16 @@ def sweep(
         return
     if not world:
         raise UserError("no world; name one, or a settings file, or go on with --resume --out FOLDER")
-    asked = read_sweep(world, overrides or [], parameter or [], draws, steps, trust)
+    wanted = read_sweep(world, overrides or [], parameter or [], draws, steps, trust)
     if dry_run:
-        _list(asked)
+        _list(wanted)
         return
     assert out is not None
-    _check_worlds(asked)
+    _check_worlds(wanted)
     from interplay.train import sweep as training
 
     with told_by_exit_code():
-        _tell(training.sweep(asked, out, workers))
+        _tell(training.sweep(wanted, out, workers))
 
 
 def read_sweep(
@@ -143,26 +143,26 @@ def _refuse_more(given: dict[str, Any]) -> None:
             )
 
 
-def _check_worlds(asked: Any) -> None:
+def _check_worlds(wanted: Any) -> None:
     """Refuses unknown worlds and options, and compiles their kernels once, before any run begins."""
     from interplay.train.sweep import plan
     from interplay.verbs.opening import open_world
 
     seen = []
-    for run in plan(asked):
+    for run in plan(wanted):
         if (choice := run.settings.world) not in seen:
             seen.append(choice)
             open_world(choice.id, **choice.options).close()
 
 
-def _list(asked: Any) -> None:
+def _list(wanted: Any) -> None:
     from interplay.train.sweep import plan
     from interplay.train.sweep.plan import duplicates_note
 
-    runs = plan(asked)
+    runs = plan(wanted)
     for run in runs:
         typer.echo(run.name)
-    if equal := duplicates_note(asked):
+    if equal := duplicates_note(wanted):
         typer.echo(equal)
     typer.echo(f"{len(runs):,} runs, {sum(run.settings.steps for run in runs):,} agent-steps")
 

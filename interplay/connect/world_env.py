@@ -351,14 +351,14 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
 
     def _padded(self, observation: Mapping[str, Any], infos: Infos) -> tuple[dict[str, Any], Infos]:
         """Observations and infos with those of absent agents."""
-        seen, told = {}, {}
+        seen, new = {}, {}
         for name in self.possible_agents:
             if name in infos:
-                seen[name], told[name] = observation[name], infos[name]
+                seen[name], new[name] = observation[name], infos[name]
             else:
                 seen[name], info = self._absent(name)
-                told[name] = {**self._left.get(name, info), "action_mask": info["action_mask"]}
-        return seen, told
+                new[name] = {**self._left.get(name, info), "action_mask": info["action_mask"]}
+        return seen, new
 
     # -- a number of lives ------------------------------------------------------------------------
 
@@ -372,8 +372,8 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         assert self.lives is not None
         observation, rewards, terminated, truncated, infos = step
         if not self._present and not self.over:
-            seen, told = self._wait()
-            observation, infos = observation | seen, infos | told
+            seen, new = self._wait()
+            observation, infos = observation | seen, infos | new
             rewards |= dict.fromkeys(self._present, 0.0)
             terminated |= dict.fromkeys(self._present, False)
             truncated |= dict.fromkeys(self._present, False)

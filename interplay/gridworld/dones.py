@@ -60,8 +60,8 @@ class BoardDone(DoneBaseComponent):
 
     def evaluate(self, board: Board, done: Array, over: Array, lo: int, hi: int) -> None:
         """Adds its results for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
-        whom = self.users, self.members, *self._mapped()
-        scores.evaluate_dones(board.agents, self.form, *whom, done, over, lo, hi)
+        groups = self.users, self.members, *self._mapped()
+        scores.evaluate_dones(board.agents, self.form, *groups, done, over, lo, hi)
 
     def _mapped(self) -> tuple[Array, Array, bool]:
         """Slots of targets (A,), encodings (E + 1, E + 1), and whether one encoding ends it."""

@@ -44,7 +44,7 @@ class RunLog(NamedTuple):
         of_episodes: columns that are means over episodes, which began before the line was written.
         options: of the world, as JSON.
         agents: name -> (N, A) float64, of metrics logged per agent.
-        asked: agent-steps in the settings; None if missing, or if another limit may end the run.
+        planned: agent-steps in the settings; None if missing, or if another limit may end the run.
         mixed: agent-steps up to which means over episodes include the opponents; 0 for none.
         names: of the agents, and of the teams; empty if not logged.
     """
@@ -57,7 +57,7 @@ class RunLog(NamedTuple):
     of_episodes: frozenset[str] = frozenset()
     options: str = "{}"
     agents: dict[str, np.ndarray] = {}  # noqa: RUF012 - never changed
-    asked: int | None = None
+    planned: int | None = None
     mixed: int = 0
     of_others: frozenset[str] = frozenset()
     names: tuple[tuple[str, ...], ...] = ()
@@ -82,9 +82,9 @@ class RunLog(NamedTuple):
         """A note on a run with fewer agent-steps than its settings; else empty."""
         # With `log_every`, a complete run lacks at most the steps between two lines.
         last = int(self.steps[-1])
-        if self.asked is None or self.asked - last < max(self.apart, 1):
+        if self.planned is None or self.planned - last < max(self.apart, 1):
             return ""
-        return f"{self.name} ends at {last:,} of {self.asked:,} agent-steps"
+        return f"{self.name} ends at {last:,} of {self.planned:,} agent-steps"
 
     def unit(self, name: str) -> str:
         """The unit of a column; empty if unknown."""
@@ -151,7 +151,7 @@ def read_run(path: Path) -> RunLog:
         own,
         settings.options,
         _agents(file, read),
-        settings.asked,
+        settings.planned,
         _mixed(read) if settings.others else 0,
         others,
         _names(read),
@@ -281,7 +281,7 @@ class _LogSettings(NamedTuple):
 
     world: str = ""
     options: str = "{}"
-    asked: int | None = None
+    planned: int | None = None
     others: bool = False
 
 
@@ -290,13 +290,13 @@ def _settings(file: Path) -> _LogSettings:
     if not os.path.lexists(file):
         return _LogSettings()
     values = read_toml(file, links=False)
-    asked, world = _whole(values.get("steps")), values.get("world", {})
+    planned, world = _whole(values.get("steps")), values.get("world", {})
     ends = any(isinstance(_inside(values, "train", end), int | float) for end in ENDS)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
     return _LogSettings(
         str(name),
         json.dumps(options, sort_keys=True, default=str),
-        None if ends else asked,
+        None if ends else planned,
         any(_inside(values, *keys) for keys in OTHERS),
     )
 

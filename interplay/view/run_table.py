@@ -89,9 +89,9 @@ def read_row(path: Path) -> Run:
     file = path / "settings.toml"
     if not os.path.lexists(file):
         return Run(path, {}, read_run(path))
-    asked = build(TrainSettings, read_toml(file, links=False), str(file))
-    run = Run(path, {}, None, keys_unread(asked))
-    settings = {key: value for key, value in _flat(canonical(asked)).items() if run.reads(key)}
+    built = build(TrainSettings, read_toml(file, links=False), str(file))
+    run = Run(path, {}, None, keys_unread(built))
+    settings = {key: value for key, value in _flat(canonical(built)).items() if run.reads(key)}
     log = None
     with contextlib.suppress(FileNotFoundError):
         log = read_run(path) if (path / "metrics.jsonl").stat().st_size else None

@@ -105,14 +105,14 @@ class SmacFace(LearningSide, WorldPictures):
     def _info(self, turn: Turn) -> dict[str, Any]:
         """Numbers alone: learners add them up."""
         dead = self._dead()
-        told = {
+        info = {
             "battle_won": turn.won,
             "dead_allies": int(dead[: self.n_agents].sum()),
             "dead_enemies": int(dead[self.n_agents :].sum()),
         }
-        return told | self._limit_told(turn)
+        return info | self._limit_info(turn)
 
-    def _limit_told(self, turn: Turn) -> dict[str, Any]:
+    def _limit_info(self, turn: Turn) -> dict[str, Any]:
         """``episode_limit`` for learners with episodes that continue past the limit, and only for them."""
         return {"episode_limit": True} if turn.cut and self.settings.continuing_episode else {}
 

@@ -126,8 +126,8 @@ class MAPPOEnv(SmacFace):
     def _counted(self, turn: Turn) -> dict[str, Any]:
         """Counts since the environment was made; the runner subtracts."""
         stats = self.get_stats()
-        told = {name: stats[name] for name in _COUNTS} | {"bad_transition": turn.cut, "won": turn.won}
-        return told | self._limit_told(turn)
+        info = {name: stats[name] for name in _COUNTS} | {"bad_transition": turn.cut, "won": turn.won}
+        return info | self._limit_info(turn)
 
 
 def _read_arguments(given: Any, keywords: dict[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from gymnasium import spaces
 from interplay.core.world import World
 
 
-def layout_problem(trained: World, asked: World) -> str | None:
-    """Why a policy of the world `trained` cannot play in `asked`: a clause with field and shapes, or None."""
+def layout_problem(trained: World, wanted: World) -> str | None:
+    """Why a policy of the world `trained` cannot play in `wanted`: a clause with field and shapes, or None."""
     known = {kind.name: kind for kind in trained.kinds}
-    for kind in asked.kinds:
-        of = f" of {kind.name}" if len(asked.kinds) > 1 else ""
+    for kind in wanted.kinds:
+        of = f" of {kind.name}" if len(wanted.kinds) > 1 else ""
         if kind.name not in known:
             return f"it knows no agents of kind {kind.name}, only {', '.join(known)}"
         ours, theirs = known[kind.name].observation_space.spaces, kind.observation_space.spaces

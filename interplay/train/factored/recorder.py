@@ -129,13 +129,13 @@ class TeamRecorder:
 
     # -- observations of teams ------------------------------------------------------------------------------
 
-    def _write_rows(self, name: str, asked: np.ndarray) -> None:
-        """Writes a kind's observations into rows; sets `bad` for a non-finite leaf of a slot in `asked`."""
+    def _write_rows(self, name: str, wanted: np.ndarray) -> None:
+        """Writes a kind's observations into rows; sets `bad` for a non-finite leaf of a slot in `wanted`."""
         own, seen = self._networks[name], self._seen[name]
         layout, observation = own.layout, self._world.by_kind(self._world.timestep.observation)[name]
         layout.write(own.with_marks(observation, self._world.num_worlds), None, seen)
         if self.bad is None and layout.name_bad(seen, slice(None)) is not None:
-            index = np.flatnonzero(asked[:, self._slots[name]])
+            index = np.flatnonzero(wanted[:, self._slots[name]])
             picked = {dtype: rows[index] for dtype, rows in seen.items()}
             self.bad = layout.name_bad(picked, slice(None))
 

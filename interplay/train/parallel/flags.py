@@ -78,7 +78,7 @@ def _read(path: Path) -> dict[str, bool]:
     except (OSError, ValueError):
         return {}
     return (
-        {flag: knows for flag, knows in learnt.items() if isinstance(knows, bool)}
+        {flag: accepted for flag, accepted in learnt.items() if isinstance(accepted, bool)}
         if isinstance(learnt, dict)
         else {}
     )

@@ -162,31 +162,31 @@ def find_opponent(settings: TrainSettings, population: str) -> Policy:
     return open_opponent(settings, f"opponents.{population}", settings.foreign[population], population)
 
 
-def open_opponent(settings: TrainSettings, key: str, who: str, population: str | None = None) -> Policy:
+def open_opponent(settings: TrainSettings, key: str, value: str, population: str | None = None) -> Policy:
     """A policy named in the settings; another run needs its own trust.
 
     Args:
         settings: of the run.
         key: of the setting, e.g. ``opponents.left``.
-        who: its value.
+        value: its value.
         population: of a run with several, the one that plays; None: all do.
 
     Raises:
         UserError: if there is no such policy or run, or the run has no such population.
     """
     try:
-        if is_folder(who):
-            folder, player = split_player(who)
+        if is_folder(value):
+            folder, player = split_player(value)
             path = find_checkpoint(folder)
             if player is not None:
                 return load_policy(f"{path}@{player}")
             all_play = population is None or population_names(path) == [_ONLY]
             return load_policy(path, populations=None if all_play else [str(population)])
-        if "/" in who and ":" not in who:
-            raise UserError(f"{who}: no such run folder; name a run, a checkpoint or a scripted policy")
+        if "/" in value and ":" not in value:
+            raise UserError(f"{value}: no such run folder; name a run, a checkpoint or a scripted policy")
         from interplay.registry import make_policy
 
-        return make_policy(settings.world.id, who)
+        return make_policy(settings.world.id, value)
     except UserError as error:
         kind = Untrusted if isinstance(error, Untrusted) else UserError
         raise kind(f"{key}: {error}") from None

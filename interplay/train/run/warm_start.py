@@ -153,9 +153,9 @@ def _check_network(owner: str, space: spaces.Dict, theirs: NetworkGroup, mine: N
         was["discrete"] = now["discrete"]
     other = [name for name in now if was[name] != now[name]]
     if other:
-        asked = ", ".join(f"{name} = {_toml(now[name])}" for name in other)
+        wanted = ", ".join(f"{name} = {_toml(now[name])}" for name in other)
         cure = " ".join(f"network.{name}={_toml(was[name])}" for name in other)
-        raise UserError(f"{owner}: its network differs from {asked}; set {cure}")
+        raise UserError(f"{owner}: its network differs from {wanted}; set {cure}")
 
 
 def _toml(value: Any) -> str:

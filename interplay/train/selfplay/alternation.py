@@ -47,24 +47,24 @@ class Alternation:
 
     def learns(self) -> np.ndarray:
         """(Q,) bool, False for a resting population."""
-        asked = self._settings
-        if asked.metric is None:
+        settings = self._settings
+        if settings.metric is None:
             return np.ones(len(self._names), bool)
-        rest = {asked.at_high, asked.at_low} - {self.turn}
+        rest = {settings.at_high, settings.at_low} - {self.turn}
         return np.array([self._both or name not in rest for name in self._names])
 
     def add(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
         """Counts one update and decides the next turn; returns metrics: learning populations of this update, new mean."""
-        asked = self._settings
-        if asked.metric is None:
+        settings = self._settings
+        if settings.metric is None:
             return {}
         learned = zip(self._names, self.learns(), strict=True)
-        two = (asked.at_high, asked.at_low)
+        two = (settings.at_high, settings.at_low)
         metrics = {f"learning[{name}]": int(learning) for name, learning in learned if name in two}
-        self._mean.add(numbers.get(asked.metric, math.nan), int(numbers["episodes"]))
+        self._mean.add(numbers.get(settings.metric, math.nan), int(numbers["episodes"]))
         if self._mean.is_full:
             self._decide(self.mean)
-        return {**metrics, f"{asked.metric}_mean": self.mean}
+        return {**metrics, f"{settings.metric}_mean": self.mean}
 
     def describe(self) -> dict[str, Any]:
         """The state for a checkpoint's record."""
@@ -85,13 +85,13 @@ class Alternation:
         self._mean.load(saved["spans"])
 
     def _decide(self, mean: float) -> None:
-        asked = self._settings
-        if mean >= asked.high:
-            self.turn, self._both = asked.at_high, False
-        elif mean <= asked.low:
-            self.turn, self._both = asked.at_low, False
-        elif asked.between != "last":
-            self.turn, self._both = None, asked.between == "both"
+        settings = self._settings
+        if mean >= settings.high:
+            self.turn, self._both = settings.at_high, False
+        elif mean <= settings.low:
+            self.turn, self._both = settings.at_low, False
+        elif settings.between != "last":
+            self.turn, self._both = None, settings.between == "both"
 
 
 def check_turns(settings: AlternateGroup, populations: Populations, metrics: Sequence[str]) -> None:

@@ -168,11 +168,11 @@ def find_preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def under(name: str, asked: dict[str, Any]) -> dict[str, Any]:
+def under(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """Puts the user's settings over those of a preset.
 
     Args:
-        asked: nested, of the user. Without a world it gets the preset's, with its options.
+        wanted: nested, of the user. Without a world it gets the preset's, with its options.
 
     Raises:
         UserError: for an unknown preset, or a world it does not apply to.
@@ -191,7 +191,7 @@ def under(name: str, asked: dict[str, Any]) -> dict[str, Any]:
         for group in reversed(groups):
             nested = {group: nested}
         below = merge(below, nested)
-    chosen = asked.get("world")
+    chosen = wanted.get("world")
     if not (isinstance(chosen, dict) and "id" in chosen):
         below["world"] = {"id": preset.world, "options": {key: value for key, value, _ in preset.game}}
     elif not fnmatchcase(str(chosen["id"]), preset.worlds):
@@ -200,7 +200,7 @@ def under(name: str, asked: dict[str, Any]) -> dict[str, Any]:
         )
     from interplay.train.settings.unread import fitting
 
-    return merge(fitting(below, asked), asked)
+    return merge(fitting(below, wanted), wanted)
 
 
 def describe(name: str) -> str:

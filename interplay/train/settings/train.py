@@ -214,11 +214,11 @@ def code_names(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if _is_program(values.get("algorithm")):
         yield "algorithm", values["algorithm"]
         yield "algorithm_options", values.get("algorithm_options", {})
-    players = {f"opponents.{side}": who for side, who in opponents.items()}
+    players = {f"opponents.{side}": chosen for side, chosen in opponents.items()}
     players["league.learners"] = league.get("learners")
     players["train.evaluate_against"] = train.get("evaluate_against")
-    for key, who in players.items():
-        yield from ((key, name) for name in dict.fromkeys(_strings(who)) if is_code(name))
+    for key, chosen in players.items():
+        yield from ((key, name) for name in dict.fromkeys(_strings(chosen)) if is_code(name))
 
 
 def _is_program(value: Any) -> bool:
@@ -298,34 +298,34 @@ class TrainSettings(Settings):
     @property
     def has_past_selves(self) -> bool:
         """Whether ``opponents`` names past selves."""
-        return any("past" in dict(shares_of(who)) for who in self.opponents.values())
+        return any("past" in dict(shares_of(chosen)) for chosen in self.opponents.values())
 
     @property
     def foreign(self) -> dict[str, str]:
         """Population -> its most frequent player, for those that the run's own networks never play."""
-        each = {name: dict(shares_of(who)) for name, who in self.opponents.items()}
+        each = {name: dict(shares_of(chosen)) for name, chosen in self.opponents.items()}
         some = self.sides.by == "population"
         return {
-            name: max(who, key=lambda play: who[play])
-            for name, who in each.items()
-            if some and name != "any" and not {"self", "past"} & who.keys()
+            name: max(chosen, key=lambda play: chosen[play])
+            for name, chosen in each.items()
+            if some and name != "any" and not {"self", "past"} & chosen.keys()
         }
 
     @field_validator("opponents")
     @classmethod
     def _shares_sum_to_one(cls, opponents: dict[str, Any]) -> dict[str, Any]:
-        for side, who in opponents.items():
-            if isinstance(who, str) and who:
+        for side, chosen in opponents.items():
+            if isinstance(chosen, str) and chosen:
                 continue
-            if not isinstance(who, list) or not who or not all(map(is_share, who)):
+            if not isinstance(chosen, list) or not chosen or not all(map(is_share, chosen)):
                 raise ValueError(
-                    f"{side} = {show(who)} is no player; name one, or a list of "
+                    f"{side} = {show(chosen)} is no player; name one, or a list of "
                     '{play = "random", share = 0.2} with shares above 0'
                 )
-            names = [one["play"] for one in who]
+            names = [one["play"] for one in chosen]
             if len(set(names)) < len(names):
                 raise ValueError(f"{side}: {names} names a player twice; add up the shares")
-            shares = [one["share"] for one in who]
+            shares = [one["share"] for one in chosen]
             if abs(sum(shares) - 1.0) > 1e-6:
                 raise ValueError(f"{side}: shares {shares} sum to {sum(shares):g}; make them sum to 1")
         return opponents

@@ -51,16 +51,16 @@ class SweepSettings(Settings):
                     yield entry
 
 
-def duplicates_note(asked: SweepSettings) -> str:
+def duplicates_note(wanted: SweepSettings) -> str:
     """The number of duplicate points as text, which are run once; "" for none.
 
     Example:
         >>> duplicates_note(SweepSettings(points=[{"ppo.clip": 0.1}, {"ppo.clip": 0.1}]))
         '2 points, without duplicates 1'
     """
-    axes = asked.grid, asked.random, asked.draws
-    count = combinations(*axes, asked.points)
-    left = len(points(*axes, asked.draw_seed, asked.points))
+    axes = wanted.grid, wanted.random, wanted.draws
+    count = combinations(*axes, wanted.points)
+    left = len(points(*axes, wanted.draw_seed, wanted.points))
     return f"{count:,} points, without duplicates {left:,}" if left < count else ""
 
 
@@ -83,16 +83,16 @@ class PlannedRun(NamedTuple):
         return digest(canonical(self.settings))
 
 
-def plan(asked: SweepSettings) -> list[PlannedRun]:
+def plan(wanted: SweepSettings) -> list[PlannedRun]:
     """The runs of a sweep, all seeds of a point in a row.
 
     Raises:
         UserError: for a wrong setting, naming the run; for too many runs, or ``train.workers`` above 1.
     """
-    every = _with_seeds(asked)
+    every = _with_seeds(wanted)
     runs = []
     for name, point in zip(name_runs(every), every, strict=True):
-        runs.append(PlannedRun(name, point, settings_of(merge(asked.settings, nested(point)), name)))
+        runs.append(PlannedRun(name, point, settings_of(merge(wanted.settings, nested(point)), name)))
     return runs
 
 
@@ -115,13 +115,13 @@ def settings_of(values: Mapping[str, Any], owner: str) -> TrainSettings:
     return settings
 
 
-def _with_seeds(asked: SweepSettings) -> list[Point]:
-    found = points(asked.grid, asked.random, asked.draws, asked.draw_seed, asked.points)
+def _with_seeds(wanted: SweepSettings) -> list[Point]:
+    found = points(wanted.grid, wanted.random, wanted.draws, wanted.draw_seed, wanted.points)
     if any("seed" in point for point in found):
-        if asked.seeds:
+        if wanted.seeds:
             raise UserError("sweep: seed and seeds are both given; give one of the two")
         return found
-    seeds = asked.seeds or (asked.settings.get("seed", 0),)
+    seeds = wanted.seeds or (wanted.settings.get("seed", 0),)
     if len(set(seeds)) < len(seeds):
         raise UserError(f"sweep: seeds = {list(seeds)} holds one twice; give each once")
     if len(found) * len(seeds) > MOST:

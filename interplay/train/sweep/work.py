@@ -111,13 +111,13 @@ def _train(job: Job) -> str:
     return DONE if stop.number is None else STOPPED
 
 
-def _check_same(file: Path, asked: TrainSettings) -> None:
+def _check_same(file: Path, wanted: TrainSettings) -> None:
     """Refuses an existing run with other settings than the sweep's."""
     from interplay.core.seals import canonical, differing, read_sealed
     from interplay.train.run.settings_file import settings_in
 
-    there = settings_in(read_sealed(file), file, type(asked))
-    for key, (was, now) in differing(canonical(there), canonical(asked)).items():
+    there = settings_in(read_sealed(file), file, type(wanted))
+    for key, (was, now) in differing(canonical(there), canonical(wanted)).items():
         # Paths of other runs were replaced by their newest checkpoints when the run began.
         pinned = now not in (None, "off", []) and key.startswith(_PINNED)
         if key != "train.workers" and not pinned:

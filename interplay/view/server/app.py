@@ -24,7 +24,7 @@ from interplay.evaluate.tournaments.match_recordings import MATCHES
 from interplay.view.extras import present_extras
 from interplay.view.run_log import one_line
 from interplay.view.server.config import POINTS, PROTOCOL, WORDS
-from interplay.view.server.curves import Asked, Logs
+from interplay.view.server.curves import CurveRequest, Logs
 from interplay.view.server.guard import Guard
 from interplay.view.server.live import Live
 from interplay.view.server.messages import Overlay, read_message
@@ -147,12 +147,12 @@ class Routes:
         self._check_steps("overlays")
         tick = _number(request.query_params.get("tick", ""), "tick")
         try:
-            asked = read_message(request.query_params.get("asked", ""))
+            wanted = read_message(request.query_params.get("asked", ""))
         except ValueError:
-            asked = None
-        if not isinstance(asked, Overlay) or asked.name is None:
+            wanted = None
+        if not isinstance(wanted, Overlay) or wanted.name is None:
             raise NotThere("asked: no overlay is named; /api/recordings/ID/overlays lists all")
-        return _json(self._overlays.show(_id(request), asked, tick))
+        return _json(self._overlays.show(_id(request), wanted, tick))
 
     def _check_steps(self, what: str) -> None:
         if self._read_only:
@@ -166,14 +166,14 @@ class Routes:
 
     def _curves(self, request: Request) -> Response:
         given = request.query_params
-        asked = Asked(
+        wanted = CurveRequest(
             tuple(name for name in given.get("names", "").split(",") if name),
             given.get("against") or "agent_steps",
             _place(given.get("from", ""), "from", -math.inf),
             _place(given.get("to", ""), "to", math.inf),
             _number(given.get("points", str(POINTS)), "points"),
         )
-        return _json(self._logs.curves(self._sources.run(_id(request)), asked))
+        return _json(self._logs.curves(self._sources.run(_id(request)), wanted))
 
     def _ratings(self, request: Request) -> Response:
         number = _id(request)

@@ -14,10 +14,10 @@ from interplay.view.server import messages
 from interplay.view.server.config import MOST_OVERLAYS
 from interplay.view.server.overlay_frames import Cells, describe_cells
 
-Asked = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]  # name, population, agent, options
+Request = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]  # name, population, agent, options
 
 
-def key_of(job: messages.Overlay) -> Asked:
+def key_of(job: messages.Overlay) -> Request:
     """A request as a hashable key."""
     return (job.name or "", job.population, job.agent, tuple(sorted(job.options.items())))
 
@@ -115,16 +115,16 @@ def find_asked(offered: Sequence[Overlay], world: World, job: messages.Overlay) 
 
 
 def overlay_message(
-    number: int, asked: Asked, since: int | None, layer: Layer, cells: Cells
+    number: int, request: Request, since: int | None, layer: Layer, cells: Cells
 ) -> dict[str, Any]:
     """The message before a frame of cells.
 
     Args:
         number: of the overlay among the offered ones.
-        asked: the request, see `key_of`.
+        request: see `key_of`.
         since: the first tick that was counted; None if nothing is counted.
     """
-    name, population, agent, options = asked
+    name, population, agent, options = request
     return {
         "type": "overlay",
         "id": number,

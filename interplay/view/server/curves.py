@@ -64,7 +64,7 @@ def bucket(x: Array, y: Array, points: int, start: float = -math.inf, stop: floa
     )
 
 
-class Asked(NamedTuple):
+class CurveRequest(NamedTuple):
     """A request for curves: columns, axis (a key of `AXES`), part of the axis, points of each curve."""
 
     names: tuple[str, ...] = ()
@@ -92,10 +92,10 @@ class Logs:
         self._clock, self._lock = clock, threading.Lock()
         self._logs: dict[Path, _Log] = {}
 
-    def curves(self, run: Path, asked: Asked) -> dict[str, Any]:
+    def curves(self, run: Path, request: CurveRequest) -> dict[str, Any]:
         """The requested curves of a run."""
-        asked.check()
-        empty = {"loading": False, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
+        request.check()
+        empty = {"loading": False, "names": [], "against": request.against, "of_episodes": [], "curves": {}}
         if not os.path.lexists(run / "metrics.jsonl"):  # a run that has just begun
             return empty
         with self._lock:
@@ -103,23 +103,23 @@ class Logs:
         log = held.latest()
         if log is None:
             return {**empty, "loading": True}
-        (moved,) = choose_axis([log], (), asked.against)[1]
+        (moved,) = choose_axis([log], (), request.against)[1]
         names = [name for name in log.columns if np.isfinite(log.columns[name]).any()]
         return {
             "loading": False,
             "names": [one_line(name) for name in names],
-            "against": asked.against,
+            "against": request.against,
             "of_episodes": [one_line(name) for name in names if name in log.of_episodes],
-            "curves": _reduced(moved, asked, names),
-            "last": {name: log.last(name)._asdict() for name in asked.names if name in names},
+            "curves": _reduced(moved, request, names),
+            "last": {name: log.last(name)._asdict() for name in request.names if name in names},
         }
 
 
-def _reduced(log: RunLog, asked: Asked, names: Sequence[str]) -> dict[str, Any]:
+def _reduced(log: RunLog, request: CurveRequest, names: Sequence[str]) -> dict[str, Any]:
     found = {}
-    for name in asked.names:
+    for name in request.names:
         if name in names:
-            curve = bucket(log.places(name), log.column(name), asked.points, asked.start, asked.stop)
+            curve = bucket(log.places(name), log.column(name), request.points, request.start, request.stop)
             found[name] = {key: column.tolist() for key, column in curve._asdict().items()}
     return found
 

@@ -19,8 +19,8 @@ from interplay.view.run_log import one_line
 from interplay.view.server import messages
 from interplay.view.server.config import COUNTING_SECONDS, OVERLAY_SECONDS
 from interplay.view.server.counting import (
-    Asked,
     Counter,
+    Request,
     broken,
     describe_overlays,
     find_asked,
@@ -38,7 +38,7 @@ class Job(NamedTuple):
 
     Attributes:
         number: of the overlay in the list.
-        asked: the request.
+        request: see `key_of`.
         agent: the slot, or None.
         snapshot: of the world, if a copy is needed.
         memory: of the agent's network.
@@ -48,7 +48,7 @@ class Job(NamedTuple):
 
     overlay: Overlay
     number: int
-    asked: Asked
+    request: Request
     tick: int
     agent: int | None
     snapshot: Any
@@ -74,10 +74,10 @@ class Overlays:
     ) -> None:
         self._play, self._clock, self._wake, self._words = play, clock, wake, words
         self._offered = fitting(play.world)
-        self._asked: dict[Visitor, Asked] = {}
+        self._requests: dict[Visitor, Request] = {}
         self._counters: dict[str, Counter] = {}  # by the overlay's name
         self._last_asked: dict[str, float] = {}  # overlay -> time of the last request
-        self._done: dict[Asked, tuple[int, float]] = {}  # tick and time of the last one begun
+        self._done: dict[Request, tuple[int, float]] = {}  # tick and time of the last one begun
         self._twin: World | None = None
         self._values: Any = None
         self._due = self._rest = -math.inf  # nothing begins before both
@@ -91,7 +91,7 @@ class Overlays:
 
     def ask(self, visitor: Visitor, job: messages.Overlay) -> None:
         """Sets the overlay of a page, or none."""
-        self._asked.pop(visitor, None)
+        self._requests.pop(visitor, None)
         if job.name is None:
             return
         overlay = find_asked(self._offered, self._play.world, job)
@@ -106,13 +106,13 @@ class Overlays:
                 raise
             except Exception as error:  # of a user-defined overlay; the world plays on
                 raise broken(overlay.name, error) from error
-        self._asked[visitor] = key_of(job)
+        self._requests[visitor] = key_of(job)
         self._done.pop(key_of(job), None)  # this page has not got it yet
         self._rest = -math.inf  # a new request does not wait
 
     def leave(self, visitor: Visitor) -> bool:
         """Removes the overlay of a page; returns whether it had one."""
-        return self._asked.pop(visitor, None) is not None
+        return self._requests.pop(visitor, None) is not None
 
     def note(self) -> None:
         """Adds the current tick to all counters, and ends those that no page has requested for a while."""
@@ -122,8 +122,8 @@ class Overlays:
                 counter.note(self._play.world, self._play.tick, self._play.begins)
             except Exception as error:  # of a user-defined overlay; the world plays on
                 del self._counters[name]
-                for asked in {asked for asked in self._asked.values() if asked[0] == name}:
-                    self._refuse(asked, broken(name, error))
+                for request in {request for request in self._requests.values() if request[0] == name}:
+                    self._refuse(request, broken(name, error))
 
     def wait(self) -> float:
         """Seconds until a computation can begin; infinite if none is pending."""
@@ -139,37 +139,37 @@ class Overlays:
         news = list(self._news())
         if not news:
             return
-        asked = min(news, key=lambda one: self._done.get(one, (0, -math.inf))[1])  # in turn
-        self._done = {key: self._done[key] for key in self._done if key in self._asked.values()}
-        self._done[asked] = (self._play.tick, now)
+        request = min(news, key=lambda one: self._done.get(one, (0, -math.inf))[1])  # in turn
+        self._done = {key: self._done[key] for key in self._done if key in self._requests.values()}
+        self._done[request] = (self._play.tick, now)
         self._due = now + OVERLAY_SECONDS
         try:
-            job = self._glance(asked)
+            job = self._glance(request)
         except UserError as error:
-            self._refuse(asked, error)
+            self._refuse(request, error)
             return
         self._busy.set()
         threading.Thread(target=self._compute, args=(job,), name="overlay", daemon=True).start()
 
-    def _news(self) -> Iterator[Asked]:
+    def _news(self) -> Iterator[Request]:
         """Requests of drawing pages that were not computed at this tick."""
         tick = self._play.tick
-        for visitor, asked in self._asked.items():
-            if visitor.draws() and self._done.get(asked, (-1, 0.0))[0] != tick:
-                yield asked
+        for visitor, request in self._requests.items():
+            if visitor.draws() and self._done.get(request, (-1, 0.0))[0] != tick:
+                yield request
 
     def _end_counting(self) -> None:
         """Drops counters without a request for `COUNTING_SECONDS`."""
         now = self._clock()
-        self._last_asked |= dict.fromkeys((asked[0] for asked in self._asked.values()), now)
+        self._last_asked |= dict.fromkeys((request[0] for request in self._requests.values()), now)
         for name in [
             one for one in self._counters if now - self._last_asked.get(one, now) > COUNTING_SECONDS
         ]:
             del self._counters[name]
 
-    def _glance(self, asked: Asked) -> Job:
+    def _glance(self, request: Request) -> Job:
         """Copies the inputs of a computation."""
-        number, overlay = next((n, one) for n, one in enumerate(self._offered) if one.name == asked[0])
+        number, overlay = next((n, one) for n, one in enumerate(self._offered) if one.name == request[0])
         snapshot = None
         if overlay.live is not None and overlay.live.copies:
             if self._twin is None:
@@ -178,13 +178,13 @@ class Overlays:
         if overlay.asks_values and self._values is None:
             make = self._play.cast.values
             self._values = None if make is None else make()
-        agent, memory = asked[2], None
+        agent, memory = request[2], None
         if overlay.live is not None and overlay.live.of_one:
             agent = self._play.somebody() if agent is None else agent
             memory = self._play.memory_of(agent)
         counter = self._counters[overlay.name]
         recorders, tick = counter.copied(), self._play.tick
-        return Job(overlay, number, asked, tick, agent, snapshot, memory, recorders, counter.since)
+        return Job(overlay, number, request, tick, agent, snapshot, memory, recorders, counter.since)
 
     # -- the thread beside it -----------------------------------------------------------------------------------------
 
@@ -195,9 +195,9 @@ class Overlays:
             cells = cells_of(layer)
             self._hand_out(job, layer, cells)
         except UserError as error:
-            self._refuse(job.asked, error)
+            self._refuse(job.request, error)
         except Exception as error:  # of a user-defined overlay; the world plays on
-            self._refuse(job.asked, broken(job.overlay.name, error))
+            self._refuse(job.request, broken(job.overlay.name, error))
         finally:
             now = self._clock()
             self._rest = now + (now - began)  # leaves the processor to the world
@@ -205,7 +205,7 @@ class Overlays:
             self._wake()
 
     def _panel(self, job: Job) -> Layer:
-        _, population, _, options = job.asked
+        _, population, _, options = job.request
         world, agent, expects = self._play.world, job.agent, None
         assert job.overlay.live is not None
         if job.snapshot is not None and self._twin is not None:
@@ -230,14 +230,14 @@ class Overlays:
             )
 
     def _hand_out(self, job: Job, layer: Layer, cells: Cells) -> None:
-        message = overlay_message(job.number, job.asked, job.since, layer, cells)
+        message = overlay_message(job.number, job.request, job.since, layer, cells)
         frame = encode_cells(job.number, job.tick, cells)
-        for visitor, asked in list(self._asked.items()):
-            if asked == job.asked:
+        for visitor, request in list(self._requests.items()):
+            if request == job.request:
                 visitor.overlay(message, frame)
 
-    def _refuse(self, asked: Asked, error: UserError) -> None:
-        for visitor, own in list(self._asked.items()):
-            if own == asked:
-                self._asked.pop(visitor, None)
+    def _refuse(self, request: Request, error: UserError) -> None:
+        for visitor, own in list(self._requests.items()):
+            if own == request:
+                self._requests.pop(visitor, None)
                 visitor.post({"type": "refused", "what": "overlay", "reason": self._words(error)})

@@ -30,7 +30,7 @@ from interplay.view.server.config import (
     WORDS,
 )
 from interplay.view.server.counting import names_of_populations
-from interplay.view.server.eyes import FOG, HIDDEN_OVERLAYS, NO_OVERLAYS, STANDS, TELLS, Eyes
+from interplay.view.server.eyes import FOG, HIDDEN_OVERLAYS, NO_OVERLAYS, STANDS, WAIT_REVEALS, Eyes
 from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.visitor import NEVER, Visitor
@@ -206,13 +206,13 @@ class Session:
         return self._goes_on() and self._clock() >= self._due
 
     @property
-    def _tells(self) -> bool:
+    def _wait_reveals(self) -> bool:
         """Whether the time of a tick would reveal to other pages which roles act at night."""
         return self._play.has_secrets and len(self._visitors) > 1
 
     def _awaited(self) -> int | None:
         """The slot of the person the world waits for, or None."""
-        if self._tells:
+        if self._wait_reveals:
             return None
         turns = sorted(self._holders) if self._waits else [self._play.turn()]
         open_ = (slot for slot in turns if slot in self._holders and slot not in self._chosen)
@@ -296,7 +296,7 @@ class Session:
             "speed": self._speed,
             "holders": self._holders_for(visitor),
             "waiting": awaited,
-            "waits": bool(self._waits) and not self._tells,
+            "waits": bool(self._waits) and not self._wait_reveals,
             "preparing": False,
             "policy": one_line(self._play.cast.words),
             "note": self._problem or (STANDS if self._stands and not self._running else note),
@@ -384,8 +384,8 @@ class Session:
             case messages.Wait():
                 self._waits, self._due = job.on, self._clock()
                 self._status.pop(visitor, None)  # sends the status again, as the page shows its own request
-                if job.on and self._tells:
-                    raise UserError(TELLS)
+                if job.on and self._wait_reveals:
+                    raise UserError(WAIT_REVEALS)
             case messages.Act() | messages.Click():
                 self._act(visitor, job)
             case messages.Overlay():
@@ -466,7 +466,7 @@ class Session:
             self._chosen[job.slot] = play.read(job.slot, job.action)
         elif (clicked := play.click(job.slot, job.x, job.y)) is not None:
             self._chosen[job.slot] = clicked
-        if (play.turn_based or self._waits) and not self._tells:
+        if (play.turn_based or self._waits) and not self._wait_reveals:
             self._due = min(self._due, self._clock())
 
     def _held(self, visitor: Visitor, slot: int) -> None:

@@ -14,7 +14,7 @@ from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy
-from interplay.view.server.curves import Asked, Logs, bucket
+from interplay.view.server.curves import CurveRequest, Logs, bucket
 from tests.view.server.asking import app_of, ask, beneath
 from tests.view.server.test_sources import Clock, make_run
 
@@ -124,7 +124,7 @@ def test_curves_that_cannot_be_drawn(tmp_path, query, said):
 
 def test_a_log_that_grew_is_read_again_and_a_damaged_one_is_told(tmp_path):
     run, clock = make_run(tmp_path / "run"), Clock()
-    logs, asked = Logs(clock), Asked(("episode_return",))
+    logs, asked = Logs(clock), CurveRequest(("episode_return",))
 
     def returns():
         for _ in range(200):
@@ -158,7 +158,7 @@ def test_a_first_answer_may_say_that_it_loads(tmp_path, monkeypatch):
     monkeypatch.setattr("interplay.view.server.curves.read_run", lambda run: go.wait(20))
     run = make_run(tmp_path / "run")
     logs = Logs()
-    assert logs.curves(run, Asked())["loading"] is True
+    assert logs.curves(run, CurveRequest())["loading"] is True
     go.set()
 
 

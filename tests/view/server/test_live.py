@@ -23,7 +23,7 @@ from interplay.train.run.checkpoint import CheckpointWriter, read_checkpoint
 from interplay.train.run.settings_file import settings_of
 from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
-from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL, TELLS
+from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL, WAIT_REVEALS
 from interplay.view.server.messages import read_message
 from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.rate_limits import RateLimiter
@@ -526,7 +526,7 @@ def test_where_roles_are_hidden_time_stands_still_for_nobody_whom_others_see():
             assert told[-1]["holders"] == {"0": "somebody"}
             assert {(message["waiting"], message["waits"]) for message in told} == {(None, False)}
             first.say("wait", on=True)
-            assert first.until("refused")["reason"] == TELLS
+            assert first.until("refused")["reason"] == WAIT_REVEALS
             first.until("status", waits=False)
             second.say("select", slot=1)
             refused = second.until("refused", what="select")

@@ -57,7 +57,7 @@ def test_the_agents_own_cell_has_its_value_and_the_world_plays_as_without(watche
     hashes = []
     for _ in range(TICKS):
         told, _ = watched.shown()
-        (asked,) = watched.overlays._asked.values()
+        (asked,) = watched.overlays._requests.values()
         layer = watched.overlays._panel(watched.overlays._glance(asked))
         place = watched.play.world.state.body[0, 2]
         row, col = (

@@ -101,9 +101,9 @@ class Round(eqx.Module):
 
     def __call__(self, rows: jax.Array, related: jax.Array) -> jax.Array:
         _, n, batch = rows.shape
-        said = keep(blend(self.speak, rows)).reshape(self.heads, -1, n, batch)
+        sent = keep(blend(self.speak, rows)).reshape(self.heads, -1, n, batch)
         weights = keep(blend(self.move, related))
-        received = keep(weigh(weights, said)).reshape(rows.shape)
+        received = keep(weigh(weights, sent)).reshape(rows.shape)
         crowd = keep(across(self.crowd, keep(total(rows, 1) / n)))
         joined = keep(across(self.join, rows, received) + spread(crowd, 1, n))
         return keep(rows + ACTIVATIONS[self.activation](joined))
@@ -209,11 +209,11 @@ class SeatsNetwork(eqx.Module):
         named = jnp.concatenate([seats, nobody[:, None]], axis=1)
         if not self.table.plain:  # a game without words
             return named.reshape(-1, batch)
-        said = across(self.speak, trunk)
+        sent = across(self.speak, trunk)
         if not self.table.claims:
-            return jnp.concatenate([named.reshape(-1, batch), said])
+            return jnp.concatenate([named.reshape(-1, batch), sent])
         role = sum(self.table.plain[:-1])
-        parts = [named[:-1].reshape(-1, batch), said[:role], named[-1], said[role:]]
+        parts = [named[:-1].reshape(-1, batch), sent[:role], named[-1], sent[role:]]
         return jnp.concatenate(parts)
 
 

@@ -25,10 +25,10 @@ def chances(league: League) -> np.ndarray:
     found = np.zeros((league.learners, league.players))
     for q, learner in enumerate(league.league.learners.values()):
         for meeting in learner.meets:
-            who, weights = _candidates(league, q, meeting)
-            if not len(who):
-                who, weights = np.array([q]), np.ones(1)
-            found[q, who] += meeting.share * weights
+            players, weights = _candidates(league, q, meeting)
+            if not len(players):
+                players, weights = np.array([q]), np.ones(1)
+            found[q, players] += meeting.share * weights
     return found
 
 
@@ -67,9 +67,9 @@ def _before(league: League, q: int, points: Mapping[str, float]) -> float:
 
 def least_played(league: League) -> np.ndarray:
     """(n, 2) pairs with the fewest matches, from which matches that only measure are drawn."""
-    payoff, who, pairs = Payoff(*(array.copy() for array in league.payoff)), league.all_players, []
+    payoff, players, pairs = Payoff(*(array.copy() for array in league.payoff)), league.all_players, []
     for _ in range(_PAIRS):
-        pair = payoff.least_played(who)
+        pair = payoff.least_played(players)
         if pair is None:
             break
         pairs.append(pair)

@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 
 def ratings(league: League) -> dict[str, float]:
     """Elo points of all players with matches; the first fixed, or else the oldest frozen one, has 0."""
-    who = _met(league)
-    if not len(who):
+    players = _met(league)
+    if not len(players):
         return {}
-    points, _ = rate_league(_among(league, who), _anchors(league, who))
-    return {league.name(int(one)): float(p) for one, p in zip(who, points, strict=True)}
+    points, _ = rate_league(_among(league, players), _anchors(league, players))
+    return {league.name(int(one)): float(p) for one, p in zip(players, points, strict=True)}
 
 
 def table(league: League, world: str, agent_steps: int) -> LeagueTable:
     """The table of a league in the world with id `world`, after `agent_steps`."""
-    who = _met(league)
-    if not len(who):
+    players = _met(league)
+    if not len(players):
         raise UserError(
             "league: no two players have finished a match against each other yet (of a learner against itself nothing is counted); "
             "train on with `interplay resume`, or with league.measure above 0"
         )
-    payoff = _among(league, who)
-    points, anchor = rate_league(payoff, _anchors(league, who))
-    at, fixed = who - 2 * league.learners, who >= league.learners + league.places
+    payoff = _among(league, players)
+    points, anchor = rate_league(payoff, _anchors(league, players))
+    at, fixed = players - 2 * league.learners, players >= league.learners + league.places
     frozen = (at >= 0) & ~fixed
-    owner = np.where(frozen, league.owner[np.clip(at, 0, len(league.owner) - 1)], who)
+    owner = np.where(frozen, league.owner[np.clip(at, 0, len(league.owner) - 1)], players)
     since = np.where(frozen, league.since[np.clip(at, 0, len(league.owner) - 1)], agent_steps)
     return LeagueTable(
         world,
         agent_steps,
-        tuple(league.name(int(one)) for one in who),
+        tuple(league.name(int(one)) for one in players),
         tuple("" if f else league.names[o] for f, o in zip(fixed, owner, strict=True)),
         np.where(fixed, 0, since),
         points,
-        league.name(int(who[anchor])),
+        league.name(int(players[anchor])),
         payoff,
         mix_league(payoff),
     )
@@ -52,14 +52,14 @@ def table(league: League, world: str, agent_steps: int) -> LeagueTable:
 
 def _met(league: League) -> np.ndarray:
     """Numbers of the players with matches."""
-    who = league.all_players
-    return who[league.payoff.met[np.ix_(who, who)].any(axis=1)]
+    players = league.all_players
+    return players[league.payoff.met[np.ix_(players, players)].any(axis=1)]
 
 
-def _among(league: League, who: np.ndarray) -> Payoff:
-    return Payoff(*(array[np.ix_(who, who)] for array in league.payoff))
+def _among(league: League, players: np.ndarray) -> Payoff:
+    return Payoff(*(array[np.ix_(players, players)] for array in league.payoff))
 
 
-def _anchors(league: League, who: np.ndarray) -> list[int]:
-    """Indices in `who` of candidates for 0 points: fixed players, then frozen ones, the oldest first."""
-    return [int(at) for one in [*league.fixed, *league.frozen] for at in np.flatnonzero(who == one)]
+def _anchors(league: League, players: np.ndarray) -> list[int]:
+    """Indices in `players` of candidates for 0 points: fixed players, then frozen ones, the oldest first."""
+    return [int(at) for one in [*league.fixed, *league.frozen] for at in np.flatnonzero(players == one)]

@@ -149,14 +149,14 @@ def agrees(evidence, inside, w):
 
 
 @kernel
-def believe(sets, viewers, told, belief):
+def believe(sets, viewers, info, belief):
     """The chance that each seat is a wolf, as each viewer sees it.
 
     If a viewer's evidence is impossible, because a player follows none of the assumed policies, only deaths count.
 
     Args:
         viewers: (W, A) bool, queried non-wolves; other rows are unchanged.
-        told: (W, A, A) int8, private information: 1 a wolf, 0 none, -1 unknown.
+        info: (W, A, A) int8, private information: 1 a wolf, 0 none, -1 unknown.
         belief: (W, A, A) float64, written.
     """
     for w in range(viewers.shape[0]):
@@ -165,20 +165,20 @@ def believe(sets, viewers, told, belief):
             if not viewers[w, i]:
                 continue
             if not shared:
-                divide(sets, w, heaviest(sets, told, w, -1))
-            shared = add_up(sets, told, w, i, True, belief) > 1e-250
+                divide(sets, w, heaviest(sets, info, w, -1))
+            shared = add_up(sets, info, w, i, True, belief) > 1e-250
             if not shared:  # this viewer's sets underflow relative to it
-                top = heaviest(sets, told, w, i)
+                top = heaviest(sets, info, w, i)
                 divide(sets, w, top)
-                add_up(sets, told, w, i, top > -np.inf, belief)
+                add_up(sets, info, w, i, top > -np.inf, belief)
 
 
 @phase
-def heaviest(sets, told, w, i):
+def heaviest(sets, info, w, i):
     """The greatest weight among a viewer's possible sets; -1: among all sets."""
     top = -np.inf
     for h in range(sets.members.shape[0]):
-        if i < 0 or is_possible(sets, told, w, i, h, True):
+        if i < 0 or is_possible(sets, info, w, i, h, True):
             for m in range(sets.weight.shape[1]):
                 top = max(top, sets.weight[w, m, h])
     return top
@@ -194,9 +194,9 @@ def divide(sets, w, top):
 
 
 @phase
-def add_up(sets, told, w, i, by_actions, belief):
+def add_up(sets, info, w, i, by_actions, belief):
     """Sums the shares of a viewer's possible sets into its belief; returns their total."""
-    total, knows = 0.0, has_evidence(sets, told, w, i)
+    total, informed = 0.0, has_evidence(sets, info, w, i)
     for j in range(belief.shape[1]):
         belief[w, i, j] = 0.0
     for h in range(sets.members.shape[0]):
@@ -205,7 +205,7 @@ def add_up(sets, told, w, i, by_actions, belief):
         weight = 0.0
         for m in range(sets.share.shape[0]):
             weight += sets.share[m, h]
-        if weight == 0.0 or (knows and not is_possible(sets, told, w, i, h, by_actions)):
+        if weight == 0.0 or (informed and not is_possible(sets, info, w, i, h, by_actions)):
             continue
         total += weight
         for place in range(sets.members.shape[1]):
@@ -216,7 +216,7 @@ def add_up(sets, told, w, i, by_actions, belief):
 
 
 @phase
-def is_possible(sets, told, w, i, h, by_actions):
+def is_possible(sets, info, w, i, h, by_actions):
     """Whether a set is possible for a viewer.
 
     It excludes the viewer, agrees with its private information, and has all other proven wolves.
@@ -225,7 +225,7 @@ def is_possible(sets, told, w, i, h, by_actions):
     if inside[i]:
         return False
     for j in range(inside.shape[0]):
-        if told[w, i, j] >= 0 and (told[w, i, j] == 1) != inside[j]:
+        if info[w, i, j] >= 0 and (info[w, i, j] == 1) != inside[j]:
             return False
         if by_actions and j != i and sets.must[w, j] and not inside[j]:
             return False
@@ -233,9 +233,9 @@ def is_possible(sets, told, w, i, h, by_actions):
 
 
 @phase
-def has_evidence(sets, told, w, i):
+def has_evidence(sets, info, w, i):
     """Whether a viewer has private information, or any seat is a proven wolf."""
     known = 0
-    for j in range(told.shape[2]):
-        known += told[w, i, j] >= 0 or sets.must[w, j]
+    for j in range(info.shape[2]):
+        known += info[w, i, j] >= 0 or sets.must[w, j]
     return known > 0
