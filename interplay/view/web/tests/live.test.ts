@@ -55,7 +55,7 @@ it("who is refused is told why, at once and for a while, and is told of when tha
   expect(live.asks).toBeGreaterThan(before);
   expect(lines[0]!.sent.filter(({ type, slot }) => type === "select" && slot === 2)).toHaveLength(2);
   lines[0]!.hear(refusal(2));
-  expect(notes).toHaveLength(1); // nobody has asked for it this time
+  expect(notes).toHaveLength(1); // no request waited for it this time
   lines[0]!.hear({ type: "status", holders: {} });
   lines[0]!.hear(agent(2));
   expect((await live.agent(2)).slot).toBe(2);
