@@ -45,7 +45,7 @@ class Player(NamedTuple):
                     f"{self.world}: option {next(iter(self.options))!r} of a world that was handed over; make it with that option"
                 )
             return self.make(num_worlds=num_worlds, seed=seed, first_world=0)
-        for name in ("num_worlds", "seed", "first_world"):
+        for name in ("num_worlds", "seed", "first_world", "world_id"):
             if name in self.options:
                 cure = "give --seed" if name == "seed" else "leave it out"
                 raise UserError(

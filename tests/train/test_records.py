@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.train.play import policy
 from interplay.train.run.manifest import NAME, RECORD, make_manifest, read_manifest
+from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.records import check_record
 
 SOUND: dict[str, Any] = {
@@ -47,12 +49,29 @@ def checked(record: Any) -> None:
         ("best", SOUND["best"] | {"window": [0.0]}),
         ("best", SOUND["best"] | {"measurements": [-1, 2]}),
         ("alternate", SOUND["alternate"] | {"spans": [[0, 2.0]]}),
+        ("best", None),
+        ("alternate", None),
+        ("curriculum", None),
+        ("balance", None),
     ],
 )
 def test_what_no_run_writes_is_named(key: str, value: Any) -> None:
     checked(SOUND)
     with pytest.raises(UserError, match=rf"0001 is damaged: record\.json: {key} is "):
         checked(SOUND | {key: value})
+
+
+@pytest.mark.parametrize("stage", [None, 5, {"played": 5}])
+def test_a_policy_is_not_loaded_from_a_forged_stage(monkeypatch: pytest.MonkeyPatch, stage: Any) -> None:
+    monkeypatch.setattr(policy, "find_checkpoint", Path)
+    monkeypatch.setattr(policy, "read_part", lambda path, stems: ({"curriculum": stage}, []))
+    with pytest.raises(UserError, match=r"0001 is damaged: record\.json: curriculum is "):
+        policy.load_policy("run/checkpoints/0001")
+
+
+def test_forged_spaces_without_units_are_refused() -> None:
+    with pytest.raises(UserError, match=r"0001 is damaged: record\.json: spaces is 5"):
+        refuse_old_boxes(Path("run/checkpoints/0001"), {"spaces": 5})
 
 
 def test_every_value_of_a_manifest_is_covered_by_its_checksum(tmp_path: Path) -> None:

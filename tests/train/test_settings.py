@@ -41,6 +41,7 @@ def settings(*overrides: str) -> TrainSettings:
         ("world.options.seed=3", "seed = 3"),
         ("world.options.num_worlds=8", "num_worlds = 8"),
         ("world.options.first_world=-2", "first_world = -2"),
+        ("world.options.world_id=x", 'world_id = "x" is set by the run; leave it out'),
         ("seed=-1", "seed = -1 is not allowed; give a whole number at least 0"),
         ("steps=0", "steps = 0 is not allowed; give a whole number at least 1"),
     ],

@@ -20,6 +20,7 @@ from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import find_checkpoint, read_part
 from interplay.train.run.manifest import damaged, read_manifest
 from interplay.train.run.old_boxes import refuse_old_boxes
+from interplay.train.run.records import check_keys
 from interplay.train.run.restoring import check_weights
 from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import TrainSettings
@@ -59,6 +60,7 @@ def _load(
     folder, player = split_player(str(run))
     path = find_checkpoint(folder)
     record = read_part(path, [])[0]
+    check_keys(path, record, "curriculum")
     stored = record.get(KEY)
     settings, make = _settings(path, trust, stored)
     if make is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
+from interplay.train.run.records import check_keys
 
 KEY, UNIT = "box_actions", "unit"  # in the record of a checkpoint with scaled actions
 
@@ -15,10 +16,11 @@ def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
     """Refuses an old checkpoint with an action Box: its numbers were in units of the Box.
 
     Raises:
-        UserError: naming the kind.
+        UserError: naming the kind, and for spaces of another form.
     """
     if record.get(KEY) == UNIT:
         return
+    check_keys(checkpoint, record, "spaces")
     for kind, spaces in record.get("spaces", {}).items():
         if "Box " in spaces["action"]:
             raise UserError(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import pydantic
@@ -19,6 +21,8 @@ def _distinct(names: list[str]) -> list[str]:
         raise ValueError("a name occurs twice")
     return names
 
+
+_MISSING: Any = None  # default of keys that may be left out, but are never null
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Number = Annotated[float, Field(gt=-1e300, lt=1e300)]
@@ -75,12 +79,12 @@ class _Record(_Model):
     spaces: dict[str, _Spaces] = {}
     world: dict[str, Any] = {}
     populations: Names = []
-    best: _Best | None = None
-    alternate: _Alternation | None = None
-    curriculum: _Curriculum | None = None
+    best: _Best = _MISSING
+    alternate: _Alternation = _MISSING
+    curriculum: _Curriculum = _MISSING
     return_deviation: list[tuple[Number, Positive, Positive]] = []
     later_metrics: Names = []
-    balance: _Balance | None = None
+    balance: _Balance = _MISSING
 
 
 def check_record(checkpoint: Checkpoint) -> None:
@@ -89,7 +93,12 @@ def check_record(checkpoint: Checkpoint) -> None:
     Raises:
         UserError: naming the key and its value.
     """
-    _check(checkpoint, checkpoint.record)
+    _check(checkpoint.path, checkpoint.record)
+
+
+def check_keys(checkpoint: Path, record: Mapping[str, Any], *keys: str) -> None:
+    """As `check_record`, for those keys that are there."""
+    _check(checkpoint, {"updates": 0, "seconds": 0} | {key: record[key] for key in keys if key in record})
 
 
 def spaces_of(checkpoint: Checkpoint) -> dict[str, dict[str, str]] | None:
@@ -100,11 +109,11 @@ def spaces_of(checkpoint: Checkpoint) -> dict[str, dict[str, str]] | None:
     """
     spaces: dict[str, dict[str, str]] | None = checkpoint.record.get("spaces")
     if spaces is not None:
-        _check(checkpoint, {"updates": 0, "seconds": 0, "spaces": spaces})
+        check_keys(checkpoint.path, checkpoint.record, "spaces")
     return spaces
 
 
-def _check(checkpoint: Checkpoint, record: dict[str, Any]) -> None:
+def _check(checkpoint: Path, record: Mapping[str, Any]) -> None:
     try:
         _Record.model_validate_json(json.dumps(record))  # as JSON: its lists are tuples too
     except pydantic.ValidationError as error:
@@ -113,5 +122,5 @@ def _check(checkpoint: Checkpoint, record: dict[str, Any]) -> None:
         value = repr(record[key])[:60] if key in record else "missing"
         where = ".".join(map(str, found["loc"]))
         raise UserError(
-            f"{checkpoint.path} is damaged: record.json: {key} is {value} ({where}: {found['msg']}); choose an earlier checkpoint"
+            f"{checkpoint} is damaged: record.json: {key} is {value} ({where}: {found['msg']}); choose an earlier checkpoint"
         ) from None

@@ -50,9 +50,13 @@ class WorldChoice(Settings):
     @field_validator("options")
     @classmethod
     def _set_by_the_run(cls, options: dict[str, Any]) -> dict[str, Any]:
-        for name in ("num_worlds", "seed", "first_world"):
+        for name in ("num_worlds", "seed", "first_world", "world_id"):
             if name in options:
-                cure = "leave it out" if name == "first_world" else f"write {name}, without world.options"
+                cure = (
+                    "leave it out"
+                    if name in ("first_world", "world_id")
+                    else f"write {name}, without world.options"
+                )
                 raise ValueError(f"{name} = {show(options[name])} is set by the run; {cure}")
         return options
 
