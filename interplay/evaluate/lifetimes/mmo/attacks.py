@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.evaluate.lifetimes.tick import NOBODY, STYLES, Array, Tick
+from interplay.evaluate.lifetimes.tick import NO_SLOT, STYLES, Array, Tick
 
 RADIUS = 3  # of the 7 x 7 window: the longest reach
 
@@ -48,7 +48,7 @@ class AttackRecorder:
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:
             return
-        world, slot = np.nonzero(tick.struck != NOBODY)
+        world, slot = np.nonzero(tick.struck != NO_SLOT)
         population, style = before[world, slot], tick.style[world, slot].astype(np.int64)
         row = np.clip(tick.struck_row[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
         col = np.clip(tick.struck_col[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.evaluate.lifetimes.tick import NOBODY, STYLES, Array, Tick
+from interplay.evaluate.lifetimes.tick import NO_SLOT, STYLES, Array, Tick
 from interplay.worlds.mmo.tiles import FOREST, SCRUB, WATER
 
 
@@ -32,7 +32,7 @@ class BlowRecorder:
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:
             return
-        at = np.nonzero(tick.struck != NOBODY)
+        at = np.nonzero(tick.struck != NO_SLOT)
         row = tick.from_row[at].astype(np.int64) + tick.struck_row[at]
         col = tick.from_col[at].astype(np.int64) + tick.struck_col[at]
         np.add.at(self.counts, (before[at], tick.style[at].astype(np.int64), row, col), 1)
