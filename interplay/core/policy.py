@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,11 @@ class Policy(ABC):
     @abstractmethod
     def act(self, timestep: TimeStep) -> Any:
         """Actions for every slot, in the form of `World.step`; rows of agents that do not act are ignored."""
+
+
+def policies_by_name(*kinds: type[Policy]) -> dict[str, Callable[[], Policy]]:
+    """Name -> class, as `WorldSpec.policies` names it."""
+    return {kind.name: kind for kind in kinds}
 
 
 class RandomPolicy(Policy):

@@ -6,13 +6,12 @@ is out of reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, policies_by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.battle import tactics
 from interplay.worlds.battle.state import STOP
@@ -79,7 +78,4 @@ class FocusWeakest(Tactician):
     name, tactic = "focus_weakest", tactics.FOCUS_WEAKEST
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy
-    for policy in (RandomPolicy, Still, AttackNearest, AttackMove, FocusWeakest, HitAndRun)
-}
+POLICIES = policies_by_name(RandomPolicy, Still, AttackNearest, AttackMove, FocusWeakest, HitAndRun)

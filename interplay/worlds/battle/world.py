@@ -19,10 +19,9 @@ from interplay.core.scene import Canvas
 from interplay.core.world import Kind, TimeStep
 from interplay.worlds.battle import observe
 from interplay.worlds.battle.config import TICKS, TICKS_PER_SECOND, BattleSettings
-from interplay.worlds.battle.eyes import units_in_sight, visible
 from interplay.worlds.battle.guides import guides_of
 from interplay.worlds.battle.ranges import laws_of, ranges_of
-from interplay.worlds.battle.render import draw
+from interplay.worlds.battle.render import draw, units_in_sight, visible
 from interplay.worlds.battle.rules import step
 from interplay.worlds.battle.state import (
     BLUE,

@@ -6,13 +6,13 @@ Draws come from each player's own stream: a pure function of the seed, the tick,
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.policy import Policy
+from interplay.core.policy import Policy, policies_by_name
 from interplay.core.ranges import ANYTHING, Range, exactly
 from interplay.core.world import TimeStep, World
 from interplay.worlds.mmo import foraging, players
@@ -154,6 +154,4 @@ def decoding(settings: MmoSettings) -> tuple[np.ndarray, np.ndarray]:
     return scale, offset
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (Random, Uniform, Forager, Fighter, Fleer)
-}
+POLICIES = policies_by_name(Random, Uniform, Forager, Fighter, Fleer)
