@@ -195,6 +195,11 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
+def finite(value: float | None) -> float | None:
+    """A number for JSON: None for NaN and infinite ones."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
 def _checked(file: Path) -> Iterator[dict[str, Any]]:
     """The lines of a log, checked for ascending agent-steps."""
     before = 0.0

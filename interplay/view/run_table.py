@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.reading import read_toml
@@ -20,7 +18,7 @@ from interplay.evaluate.last import OF_LIVES, best_of
 from interplay.train.run.settings_file import PACE
 from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.unread import keys_unread
-from interplay.view.run_log import RunLog, one_line, read_run, usual
+from interplay.view.run_log import RunLog, finite, one_line, read_run, usual
 from interplay.view.table_text import csv_table
 
 DEPTH = 4  # nested folders that are searched for runs
@@ -201,8 +199,8 @@ def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
         last = log.last(name)
         best = best_of(log.column(name), log.cases(name))
         cells = {
-            "last": _number(last.value),
-            "best": _number(best),
+            "last": finite(last.value),
+            "best": finite(best),
             "measurements": last.measurements,
             counts: last.cases,
         }
@@ -262,7 +260,3 @@ def _relative(path: str, root: Path) -> str:
     with contextlib.suppress(ValueError):
         return str(Path(path).relative_to(root))
     return path
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
