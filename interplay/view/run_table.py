@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean
 from interplay.core.reading import read_toml
 from interplay.core.seals import canonical
 from interplay.core.settings import build
@@ -18,7 +17,7 @@ from interplay.evaluate.last import OF_LIVES, best_of
 from interplay.train.run.settings_file import PACE
 from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.unread import keys_unread
-from interplay.view.run_log import RunLog, finite, one_line, read_run, usual
+from interplay.view.run_log import RunLog, check_logged, finite, one_line, read_run, usual
 from interplay.view.table_text import csv_table
 
 DEPTH = 4  # nested folders that are searched for runs
@@ -173,10 +172,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
     """A row for each run: folder, differing settings, agent-steps, and last and best of each metric."""
     logged = sorted({name for run in runs if run.log is not None for name in run.log.columns})
     names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
-    for name in names:
-        if name not in logged:
-            near = did_you_mean(name, logged, f"there are {', '.join(logged) or 'none yet'}")
-            raise UserError(f"no run has logged {name!r}; {near}")
+    check_logged(names, logged)
     keys = differing_keys(runs)
     any_name = any(run.settings.get("name") for run in runs)
     rows = []
