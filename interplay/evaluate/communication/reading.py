@@ -10,7 +10,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.core.world import World
-from interplay.evaluate.communication.table import NOBODY, TALK, About, Array, Games
+from interplay.evaluate.communication.table import NONE, TALK, About, Array, Games
 
 CHANNEL = "message."  # of the observation, followed by the sender's name
 
@@ -79,11 +79,11 @@ class BroadcastReader:
             round=nothing,
             public=np.ones(w, bool),
             counted=np.full(w, TALK),
-            chosen=np.full(w, NOBODY),
+            chosen=np.full(w, NONE),
             tied=np.zeros(w, bool),
             alive=np.ones((w, n), bool),
             spoke=self.acting(world),
-            names=np.full((w, n, 1), NOBODY),
+            names=np.full((w, n, 1), NONE),
             words=np.stack([sent, np.where(sent, part, -1)], axis=2),
             reward=np.asarray(world.timestep.reward)[:, :, None],
         )
@@ -102,7 +102,7 @@ class BroadcastReader:
             stream=np.zeros((w, 2), np.uint64),
             role=np.zeros((w, n), np.uint8),
             team=np.zeros((w, n), np.int8),
-            winner=np.full(w, NOBODY, np.int8),
+            winner=np.full(w, NONE, np.int8),
         )
 
     def _received(self, world: World) -> Array:

@@ -23,7 +23,7 @@ from interplay.evaluate.communication.recording import TalkRecorder
 from interplay.evaluate.communication.table import (
     BOARD_TYPES,
     GAME_TYPES,
-    NOBODY,
+    NONE,
     About,
     Boards,
     Games,
@@ -236,16 +236,16 @@ def _out_of_range(about: About, games: Games, boards: Boards, count: int, seats:
         "game": (boards.game, 0, count - 1),
         "step": (boards.step, 0, _MOST),
         "phase": (boards.phase, 0, len(about.phases) - 1),
-        "chosen": (boards.chosen, NOBODY, seats - 1),
-        "names": (boards.names, NOBODY, seats - 1),
-        "words": (boards.words, NOBODY, max(about.symbols, default=0) - 1),
+        "chosen": (boards.chosen, NONE, seats - 1),
+        "names": (boards.names, NONE, seats - 1),
+        "words": (boards.words, NONE, max(about.symbols, default=0) - 1),
         "role": (games.role, 0, _MOST),  # not every world names its roles
-        "team": (games.team, NOBODY, len(about.teams) - 1),
-        "winner": (games.winner, NOBODY, len(about.teams) - 1),
+        "team": (games.team, NONE, len(about.teams) - 1),
+        "winner": (games.winner, NONE, len(about.teams) - 1),
     }
     for name, (column, least, most) in bounds.items():
         if column.size and (int(column.min()) < least or int(column.max()) > most):
             return f"column {name} holds {int(column.min())}..{int(column.max())}, within {least}..{most} was expected"
-    if (boards.spoke & (games.team[boards.game] == NOBODY)).any():
+    if (boards.spoke & (games.team[boards.game] == NONE)).any():
         return "column spoke has words of a seat that is in no team"  # they would count for the last team
     return None

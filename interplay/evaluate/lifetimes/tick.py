@@ -14,7 +14,7 @@ from interplay.core.policy import Policy
 from interplay.core.world import Array, World
 
 STYLES = ("melee", "range", "mage")
-NOBODY = -1  # of `Tick.struck`
+NO_SLOT = -1  # of `Tick.struck`
 
 
 class Tick(NamedTuple):
@@ -28,7 +28,7 @@ class Tick(NamedTuple):
         row, col: (W, A) int, position.
         tiles: (W, T, T) uint8, tile ids.
         livable: (number of ids,) bool, tiles on which an agent can stand and survive.
-        struck: (W, A) int, the slot hit by this slot's agent in this tick, or `NOBODY`. The attacker is the agent of that tick, not a
+        struck: (W, A) int, the slot hit by this slot's agent in this tick, or `NO_SLOT`. The attacker is the agent of that tick, not a
             newcomer in the slot.
         style: (W, A) int, of that attack: index into `STYLES`.
         from_row, from_col: (W, A) int, position of the attacker.

@@ -24,7 +24,7 @@ STOP, NORTH, SOUTH, EAST, WEST, FIRST_ATTACK = range(1, 7)  # actions; 0 is the 
 NOTHING = 0
 AHEAD = 0  # direction
 MOVES = 4  # moves without diagonals
-NOBODY = -1
+NONE = -1
 RED, BLUE = 0, 1
 
 UNIT = np.dtype(
@@ -37,7 +37,7 @@ UNIT = np.dtype(
         ("barrier", np.float64),  # points that an open barrier still absorbs
         ("barrier_clock", np.int32),  # ticks until it may open again
         ("calm", np.int32),  # ticks since it was hit, or since the episode began
-        ("last", np.int16),  # its last action, NOBODY before the first
+        ("last", np.int16),  # its last action, NONE before the first
         ("alive", np.bool_),
         ("present", np.bool_),  # in this episode
     ],
@@ -78,7 +78,7 @@ class BattleState(NamedTuple):
     unit: np.ndarray  # (W, A) UNIT
     room: np.ndarray  # (W,) ROOM
     look: np.ndarray  # (W, A) int16 direction of sight, steps anticlockwise of AHEAD in the side's frame; A = 0 without directions
-    seer: np.ndarray  # (W, A) int16 the first observer of the unit, by its number on its side, or NOBODY; A = 0 where all notice all
+    seer: np.ndarray  # (W, A) int16 the first observer of the unit, by its number on its side, or NONE; A = 0 where all notice all
     known: np.ndarray  # (W, A, enemies) bool enemies that the unit has noticed; A = 0 likewise
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
 
@@ -94,7 +94,7 @@ class Sight(NamedTuple):
 class Scratch(NamedTuple):
     """Working arrays of the threads; invalid after a decision. First axis: thread."""
 
-    target: np.ndarray  # (S, A) int32 the unit's target, or NOBODY
+    target: np.ndarray  # (S, A) int32 the unit's target, or NONE
     gap: np.ndarray  # (S, A) float64 distance until the target is in reach
     goal: np.ndarray  # (S, A, 2) float64 where it walks without a target
     next: np.ndarray  # (S, A, 2) float64 places after a walk or a push
@@ -246,7 +246,7 @@ def allocate_state(settings: BattleSettings, num_worlds: int) -> BattleState:
         unit=records((num_worlds, slots), UNIT),
         room=records(num_worlds, ROOM),
         look=np.full((num_worlds, looking), AHEAD, np.int16),
-        seer=np.full((num_worlds, noticing), NOBODY, np.int16),
+        seer=np.full((num_worlds, noticing), NONE, np.int16),
         known=np.zeros((num_worlds, noticing, enemies), bool),
         stream=seeding.new_stream(num_worlds),
     )

@@ -29,7 +29,7 @@ from interplay.worlds.mmo.rules.numbers import rules_of
 from interplay.worlds.mmo.state import (
     BLOW,
     CAUSES,
-    NOBODY,
+    NONE,
     MmoState,
     allocate_scratch,
     allocate_sight,
@@ -38,7 +38,7 @@ from interplay.worlds.mmo.state import (
 )
 from interplay.worlds.mmo.terrain import make_terrain
 
-NOBODY_ROW = 0  # row 0, the observer: no target
+NO_TARGET_ROW = 0  # row 0, the observer: no target
 STYLE_NAMES = ("melee", "range", "mage")
 KEYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
 _BY_STEP = {step: KEYS[key] for key, step in ARROWS.items()}
@@ -124,7 +124,7 @@ class MmoWorld(ArrayWorld):
         found = {name: np.where(s.terminated, self._fallen[name], s.agent[name]) for name in BLOW.names or ()}
         # A finished world keeps the attacks of its last tick, in which lives ended.
         past = s.room["over"] & ~(s.terminated | s.truncated).any(axis=1)
-        found["struck"][past] = NOBODY
+        found["struck"][past] = NONE
         return found
 
     @property
@@ -304,7 +304,7 @@ def action_space(settings: MmoSettings) -> spaces.MultiDiscrete:
     heads = choices(settings)
     aimed = range(len(heads) - STYLES, len(heads)) if settings.targeting == "learned" else ()
     return (
-        Pointing(heads, dict.fromkeys(aimed, "entities"), NOBODY_ROW)
+        Pointing(heads, dict.fromkeys(aimed, "entities"), NO_TARGET_ROW)
         if aimed
         else spaces.MultiDiscrete(heads)
     )

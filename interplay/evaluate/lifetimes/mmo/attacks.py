@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.evaluate.lifetimes.tick import NOBODY, STYLES, Array, Tick
+from interplay.evaluate.lifetimes.tick import NO_SLOT, STYLES, Array, Tick
 from interplay.worlds.mmo.tiles import FOREST, SCRUB, WATER
 
 RADIUS = 3  # of the 7 x 7 window: the longest reach
@@ -49,7 +49,7 @@ class AttackRecorder:
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:
             return
-        world, slot = np.nonzero(tick.struck != NOBODY)
+        world, slot = np.nonzero(tick.struck != NO_SLOT)
         population, style = before[world, slot], tick.style[world, slot].astype(np.int64)
         row = np.clip(tick.struck_row[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
         col = np.clip(tick.struck_col[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
@@ -103,7 +103,7 @@ class BlowRecorder:
         before, self._population = self._population, tick.population.astype(np.int64)
         if before is None:
             return
-        at = np.nonzero(tick.struck != NOBODY)
+        at = np.nonzero(tick.struck != NO_SLOT)
         row = tick.from_row[at].astype(np.int64) + tick.struck_row[at]
         col = tick.from_col[at].astype(np.int64) + tick.struck_col[at]
         np.add.at(self.counts, (before[at], tick.style[at].astype(np.int64), row, col), 1)

@@ -9,11 +9,11 @@ import numpy as np
 from interplay.core.jit import as_table, numbers_of
 from interplay.worlds.werewolf.config import ARMS, WerewolfSettings
 from interplay.worlds.werewolf.phases import AUDIENCES, RESOLVERS, phase_names
-from interplay.worlds.werewolf.roles import ABILITIES, NAMES, NONE, ROLES
+from interplay.worlds.werewolf.roles import ABILITIES, NAMES, NO_ABILITY, ROLES
 from interplay.worlds.werewolf.state import choices
 
 PLURALITY, MAJORITY, THRESHOLD, UNIQUE_TOP = range(4)
-AT_RANDOM, NOBODY_DIES, VOTE_AGAIN = range(3)
+AT_RANDOM, NO_EXECUTION, VOTE_AGAIN = range(3)
 SPLIT, LAST_VISIBLE, LAST_PHASE = range(3)
 FULL, TALK_OFF, SIGNALS_OFF, TARGETS_OFF, SHUFFLED, RESAMPLED, REPLAYED = range(7)
 ANY_DAY = -1
@@ -170,4 +170,4 @@ def _names_by_role(row: Any, s: WerewolfSettings) -> list[str]:
 
 def _ability(row: Any, role: str) -> int:
     found = row.actors.get(role, row.actors.get("all"))
-    return NONE if found is None else ABILITIES.index(found)
+    return NO_ABILITY if found is None else ABILITIES.index(found)
