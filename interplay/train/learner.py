@@ -22,9 +22,9 @@ from interplay.train.losses import NUM_TERMS, Rates, Terms
 from interplay.train.parallel.exchange import Exchange
 from interplay.train.parallel.meeting import meet
 from interplay.train.populations import Populations
-from interplay.train.selfplay.making import make_others
+from interplay.train.run.warm_start import policy_stem, read_moments, read_stacks
+from interplay.train.selfplay.matchups import make_others
 from interplay.train.settings import TrainSettings
-from interplay.train.stacks import policy_stem, read_moments, read_stacks
 from interplay.train.views import View
 
 _ROWS = Terms._fields.index("rows")

@@ -23,11 +23,10 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train import networks
-from interplay.train.discrete_leaves import find_names, input_space
 from interplay.train.distributions import Distribution
+from interplay.train.networks.flat import Normaliser, merged
 from interplay.train.networks.layers import without_branches
-from interplay.train.networks.normaliser import Normaliser, merged
-from interplay.train.observations import ObservationRows, Rows
+from interplay.train.observations import ObservationRows, Rows, find_names, input_space
 from interplay.train.parallel import xla
 from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings

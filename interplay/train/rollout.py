@@ -24,17 +24,15 @@ from interplay.train import step_kernels
 from interplay.train.bad_numbers import refuse_bad_observations
 from interplay.train.devices import put_rows
 from interplay.train.distributions import Distribution
+from interplay.train.observations import RowCopier
 from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Blocks, Populations, cut_alone
-from interplay.train.row_copying import RowCopier
-from interplay.train.run.episodes import EpisodeStatistics
-from interplay.train.run.lifetimes import LifeStatistics
+from interplay.train.run.episodes import EpisodeStatistics, LifeStatistics
 from interplay.train.run.recording import WindowRecorder
-from interplay.train.samples import NetworkInput, PendingSamples, SampleLayout
+from interplay.train.samples import NetworkInput, PendingSamples, SampleLayout, TrajectoryBuffer
 from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
-from interplay.train.trajectory import TrajectoryBuffer
 from interplay.train.views import View
 
 if TYPE_CHECKING:

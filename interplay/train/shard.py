@@ -24,16 +24,14 @@ from interplay.train.factored.replay import Replay
 from interplay.train.learner import Learner
 from interplay.train.reward_scale import DiscountedReturns, reward_factors
 from interplay.train.rollout import Collector, InferenceParameters, collect
+from interplay.train.run.episodes import BEGINS
 from interplay.train.run.restoring import restore
-from interplay.train.run.windows import BEGINS
-from interplay.train.samples import NetworkInput, ReadySamples, cut_sequences
+from interplay.train.samples import NetworkInput, ReadySamples, TrajectoryBuffer, cut_sequences
 from interplay.train.selfplay.guessing import pay_speakers
-from interplay.train.selfplay.making import make_casting
-from interplay.train.selfplay.matchups import make_guests, sides_of
+from interplay.train.selfplay.matchups import make_casting, make_guests, sides_of
 from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
-from interplay.train.trajectory import TrajectoryBuffer
 
 MakeWorld = Callable[..., Any]  # make_world(num_worlds=, seed=, first_world=) -> World
 _ORDER = 0x5EED  # key of the minibatch orders

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.core.world import TimeStep
-from interplay.train.factored.frames import FrameLayout
 from interplay.train.factored.learner import TeamLearner
-from interplay.train.factored.replay import Replay, TeamInput
+from interplay.train.factored.replay import FrameLayout, Replay, TeamInput
 from interplay.train.factored.teams import TeamGroup
 from interplay.train.settings import TrainSettings
 

@@ -15,9 +15,8 @@ from gymnasium import spaces
 
 from interplay.train.distributions import Distribution
 from interplay.train.networks import entities, pooling
-from interplay.train.networks.flat import Embeddings
+from interplay.train.networks.flat import Embeddings, Normaliser
 from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, VALUE_GAIN, Dense, Head, Stack
-from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 

@@ -11,9 +11,8 @@ import jax.numpy as jnp
 from gymnasium import spaces
 
 from interplay.train.distributions import Distribution
-from interplay.train.networks.flat import Embeddings, flatten
+from interplay.train.networks.flat import Embeddings, Normaliser, flatten
 from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Head, Stack
-from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 

@@ -18,7 +18,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.train.distributions import Distribution
-from interplay.train.networks.flat import Embeddings, is_picture
+from interplay.train.networks.flat import Embeddings, Normaliser, is_picture
 from interplay.train.networks.layers import (
     ACTIVATIONS,
     HIDDEN_GAIN,
@@ -29,7 +29,6 @@ from interplay.train.networks.layers import (
     Stack,
     orthogonal,
 )
-from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 # Side of the kernel and stride of each convolution, in pixels (Mnih et al. 2015, methods); strides divide sides.
