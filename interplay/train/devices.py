@@ -92,10 +92,7 @@ def on_each(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
     if not isinstance(device, NamedSharding):
         return function
     whole = PartitionSpec()
-    mapped: Callable[..., Any] = jax.shard_map(
-        function, mesh=device.mesh, in_specs=whole, out_specs=whole, check_vma=False
-    )
-    return mapped
+    return jax.shard_map(function, mesh=device.mesh, in_specs=whole, out_specs=whole, check_vma=False)
 
 
 def describe(train: TrainGroup) -> str:

@@ -129,8 +129,7 @@ class LearningNetwork(PolicyNetwork):
             step, shard = k // shards, k % shards
             return jax.lax.fori_loop(0, minibatches.number[step, shard], block, (step, shard, out))[2]
 
-        predicted: jax.Array = jax.lax.fori_loop(0, end * shards, one, jnp.zeros((2, whole), jnp.float32))
-        return predicted
+        return jax.lax.fori_loop(0, end * shards, one, jnp.zeros((2, whole), jnp.float32))
 
     def _shard_gradient(
         self, inference: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates
@@ -257,5 +256,4 @@ def _add_shards(parts: jax.Array, shards: Any) -> jax.Array:
         partial(lambda count, all_parts: tree_sum(list(all_parts[:count])), 1 << k)
         for k in range(room.bit_length())
     ]
-    total: jax.Array = jax.lax.switch(jax.lax.population_count(jnp.int32(shards) - 1), sums, parts)
-    return total
+    return jax.lax.switch(jax.lax.population_count(jnp.int32(shards) - 1), sums, parts)

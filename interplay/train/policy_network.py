@@ -294,8 +294,7 @@ class PolicyNetwork:
         """The central critic's value if there is one; zeros without a view, as in play."""
         if not self.view:
             return value
-        evaluated: jax.Array = jnp.zeros_like(value) if view is None else network.critic(view)
-        return evaluated
+        return jnp.zeros_like(value) if view is None else network.critic(view)
 
     def _guess(self, arrays: Any, seen: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
         """As `_call`, and the log odds (B, n) of the guess."""
@@ -512,8 +511,7 @@ def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
 
     over_blocks = jax.vmap(one, (None, None, 0))
     over_shards = jax.vmap(over_blocks, (0, None, None))
-    drawn: jax.Array = jax.vmap(over_shards, (None, 0, None))(keys, counters, jnp.arange(blocks))
-    return drawn
+    return jax.vmap(over_shards, (None, 0, None))(keys, counters, jnp.arange(blocks))
 
 
 def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:
@@ -529,10 +527,9 @@ def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.A
         return jax.lax.dynamic_update_index_in_dim(parts, one(shard), shard, 0)
 
     like = jax.eval_shape(one, jnp.int32(0))
-    parts: jax.Array = jax.lax.fori_loop(
+    return jax.lax.fori_loop(
         0, room if shards is None else shards, put, jnp.zeros((room, *like.shape), like.dtype)
     )
-    return parts
 
 
 def pick(inference: Any, number: Any) -> Any:

@@ -572,8 +572,7 @@ def read_outputs(shards: Sequence[Collector], calls: Calls) -> list[dict[str, St
 
 
 def _fetch(outputs: jax.Array, device: Any) -> np.ndarray:
-    fetched: np.ndarray = np.asarray(outputs) if device is None else jax.device_get(outputs)
-    return fetched
+    return np.asarray(outputs) if device is None else jax.device_get(outputs)
 
 
 def _call(

@@ -320,8 +320,7 @@ class Worker:
     @property
     def learns(self) -> np.ndarray:
         """(Q,) bool, the populations that learn in the next update."""
-        mask: np.ndarray = self.learner.learns & self._turns.learns()
-        return mask
+        return self.learner.learns & self._turns.learns()
 
     @property
     def of_lives(self) -> list[str]:

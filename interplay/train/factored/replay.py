@@ -116,8 +116,7 @@ class TeamInput(NamedTuple):
 
     def part(self, which: np.ndarray) -> TeamInput:
         """The inputs of some teams."""
-        some: TeamInput = jax.tree.map(lambda array: array[which], self)
-        return some
+        return jax.tree.map(lambda array: array[which], self)
 
 
 class Replay:
@@ -155,8 +154,7 @@ class Replay:
     @property
     def chose(self) -> np.ndarray:
         """(N, M) bool, members that decide in the last frame of each open team."""
-        last: np.ndarray = self.under_way.acts[np.arange(len(self.at)), :, self.at - 1]
-        return last
+        return self.under_way.acts[np.arange(len(self.at)), :, self.at - 1]
 
     def see(self, teams: np.ndarray, inputs: TeamInput) -> None:
         """Adds a frame in which these teams, (n,) distinct numbers, decide."""

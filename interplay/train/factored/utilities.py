@@ -129,8 +129,7 @@ class UtilityNetwork(PolicyNetwork):
     def _parameters(self, network: Any, seen: Any, frames: Frames) -> jax.Array:
         """(B M F, n) utilities of all choices of every member in every frame."""
         if not self.memory:
-            parameters: jax.Array = network.network(seen)[0]
-            return parameters
+            return network.network(seen)[0]
         before = frames.memory.reshape(-1, self.memory)
         fresh, acts = (flags.reshape(len(before), -1) for flags in (frames.fresh, frames.acts))
         return networks.unroll(network.network, seen, before, fresh, acts)[0]
@@ -140,8 +139,7 @@ class UtilityNetwork(PolicyNetwork):
         own = jnp.where(frames.acts, utilities.reshape(frames.acts.shape), 0.0)
         members = own.swapaxes(1, 2).reshape(-1, own.shape[1])
         state = frames.state.reshape(len(members), -1)
-        mixed: jax.Array = network.mixer(members, state).reshape(frames.reward.shape)
-        return mixed
+        return network.mixer(members, state).reshape(frames.reward.shape)
 
 
 _MIXER = 0x317E  # folded into the key of a mixer

@@ -28,8 +28,7 @@ class Critic(eqx.Module):
         self.head = Dense((size, *hidden)[-1], 1, VALUE_GAIN, key=keys[1])
 
     def __call__(self, view: jax.Array) -> jax.Array:
-        value: jax.Array = self.head(self.stack(view))[:, 0]
-        return value
+        return self.head(self.stack(view))[:, 0]
 
 
 class CriticNetwork(eqx.Module):
@@ -62,8 +61,7 @@ class Weights(eqx.Module):
 
     def __call__(self, state: jax.Array) -> jax.Array:
         """(B, inputs) -> (B, outputs)."""
-        made: jax.Array = self.out(jax.nn.relu(self.hidden(state)))
-        return made
+        return self.out(jax.nn.relu(self.hidden(state)))
 
 
 class MonotonicMixer(eqx.Module):

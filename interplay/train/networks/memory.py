@@ -158,8 +158,7 @@ class RecurrentNetwork(eqx.Module):
 
     def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
         """As of the inner network."""
-        attention: jax.Array = self.network.attention(observation)
-        return attention
+        return self.network.attention(observation)
 
     precompute = precompute_inner
 
@@ -214,8 +213,7 @@ def unroll(
 ) -> tuple[jax.Array, jax.Array]:
     """`RecurrentNetwork.unroll` for any network with `remember`; step by step if it has no `unroll`."""
     if hasattr(network, "unroll"):
-        outputs: tuple[jax.Array, jax.Array] = network.unroll(observation, memory, fresh, acts)
-        return outputs
+        return network.unroll(observation, memory, fresh, acts)
 
     def one(memory: Memory, step: tuple[Any, ...]) -> tuple[Memory, tuple[jax.Array, jax.Array]]:
         seen, begins, remembered = step

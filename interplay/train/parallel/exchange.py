@@ -29,8 +29,7 @@ def header(size: int) -> int:
 
 def signs_of(memory: np.ndarray, size: int) -> np.ndarray:
     """(size, 8) int64, a view of the beginning of the block's bytes."""
-    lines: np.ndarray = memory[: header(size)].view(np.int64).reshape(size, LINE // 8)
-    return lines
+    return memory[: header(size)].view(np.int64).reshape(size, LINE // 8)
 
 
 class Heart:

@@ -238,8 +238,7 @@ def mark_of(policy: TrainedPolicy, kind: Kind, agent: str | None) -> np.ndarray 
             f"{policy.name}: its networks need the agent ({policy.settings.algorithm}.agent_id); "
             f"give it, e.g. agent={policy.world.agents[0]!r}"
         )
-    mark: np.ndarray = marks[kind.slots.index(policy.world.agents.index(agent))]
-    return mark
+    return marks[kind.slots.index(policy.world.agents.index(agent))]
 
 
 def find_network(policy: TrainedPolicy, agent: str | None, population: int | None = None) -> tuple[Kind, int]:

@@ -241,8 +241,7 @@ class Windows:
             waiting: (MOST,) unfinished episodes by window, of all shards together.
         """
         late = (self.began >= 0) & (waiting > 0)
-        complete: np.ndarray = (self.began >= 0) & (self.began < self.began[late].min(initial=2**62))
-        return complete
+        return (self.began >= 0) & (self.began < self.began[late].min(initial=2**62))
 
     def take(self, complete: np.ndarray) -> np.ndarray:
         """(columns,) sums over the windows in `complete`, (MOST,) bool, which become free."""

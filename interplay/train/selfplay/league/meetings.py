@@ -117,5 +117,4 @@ def near_in_strength(win_rates: np.ndarray, deviation: float = 0.2) -> np.ndarra
 
 def _shared(weights: np.ndarray) -> np.ndarray:
     total = weights.sum()
-    shares: np.ndarray = weights / total if total > 0 else np.full(len(weights), 1.0 / max(len(weights), 1))
-    return shares
+    return weights / total if total > 0 else np.full(len(weights), 1.0 / max(len(weights), 1))
