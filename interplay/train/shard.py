@@ -16,14 +16,14 @@ from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.algorithms import Segments
-from interplay.train.bad_numbers import refuse_bad_numbers
 from interplay.train.batches import Batch
+from interplay.train.collector import Collector
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.recorder import TeamRecorder
 from interplay.train.factored.replay import Replay
 from interplay.train.learner import Learner
 from interplay.train.reward_scale import DiscountedReturns, reward_factors
-from interplay.train.rollout import Collector, InferenceParameters, collect
+from interplay.train.rollout import InferenceParameters, collect
 from interplay.train.run.episodes import BEGINS
 from interplay.train.run.restoring import restore
 from interplay.train.samples import NetworkInput, ReadySamples, TrajectoryBuffer, cut_sequences
@@ -121,7 +121,7 @@ class Shard:
         if speaking:
             pay_speakers(self.collector, parameters, speaking)
         buffer.reward[buffer.earlier :] *= self._factors
-        refuse_bad_numbers(self.collector, update)
+        self.collector.refuse_bad_numbers(update)
 
     def divide_rewards(self, divisors: np.ndarray) -> None:
         """Divides the rewards of the last rollout by (A,) float32."""

@@ -13,7 +13,7 @@ from interplay.train.factored.teams import TeamGroup
 from interplay.train.settings import TrainSettings
 
 if TYPE_CHECKING:
-    from interplay.train.rollout import Collector
+    from interplay.train.collector import Collector
 
 
 class TeamRecorder:
