@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -110,9 +112,7 @@ class Distribution:
 
     def logits(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Logits of all heads, `ILLEGAL` for illegal choices: (B, size) -> (B, choices)."""
-        heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
-        flat = [head.reshape(-1, head.shape[2]) for head in heads]
-        return jnp.concatenate(flat).T if flat else jnp.zeros((parameters.shape[0], 0), jnp.float32)
+        return self._of_choices(lambda head: head, parameters, mask)
 
     def gaussians(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Means and deviations of Box numbers in the Boxes' units: (B, size) -> (B, n) each."""
@@ -131,9 +131,7 @@ class Distribution:
 
     def probabilities(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Probabilities of all choices, head after head: (B, size) -> (B, choices); Boxes have none."""
-        heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
-        chances = [jax.nn.softmax(head, axis=1).reshape(-1, head.shape[2]) for head in heads]
-        return jnp.concatenate(chances).T if chances else jnp.zeros((parameters.shape[0], 0), jnp.float32)
+        return self._of_choices(partial(jax.nn.softmax, axis=1), parameters, mask)
 
     def sample(self, parameters: jax.Array, key: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Draws actions: (B, size) -> (B, columns) float32."""
@@ -179,9 +177,17 @@ class Distribution:
 
     def one_hot(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """One-hot of each head's most probable choice: (B, size) -> (B, choices)."""
-        heads = [head for head, _ in self._heads(parameters, None, mask)]
-        likeliest = [jax.nn.one_hot(jnp.argmax(h, axis=1), h.shape[1], axis=1) for h in heads]
-        return jnp.concatenate([one.reshape(-1, one.shape[2]) for one in likeliest]).T
+        return self._of_choices(
+            lambda head: jax.nn.one_hot(jnp.argmax(head, axis=1), head.shape[1], axis=1), parameters, mask
+        )
+
+    def _of_choices(
+        self, function: Callable[[jax.Array], jax.Array], parameters: jax.Array, mask: jax.Array | None
+    ) -> jax.Array:
+        """A function of the logits (heads, choices, B) of every group of heads: (B, choices)."""
+        heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
+        flat = [function(head).reshape(-1, head.shape[2]) for head in heads]
+        return jnp.concatenate(flat).T if flat else jnp.zeros((parameters.shape[0], 0), jnp.float32)
 
     def in_units(self, rows: Any, xp: ModuleType = np) -> Any:
         """Converts Box columns of flat rows (..., columns) to the Box's units; `xp` is numpy or jax.numpy."""

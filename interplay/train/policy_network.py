@@ -190,10 +190,14 @@ class PolicyNetwork:
         places = zip(self.names, [0, *ends], ends, strict=False)
         return [slice(start, end) for name, start, end in places if name.endswith(ending)]
 
+    def _make_policy(self, key: jax.Array) -> Any:
+        """The network without what stands beside it."""
+        own = self._settings.network
+        seen, action = input_space(self.space, own), self.kind.action_space
+        return networks.make_network(own, seen, action, key=key, valued=not self.always_greedy)
+
     def _make(self, key: jax.Array) -> Any:
-        own, kind = self._settings.network, self.kind
-        seen = input_space(self.space, own)
-        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.always_greedy)
+        own, network = self._settings.network, self._make_policy(key)
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)

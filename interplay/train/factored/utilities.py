@@ -12,7 +12,6 @@ import numpy as np
 from interplay.core.world import Kind
 from interplay.train import networks
 from interplay.train.factored.replay import Frames
-from interplay.train.observations import input_space
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings, VdnGroup
@@ -65,10 +64,8 @@ class UtilityNetwork(PolicyNetwork):
         self.sums = jax.jit(self._sums)
 
     def _make(self, key: jax.Array) -> Any:
-        own, kind = self._settings.network, self.kind
-        seen = input_space(self.space, own)
-        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.always_greedy)
-        return networks.MixedNetwork(network, self._make_mixer(jax.random.fold_in(key, _MIXER)))
+        mixer = self._make_mixer(jax.random.fold_in(key, _MIXER))
+        return networks.MixedNetwork(self._make_policy(key), mixer)
 
     def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
         """Zeros: teams are valued, not observations."""

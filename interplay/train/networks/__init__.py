@@ -42,7 +42,7 @@ from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.critic import Critic, CriticNetwork, MixedNetwork, MonotonicMixer, SumMixer
 from interplay.train.networks.memory import RecurrentNetwork, StackedNetwork, unroll
-from interplay.train.networks.mlp import MlpNetwork, UtilityMlp
+from interplay.train.networks.mlp import MlpNetwork
 from interplay.train.networks.pictures import PicturesNetwork
 from interplay.train.networks.tiles.attention import TilesAttentionNetwork
 from interplay.train.networks.tiles.network import TilesNetwork
@@ -65,7 +65,6 @@ __all__ = [
     "SumMixer",
     "TilesAttentionNetwork",
     "TilesNetwork",
-    "UtilityMlp",
     "make_network",
     "precompute",
     "prepare",
@@ -94,7 +93,7 @@ def make_network(
     """
     built_in = {
         "attention": AttentionNetwork,
-        "mlp": MlpNetwork if valued else UtilityMlp,
+        "mlp": partial(MlpNetwork, valued=valued),
         "pictures": PicturesNetwork,
         "seats": SeatsNetwork,
         "tiles": TilesNetwork,

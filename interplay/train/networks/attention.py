@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -172,5 +171,4 @@ class AttentionNetwork(eqx.Module):
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Parameters of the distribution and value."""
-        value: Any = self.value_head(features[1])
-        return self.policy_head(features[0]), value[:, 0]
+        return self.policy_head(features[0]), self.value_head(features[1])[:, 0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -192,8 +192,7 @@ class PicturesNetwork(eqx.Module):
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Parameters of the distribution and value."""
-        value: Any = self.value_head(features[0])
-        return self.policy_head(features[0]), value[:, 0]
+        return self.policy_head(features[0]), self.value_head(features[0])[:, 0]
 
 
 def find_pictures(space: spaces.Dict) -> tuple[str, ...]:
