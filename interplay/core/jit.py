@@ -156,7 +156,7 @@ def table_of(settings: Any, **own: Any) -> np.ndarray:
         elif get_origin(kind) is Literal:
             numbers[name] = get_args(kind).index(value)
     numbers |= own
-    return as_table(namedtuple("Rules", numbers)(**numbers))  # type: ignore[misc]
+    return as_table(namedtuple("Rules", numbers)(**numbers))
 
 
 def as_table(numbers: Any) -> np.ndarray:

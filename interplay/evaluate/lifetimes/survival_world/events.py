@@ -58,7 +58,7 @@ class EventRecorder:
         >>> from interplay import make_world
         >>> from interplay.core.policy import RandomPolicy
         >>> from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
-        >>> from interplay.evaluate.lifetimes.watching import watch
+        >>> from interplay.evaluate.lifetimes.tick import watch
         >>> world = make_world("survival/1v1-heals-mid", num_worlds=4)
         >>> recorder = EventRecorder(world)
         >>> watch(world, RandomPolicy(), [recorder], ticks=1600, reader=moment_reader)
