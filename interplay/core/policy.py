@@ -56,9 +56,9 @@ class Policy(ABC):
         """Actions for every slot, in the form of `World.step`; rows of agents that do not act are ignored."""
 
 
-def policies_by_name(*kinds: type[Policy]) -> dict[str, Callable[[], Policy]]:
-    """Name -> class, as `WorldSpec.policies` names it."""
-    return {kind.name: kind for kind in kinds}
+def by_name(*policies: type[Policy]) -> dict[str, Callable[[], Policy]]:
+    """Policies by their names, as the mapping of a world's scripted players."""
+    return {policy.name: policy for policy in policies}
 
 
 class RandomPolicy(Policy):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.policy import Policy, RandomPolicy, policies_by_name
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.battle import tactics
 from interplay.worlds.battle.state import STOP
@@ -78,4 +78,4 @@ class FocusWeakest(Tactician):
     name, tactic = "focus_weakest", tactics.FOCUS_WEAKEST
 
 
-POLICIES = policies_by_name(RandomPolicy, Still, AttackNearest, AttackMove, FocusWeakest, HitAndRun)
+POLICIES = by_name(RandomPolicy, Still, AttackNearest, AttackMove, FocusWeakest, HitAndRun)

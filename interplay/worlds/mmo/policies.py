@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.policy import Policy, policies_by_name
+from interplay.core.policy import Policy, by_name
 from interplay.core.ranges import ANYTHING, Range, exactly
 from interplay.core.world import TimeStep, World
 from interplay.worlds.mmo import foraging, players
@@ -154,4 +154,4 @@ def decoding(settings: MmoSettings) -> tuple[np.ndarray, np.ndarray]:
     return scale, offset
 
 
-POLICIES = policies_by_name(Random, Uniform, Forager, Fighter, Fleer)
+POLICIES = by_name(Random, Uniform, Forager, Fighter, Fleer)

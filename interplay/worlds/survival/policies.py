@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy, policies_by_name
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
@@ -162,4 +162,4 @@ def wrap(angle: np.ndarray) -> np.ndarray:
     return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
-POLICIES = policies_by_name(RandomPolicy, ZoneFollower, HealCollector, Hunter)
+POLICIES = by_name(RandomPolicy, ZoneFollower, HealCollector, Hunter)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy, policies_by_name
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 
 
@@ -39,4 +39,4 @@ class Hunter(Policy):
         return {"attack": (distance <= 1).astype(np.int64), "move": move.clip(-self._reach, self._reach)}
 
 
-POLICIES = policies_by_name(RandomPolicy, Hunter)
+POLICIES = by_name(RandomPolicy, Hunter)

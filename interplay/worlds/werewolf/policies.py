@@ -7,7 +7,7 @@ fills the ballot, unless its description differs.
 
 from __future__ import annotations
 
-from interplay.core.policy import policies_by_name
+from interplay.core.policy import by_name
 from interplay.worlds.werewolf.players.bayes import BayesVillager
 from interplay.worlds.werewolf.players.scripted import Random
 from interplay.worlds.werewolf.players.villagers import CoordinatedLynch, Oracle, Password
@@ -23,7 +23,7 @@ from interplay.worlds.werewolf.players.wolves import (
     Unite,
 )
 
-POLICIES = policies_by_name(
+POLICIES = by_name(
     Random,
     RandomTarget,
     StaticSignal,
