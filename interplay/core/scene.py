@@ -434,6 +434,11 @@ def scene_of(world: World, index: int = 0) -> Scene:
     return canvas.scene()
 
 
+def rgb(colour: str) -> np.ndarray:
+    """(3,) uint8 of ``"#rrggbb"``, for layers with a colour per row."""
+    return np.frombuffer(bytes.fromhex(colour[1:]), np.uint8)
+
+
 def _direction(up: str) -> Literal["north", "south"]:
     if up not in ("north", "south"):
         raise UserError(f'canvas: up = {up!r}; choose "north" (y grows up the screen) or "south"')

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from interplay.core.guides import Guide
+from interplay.worlds.battle.observe import HEIGHTS, POINTS
 from interplay.worlds.battle.state import BLUE, MOVES, RED
 
-_HEIGHTS, _POINTS = 9, 8
 DIRECTIONS = ("north", "south", "ahead", "back")
 FIELD_NAMES = ("alive", "x", "y", "health", "shield", "cooldown", "type")
 
@@ -46,8 +46,8 @@ def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tupl
 
 def _ground(rules: Any) -> tuple[str, ...]:
     names = tuple(f"may go {direction}" for direction in DIRECTIONS[:MOVES])
-    names += tuple(f"open at point {point + 1}" for point in range(_POINTS * int(rules["see_pathing"])))
-    return names + tuple(f"height {point + 1}" for point in range(_HEIGHTS * int(rules["see_heights"])))
+    names += tuple(f"open at point {point + 1}" for point in range(POINTS * int(rules["see_pathing"])))
+    return names + tuple(f"height {point + 1}" for point in range(HEIGHTS * int(rules["see_heights"])))
 
 
 def _other(rules: Any, side: int) -> tuple[str, ...]:

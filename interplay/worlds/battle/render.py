@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.core.fog import Visible
-from interplay.core.scene import Canvas
+from interplay.core.scene import Canvas, rgb
 from interplay.worlds.battle.config import SIGHT_RANGE, TICKS, BattleSettings
 from interplay.worlds.battle.state import FIRST_ATTACK, RED, BattleState
 from interplay.worlds.battle.units import UNITS
@@ -154,7 +154,7 @@ def draw_bars(canvas: Canvas, state: BattleState, body: np.ndarray, w: int) -> N
     has_shield = body["shield"] > 0
     shield = unit["shield"] / np.where(has_shield, body["shield"], 1.0)
     cooling = np.clip(unit["cooldown"] / np.where(body["period"] > 0, body["period"], 1.0), 0, 1)
-    good = np.array([_rgb(HEALTH), _rgb(LOW)], np.uint8)[(health < LITTLE).astype(int)]
+    good = np.array([rgb(HEALTH), rgb(LOW)], np.uint8)[(health < LITTLE).astype(int)]
     full = np.ones(len(body))
     _bars(canvas, "no health", unit, body, above, full, EMPTY, dead)
     words = {"health": HEALTH, f"health below {LITTLE:.0%}": LOW}
@@ -242,8 +242,4 @@ def _bars(
 
 def _by_side(colours: tuple[str, str], slots: np.ndarray, reds: int) -> np.ndarray:
     """(A, 3) uint8, the colour of each unit's side."""
-    return np.array([_rgb(colour) for colour in colours], np.uint8)[(slots >= reds).astype(int)]
-
-
-def _rgb(colour: str) -> tuple[int, ...]:
-    return tuple(bytes.fromhex(colour[1:]))
+    return np.array([rgb(colour) for colour in colours], np.uint8)[(slots >= reds).astype(int)]
