@@ -13,11 +13,7 @@ FIELD_NAMES = ("alive", "x", "y", "health", "shield", "cooldown", "type")
 
 
 def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tuple[Guide, ...]]:
-    """The parts of a unit's vector, and the rows of the field where observed.
-
-    Args:
-        rules: the world's record of rules.
-    """
+    """The parts of a unit's vector, and the rows of the field where observed."""
     reds, units = int(rules["reds"]), int(rules["slots"])
     side = RED if slot < reds else BLUE
     own, enemies = list(range(reds)), list(range(reds, units))

@@ -33,11 +33,6 @@ class Tactician(Policy):
     no_memory = (*Policy.no_memory, "_battle")
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing a battle.
-
-        Raises:
-            UserError: if the world is no battle.
-        """
         super().start(world, seed)
         self._battle: Any = world
         if not hasattr(world, "body") or not hasattr(world, "state"):

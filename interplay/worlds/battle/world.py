@@ -121,15 +121,7 @@ class BattleWorld(KernelWorld):
         return found
 
     def side_state(self, side: int) -> np.ndarray:
-        """SMAC's state of a side in its own frame: (W, n) float32 (specification 5.3).
-
-        Args:
-            side: 0 for red, 1 for blue.
-
-        Raises:
-            UserError: for another side.
-            RuntimeError: before the first reset.
-        """
+        """SMAC's state of a side, 0 for red or 1 for blue, in its own frame: (W, n) float32 (specification 5.3)."""
         _ = self.timestep  # raises before the first reset
         if side not in (RED, BLUE):
             raise UserError(f"{self.id}: side = {side!r}; give 0 for red or 1 for blue")

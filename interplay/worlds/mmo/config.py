@@ -150,11 +150,7 @@ class MmoSettings(Settings):
         return self
 
     def read_task(self) -> Task | None:
-        """The task, or None.
-
-        Raises:
-            ValueError: if it is unreadable or out of reach.
-        """
+        """The task, or None; `ValueError` if it is unreadable or out of reach."""
         most = {name: getattr(self, name) for name in HELD}
         return (
             parse_task(self.task, {**most, "company": self.rows - 1, "apart": self.vision})

@@ -43,9 +43,7 @@ def public_phases(settings: WerewolfSettings) -> np.ndarray:
 def phases_of_the_pack(settings: WerewolfSettings, roles_known: bool) -> np.ndarray:
     """The phases, by number, in which a player's mask reveals the pack: (P,) bool.
 
-    Args:
-        settings: of the world.
-        roles_known: whether players know their role; otherwise only phases count in which only wolves act.
+    Unless `roles_known`, only phases count in which only wolves act.
     """
     names = phase_names(settings.rows)
     telling = np.zeros(len(names), bool)
