@@ -182,18 +182,6 @@ def test_lockstep_under_any_switches(options, seed):
     play(options, ticks=25, num_worlds=1, seed=seed)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"border": 7, "lava": "next_update"},  # an agent on lava would see beyond the array
-        {"border": 6},
-    ],
-)
-def test_views_that_leave_the_map_are_refused(options):
-    with pytest.raises(ValueError, match="raise"):
-        MmoSettings(**options)
-
-
 def test_the_streams_are_those_of_the_seeds():
     world = MmoWorld(MmoSettings(**SMALL), 3, seed=4)
     world.reset()
