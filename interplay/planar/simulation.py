@@ -265,7 +265,7 @@ class Simulation:
         return plan
 
     def _with_listeners(self, module: Module, group: Group, callback: str, plan: Plan) -> Plan:
-        """Adds the callbacks of modules whose bodies this callback's phases may spawn or despawn."""
+        """Adds the callbacks of modules with bodies that this callback's phases may spawn or despawn."""
         before: Plan = []
         after: Plan = []
         for targets, event, flags in (

@@ -139,11 +139,6 @@ class MmoWorld(KernelWorld):
             found["coverage"] = seen.sum(axis=(1, 2)) / np.maximum(room["ground"], 1)
         return found
 
-    @property
-    def state_bytes(self) -> int:
-        """Bytes of one world in a snapshot."""
-        return sum(array.nbytes for array in self.state) // self.num_worlds
-
     def observe_ghosts(
         self,
         world: int,
