@@ -17,7 +17,7 @@ from interplay.core.kernel_world import KernelWorld, read_only
 from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import Kind, Outputs, TimeStep
-from interplay.worlds.mmo import global_state, maps, tasks
+from interplay.worlds.mmo import global_state, tasks, terrain
 from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.ghosts import look_as_ghosts
 from interplay.worlds.mmo.guides import guides_of
@@ -35,7 +35,6 @@ from interplay.worlds.mmo.state import (
     allocate_sight,
     allocate_state,
 )
-from interplay.worlds.mmo.terrain import make_terrain
 
 KEYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
 _BY_STEP = {step: KEYS[key] for key, step in ARROWS.items()}
@@ -81,7 +80,7 @@ class MmoWorld(KernelWorld):
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._fallen = records((num_worlds, settings.slots), BLOW)
         self._table = rules_of(settings)
-        self._terrain = maps.terrain_numbers(settings)
+        self._terrain = terrain.terrain_numbers(settings)
         self._task = settings.read_task()
         s = self.state
         self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
@@ -226,11 +225,11 @@ class MmoWorld(KernelWorld):
 
     def _make_ground(self, which: np.ndarray) -> None:
         """Makes the maps of these worlds from their seeds."""
-        state, total = self.state, maps.allocate_scratch(self.settings)
+        state, total = self.state, terrain.allocate_scratch(self.settings)
         for w in which:
             seed = state.room["map_seed"][w]
-            found = make_terrain(seed, *self._terrain, state.tiles[w], state.reachable[w], *total)
-            maps.check_ground(self.settings, found, int(seed))
+            found = terrain.make_terrain(seed, *self._terrain, state.tiles[w], state.reachable[w], *total)
+            terrain.check_ground(self.settings, found, int(seed))
             state.room["ground"][w] = found
 
     def _advance(self, action: np.ndarray) -> None:

@@ -7,7 +7,7 @@ import pytest
 import interplay
 from interplay.core.errors import UserError
 from interplay.worlds.mmo.config import MmoSettings
-from interplay.worlds.mmo.maps import check_ground
+from interplay.worlds.mmo.terrain import check_ground
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from bench.mmo_maps import Map, generate_map
 from interplay.core.jit import kernel
 from interplay.worlds.mmo.config import MmoSettings
-from interplay.worlds.mmo.maps import allocate_scratch
-from interplay.worlds.mmo.terrain import AUTO, QUANTILE, make_terrain
+from interplay.worlds.mmo.terrain import AUTO, QUANTILE, allocate_scratch, make_terrain
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, STONE, WATER
 from tests.naive import mmo_terrain as slow
 from tests.worlds.mmo.textures import inside, shares, texture, walkable
