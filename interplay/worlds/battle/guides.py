@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from interplay.core.guides import Guide
-from interplay.worlds.battle.observe import HEIGHTS, POINTS
-from interplay.worlds.battle.state import BLUE, MOVES, RED
+from interplay.worlds.battle.state import BLUE, HEIGHTS, MOVES, POINTS, RED
 
 DIRECTIONS = ("north", "south", "ahead", "back")
 FIELD_NAMES = ("alive", "x", "y", "health", "shield", "cooldown", "type")
 
 
-def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tuple[Guide, ...]]:
+def guides_of(rules: Any, actions: Sequence[Any], slot: int) -> dict[str, tuple[Guide, ...]]:
     """The parts of a unit's vector, and the rows of the field where observed."""
     reds, units = int(rules["reds"]), int(rules["slots"])
     side = RED if slot < reds else BLUE
