@@ -206,6 +206,11 @@ class SurvivalSettings(Settings):
         """Half the inner side of the room: the code's walls are room/100 thick, centred on room/2."""
         return self.room / 2 - self.room / 200
 
+    @property
+    def quirks(self) -> dict[str, bool]:
+        """Name -> whether it is on."""
+        return {name: self.author_parity or getattr(self, name) for name in QUIRKS}
+
 
 def _variant(agents: int, boxes: int, kill: float, death: float, dead: float, end: str) -> dict[str, Any]:
     return {

@@ -22,7 +22,7 @@ from interplay.planar.phases import CLEAR_ROOM, LOOK_AROUND, MOVE_BODIES, SHUFFL
 from interplay.planar.scratch import allocate_scratch
 from interplay.planar.simulation import Group, Module, Simulation, lay_out
 from interplay.worlds.survival import global_state
-from interplay.worlds.survival.config import QUIRKS, SurvivalSettings
+from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.guides import guides_of
 from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
@@ -326,7 +326,7 @@ def rules_of(settings: SurvivalSettings, num_bodies: int) -> Rules:
         team_each=settings.team_reward == "each",
         last_alive=settings.end == "lastalive",
         max_steps=settings.max_steps or 0,
-        **{name: settings.author_parity or getattr(settings, name) for name in QUIRKS},
+        **settings.quirks,
     )
     return rules
 
