@@ -26,7 +26,7 @@ from interplay.worlds import (
     BroadcastSim,
 )
 from interplay.worlds.broadcast.config import BroadcastSettings
-from interplay.worlds.broadcast.world import manager
+from interplay.worlds.broadcast.simulation import manager
 from tests.worlds.lockstep import march_together
 
 pytestmark = pytest.mark.slow

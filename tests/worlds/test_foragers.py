@@ -21,8 +21,7 @@ from interplay.worlds import (
     ResourceAgent,
 )
 from interplay.worlds.foragers.config import VARIANTS, ForagersSettings
-from interplay.worlds.foragers.measures import mean_distance
-from interplay.worlds.foragers.world import manager
+from interplay.worlds.foragers.simulation import manager, mean_distance
 from tests.worlds.lockstep import march_together
 
 IDS = [f"gridworld/{name}" for name in VARIANTS]

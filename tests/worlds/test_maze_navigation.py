@@ -11,8 +11,8 @@ from interplay.evaluate import play
 from interplay.gridworld.actors import CrossMoveActor
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.observers import AbsolutePositionObserver
+from interplay.gridworld.smart import reason_against
 from interplay.gridworld.states import MazePlacementState
-from interplay.gridworld.world import reason_against
 from interplay.registry import make_policy
 from interplay.sim.managers import TurnBasedManager
 from interplay.worlds import (
@@ -23,7 +23,7 @@ from interplay.worlds import (
 )
 from interplay.worlds.maze_navigation.config import MAZE_FILE, MazeSettings, MultiMazeSettings
 from interplay.worlds.maze_navigation.policies import distances
-from interplay.worlds.maze_navigation.world import drawn_maze, manager, maze
+from interplay.worlds.maze_navigation.simulation import drawn_maze, manager, maze
 from tests.worlds.lockstep import play_in_step
 
 pytestmark = pytest.mark.slow

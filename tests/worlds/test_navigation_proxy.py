@@ -17,9 +17,8 @@ from interplay.gridworld.world import GridWorld
 from interplay.registry import make_policy
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager
-from interplay.worlds.navigation.as_proxy import AsProxy
 from interplay.worlds.navigation.config import CELLS, NAVIGATOR, REACH, SIDE
-from interplay.worlds.navigation.players import Guide
+from interplay.worlds.navigation.policies import Guide
 from interplay.worlds.navigation.proxy import (
     cell_of,
     centre_of,
@@ -28,11 +27,10 @@ from interplay.worlds.navigation.proxy import (
     proxy_map,
     steps_to_target,
 )
-from interplay.worlds.navigation.proxy_simulation import ProxyNavigationSim, cells_open
+from interplay.worlds.navigation.proxy_simulation import ProxyNavigationSim, cells_open, proxy_manager
 from interplay.worlds.navigation.settings import ProxySettings
-from interplay.worlds.navigation.simulation import NavigationSim
+from interplay.worlds.navigation.simulation import AsProxy, NavigationSim
 from interplay.worlds.navigation.town import Rectangle, load_town
-from interplay.worlds.navigation.world import proxy_manager
 from studies.direction_field import direction_field
 
 GRID = proxy_map()

@@ -15,9 +15,9 @@ from interplay.registry import make_policy
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.worlds import BaddieAgent, FoodAgent, PacmanAgent, PacmanSim, PacmanSimSimple
-from interplay.worlds.pacman.agents import ScriptedBaddieAgent, WallAgent
+from interplay.worlds.pacman.components import ScriptedBaddieAgent, WallAgent
 from interplay.worlds.pacman.config import CODES, ROUNDS, VARIANTS, PacmanSettings
-from interplay.worlds.pacman.world import legend, manager
+from interplay.worlds.pacman.simulation import legend, manager
 from tests.worlds.lockstep import march_together
 
 LEFT, DOWN, RIGHT, UP = ({"move": code} for code in (1, 2, 3, 4))

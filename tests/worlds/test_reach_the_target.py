@@ -9,12 +9,12 @@ import interplay
 from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.gridworld.dones import ActiveDone
-from interplay.gridworld.world import reason_against
+from interplay.gridworld.smart import reason_against
 from interplay.registry import make_policy
 from interplay.worlds import BarrierAgent, OnlyAgentLeftDone, ReachTheTargetSim, RunningAgent, TargetDone
 from interplay.worlds.reach_the_target import TargetAgent
 from interplay.worlds.reach_the_target.config import ReachTheTargetSettings
-from interplay.worlds.reach_the_target.world import chase, manager
+from interplay.worlds.reach_the_target.simulation import chase, manager
 from tests.worlds.lockstep import play_in_step
 
 ID = "gridworld/reach-the-target"

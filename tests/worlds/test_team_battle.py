@@ -12,8 +12,8 @@ from interplay.gridworld.actors import BinaryAttackActor, MoveActor
 from interplay.gridworld.dones import ActiveDone, OneTeamRemainingDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import AttackReward
+from interplay.gridworld.smart import reason_against
 from interplay.gridworld.states import HealthState, PositionState
-from interplay.gridworld.world import reason_against
 from interplay.registry import make_policy
 from interplay.worlds import BattleAgent, TeamBattleSim
 from interplay.worlds.team_battle.config import VARIANTS, TeamBattleSettings

@@ -10,13 +10,13 @@ from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.gridworld.actors import CrossMoveActor, MoveActor
 from interplay.gridworld.dones import TargetAgentOverlapDone
-from interplay.gridworld.world import reason_against
+from interplay.gridworld.smart import reason_against
 from interplay.registry import make_policy
 from interplay.worlds import TrafficAgent, TrafficCorridorSimulation
 from interplay.worlds.reach_the_target import TargetAgent as OtherTargetAgent
 from interplay.worlds.traffic_corridor import TargetAgent, WallAgent
 from interplay.worlds.traffic_corridor.config import TrafficCorridorSettings
-from interplay.worlds.traffic_corridor.world import corridor, manager
+from interplay.worlds.traffic_corridor.simulation import corridor, manager
 from tests.worlds.lockstep import play_in_step
 
 ID = "gridworld/traffic-corridor"

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep, World
 from interplay.worlds.maze_navigation.config import MazeSettings
-from interplay.worlds.maze_navigation.world import TARGETS, WALLS, maze
+from interplay.worlds.maze_navigation.simulation import TARGETS, WALLS, maze
 
 _KEY = "position_centered_encoding"
 _STEPS = tuple((down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or right)

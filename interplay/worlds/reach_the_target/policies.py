@@ -10,7 +10,7 @@ import numpy as np
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep, World
 from interplay.gridworld.board import Array
-from interplay.worlds.reach_the_target.agents import RUNNERS, TARGETS
+from interplay.worlds.reach_the_target.simulation import RUNNERS, TARGETS
 
 _KEY = "position_centered_encoding"
 

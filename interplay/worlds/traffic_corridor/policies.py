@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep, World
-from interplay.worlds.traffic_corridor.world import LEFT, RIGHT
+from interplay.worlds.traffic_corridor.simulation import LEFT, RIGHT
 
 _KEY = "position_centered_encoding"
 
