@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep, World
-from interplay.worlds.dilemma.state import COOPERATE, DEFECT
+from interplay.worlds.dilemma.rules import COOPERATE, DEFECT
 
 
 class Cooperate(Policy):
