@@ -9,8 +9,10 @@ import numpy as np
 from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, MovingAgent
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.sim.checks import require
+from interplay.sim.managers import AllStepManager
 from interplay.worlds.navigation.config import ARRIVAL, FINE, NAVIGATOR
 from interplay.worlds.navigation.proxy import START, TARGET, WALL, proxy_map
+from interplay.worlds.navigation.settings import ProxySettings
 from interplay.worlds.navigation.town import Town
 
 TARGET_ID = "target"
@@ -127,3 +129,14 @@ def cells_open(sim: ProxyNavigationSim) -> np.ndarray:
         if agent.encoding == WALL_CODE:
             free[tuple(agent.initial_position)] = False
     return free
+
+
+def proxy_manager(settings: ProxySettings) -> AllStepManager:
+    """A new proxy under a new manager."""
+    sim = ProxyNavigationSim.build(
+        settings.configuration,
+        settings.view_range,
+        settings.random_start,
+        settings.fine,
+    )
+    return AllStepManager(sim, time_limit=settings.time_limit)
