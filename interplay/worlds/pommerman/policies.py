@@ -11,8 +11,7 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.ranges import ANYTHING, Range, index
 from interplay.core.world import TimeStep, World
 from interplay.worlds.pommerman.config import PommermanSettings
-from interplay.worlds.pommerman.search import Senses, allocate_scratch
-from interplay.worlds.pommerman.simple import REMEMBERED, Memory, play
+from interplay.worlds.pommerman.simple import REMEMBERED, Memory, Senses, allocate_scratch, play
 from interplay.worlds.pommerman.state import LAY, NOWHERE, RIGHT, STOP
 
 
