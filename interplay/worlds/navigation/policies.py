@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep
 from interplay.worlds.navigation.config import REACH
 from interplay.worlds.navigation.proxy import cell_of, centre_of, neighbours, proxy_map, steps_to_target
@@ -87,8 +87,7 @@ class Walker(Policy):
         return vectors
 
 
-Makers = dict[str, Callable[[], Policy]]
 # By observation: surroundings, row and column, the place in the town.
-REGIONAL: Makers = {"random": RandomPolicy}
-POSITION: Makers = {"random": RandomPolicy, "guide": Guide}
-TOWN: Makers = {"random": RandomPolicy, "walker": Walker}
+REGIONAL = by_name(RandomPolicy)
+POSITION = by_name(RandomPolicy, Guide)
+TOWN = by_name(RandomPolicy, Walker)
