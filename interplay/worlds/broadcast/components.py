@@ -233,12 +233,8 @@ class BroadcastingActor(BoardActor):
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
         codes[..., 0] = as_ints(value, codes.shape[:-1])
 
-    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
-        hits = np.zeros((num_worlds, num_agents, num_agents), np.int32)
-        return Outcome(
-            attempted, success, np.zeros(hits.shape[:2], np.int32), hits, np.zeros((0, 0, 0), np.uint8)
-        )
+    def most_hits(self) -> int:
+        return len(self.grid.agents)
 
     def run(
         self,

@@ -99,7 +99,6 @@ class ScriptedBaddieAgent(OrientationAgent):
         )
 
 
-_NONE = np.zeros((0, 0, 0))
 BADDIES = (BaddieAgent, ScriptedBaddieAgent)  # classes
 
 
@@ -236,10 +235,6 @@ class ContactActor(BoardActor):
 
     def encode(self, agent: Any, value: Any, codes: Array) -> None:
         """Nothing to encode."""
-
-    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
-        return Outcome(attempted, success, np.zeros((num_worlds, num_agents), np.int32), _NONE, _NONE)
 
     def _all_of(self, *classes: type) -> Array:
         """(A,) bool by slot."""
