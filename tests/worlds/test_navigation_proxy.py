@@ -10,12 +10,8 @@ import psutil
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
-from interplay.core.spaces import sample_actions
 from interplay.evaluate import play
-from interplay.gridworld.world import GridWorld
 from interplay.registry import make_policy
-from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.navigation.config import CELLS, NAVIGATOR, REACH, SIDE
 from interplay.worlds.navigation.policies import Guide
@@ -27,7 +23,7 @@ from interplay.worlds.navigation.proxy import (
     proxy_map,
     steps_to_target,
 )
-from interplay.worlds.navigation.proxy_simulation import ProxyNavigationSim, cells_open, proxy_manager
+from interplay.worlds.navigation.proxy_simulation import ProxyNavigationSim, cells_open
 from interplay.worlds.navigation.settings import ProxySettings
 from interplay.worlds.navigation.simulation import AsProxy, NavigationSim
 from interplay.worlds.navigation.town import Rectangle, load_town
@@ -37,29 +33,6 @@ GRID = proxy_map()
 STEPS = steps_to_target(GRID)
 START = tuple(int(part[0]) for part in np.nonzero(GRID == "N"))
 CONFIGURATIONS = ("regional", "position", "soft")
-
-
-@pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize("random_start", [False, True])
-def test_kernels_and_objects_play_the_same_episodes(configuration, random_start):
-    """The lockstep law: the declared proxy in kernels is the same as its copies stepped one by one, bit for bit."""
-    settings = ProxySettings(configuration=configuration, random_start=random_start, time_limit=40)
-    fast = proxy_manager(settings).vectorize(3, seed=5)
-    slow = SimulationWorld(lambda: proxy_manager(settings), 3, seed=5)
-    assert isinstance(fast, GridWorld)
-    luck = np.random.default_rng(1)
-    one, other = fast.reset(), slow.reset()
-    for _ in range(100):
-        for name, seen in one.observation.items():
-            assert np.array_equal(seen, other.observation[name])
-        for name in ("reward", "acting", "terminated", "truncated", "over"):
-            assert np.array_equal(getattr(one, name), getattr(other, name)), name
-        if one.over.any():
-            again = one.over.copy()
-            one, other = fast.reset(again), slow.reset(again)
-        else:
-            action = sample_actions(fast.action_space, luck, (3, 1))
-            one, other = fast.step(action), slow.step(action)
 
 
 def test_the_proxy_is_the_map():
@@ -138,8 +111,6 @@ def test_random_starts_are_anywhere_open_but_on_the_target():
 def test_wrong_settings_are_refused():
     with pytest.raises(AssertionError, match="configuration 'hard'"):
         ProxyNavigationSim.build("hard")
-    with pytest.raises(UserError, match="configuration"):
-        interplay.make_world("navigation/proxy-soft", configuration="hard")
 
 
 # -- the town as the proxy -------------------------------------------------------------------------------------------
