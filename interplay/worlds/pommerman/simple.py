@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.jit import kernel, phase
 from interplay.kernels.splitmix import episode_start, integer_below, uniform
-from interplay.worlds.pommerman.rules.directions import step_along
+from interplay.worlds.pommerman.rules.motion import step_along
 from interplay.worlds.pommerman.state import (
     AGENT_0,
     CODES,

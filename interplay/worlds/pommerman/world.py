@@ -20,7 +20,6 @@ from interplay.worlds.pommerman import observe
 from interplay.worlds.pommerman.config import BOMB_LIFE, FLAME_LIFE, MOST_AMMO, START_BLAST, PommermanSettings
 from interplay.worlds.pommerman.render import draw, visible
 from interplay.worlds.pommerman.rules import step
-from interplay.worlds.pommerman.rules.numbers import plan_of, rules_of
 from interplay.worlds.pommerman.state import (
     ACTIONS,
     EXTRA_BOMB,
@@ -33,6 +32,8 @@ from interplay.worlds.pommerman.state import (
     PommermanState,
     allocate_scratch,
     allocate_state,
+    plan_of,
+    rules_of,
 )
 
 

@@ -6,18 +6,40 @@ late collisions depend on it.
 
 from interplay.core.jit import phase
 from interplay.worlds.pommerman.config import BOMB_LIFE, MOST_AMMO
-from interplay.worlds.pommerman.rules.directions import edge_between, step_along
 from interplay.worlds.pommerman.state import (
+    DOWN,
     EXTRA_BOMB,
     KICK,
     LAY,
+    LEFT,
     MORE_RANGE,
     NOWHERE,
     PASSAGE,
+    RIGHT,
     RIGID,
     STOP,
+    UP,
     WOOD,
 )
+
+
+@phase
+def step_along(direction, side):
+    """The difference of cell numbers along a direction."""
+    if direction == UP:
+        return -side
+    if direction == DOWN:
+        return side
+    if direction == LEFT:
+        return -1
+    return 1 if direction == RIGHT else 0
+
+
+@phase
+def edge_between(cell, other):
+    """A number for the edge between two neighbouring cells."""
+    first = min(cell, other)
+    return 2 * first + (max(cell, other) - first > 1)  # numbers differ by more than 1 within a column
 
 
 @phase
