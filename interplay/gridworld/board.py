@@ -68,7 +68,6 @@ class Board(NamedTuple):
 
 def new_board(num_worlds: int, num_agents: int, rows: int, cols: int) -> Board:
     """Empty grids, with agents never placed."""
-    records((num_worlds, num_agents), AGENT)
     cells = records((num_worlds, rows, cols), CELL)
     cells["first"] = -1
     return Board(new_agents(num_worlds, num_agents), cells, np.zeros((num_worlds, 3), np.uint64))

@@ -15,7 +15,7 @@ from interplay.gridworld.component import GridWorldBaseComponent, attach
 from interplay.gridworld.dones import target_ids, target_slots
 from interplay.gridworld.rules import windows
 from interplay.sim.agents import ObservingAgent, is_agent
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, flag
 from interplay.sim.spaces import Box
 
 HIDDEN = -2  # of a cell that an agent cannot see
@@ -47,12 +47,9 @@ class BoardObserver(ObserverBaseComponent):
         """The space of an agent's channel, and its null observation."""
 
     def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> Array | None:
-        """Cells that an agent sees, (rows, cols) bool, for human players; None: unknown.
+        """Cells that an agent at a place sees, (rows, cols) bool, for human players; None: unknown.
 
-        Args:
-            agent: the observing one.
-            seen: the observer's last output for it.
-            row, col: its place.
+        ``seen`` is the observer's last output for the agent.
         """
         return None
 
@@ -146,15 +143,11 @@ class PositionCenteredEncodingObserver(WindowObserver):
         self.observe_self = observe_self
         super().__init__(**kwargs)
 
-    @property
-    def observe_self(self) -> bool:
-        """Whether the agent counts as an occupant of its cell."""
-        return self.with_self
+    observe_self = Checked(flag, "Whether the agent counts as an occupant of its cell.")
 
-    @observe_self.setter
-    def observe_self(self, value: bool) -> None:
-        require(is_exactly(value, bool), f"observe_self {value!r} is no bool; give True or False")
-        self.with_self = value
+    @property
+    def with_self(self) -> bool:  # type: ignore[override]
+        return self.observe_self
 
     def _shape(self, agent: Any) -> tuple[int, int, int]:
         return self._side(agent), self._side(agent), 1

@@ -113,11 +113,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             component.reset(**kwargs)
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
-        """Advances one step.
-
-        Args:
-            action: id -> channel -> action.
-        """
+        """Advances one step; actions are id -> channel -> action."""
         require(
             bool(self.actors),
             f"{type(self).__name__}: no actors; pass actors=['MoveActor', ...] or write step",

@@ -23,7 +23,7 @@ from interplay.worlds.navigation.proxy import (
     proxy_map,
     steps_to_target,
 )
-from interplay.worlds.navigation.proxy_simulation import ProxyNavigationSim, cells_open
+from interplay.worlds.navigation.proxy_simulation import ProxyNavigationSim
 from interplay.worlds.navigation.settings import ProxySettings
 from interplay.worlds.navigation.simulation import AsProxy, NavigationSim
 from interplay.worlds.navigation.town import Rectangle, load_town
@@ -39,7 +39,8 @@ def test_the_proxy_is_the_map():
     """4.2.4: barriers where the buildings are, start and target in their cells."""
     sim = ProxyNavigationSim.build("regional")
     sim.reset()
-    assert np.array_equal(cells_open(sim), GRID != "W")
+    walls = {tuple(agent.position) for name, agent in sim.agents.items() if name.startswith("wall")}
+    assert walls == set(map(tuple, np.argwhere(GRID == "W").tolist()))
     assert tuple(sim.agents[NAVIGATOR].position) == START
     assert GRID[tuple(sim.agents["target"].position)] == "T"
 

@@ -80,11 +80,7 @@ class BroadcastingAgent(ActingAgent, GridObservingAgent):
 
 
 class BlockingAgent(MovingAgent, GridObservingAgent):
-    """Moves, and blocks sight, attacks and broadcasts behind it, but no movement.
-
-    Args:
-        **kwargs: of `MovingAgent` and `GridObservingAgent`; the encoding is 2 unless given.
-    """
+    """Moves, and blocks sight, attacks and broadcasts behind it, but no movement."""
 
     def __init__(self, **kwargs: Any) -> None:
         given = {"encoding": config.BLOCKER, "render_color": "black", "render_shape": "s"}
@@ -170,10 +166,7 @@ class BroadcastingActor(BoardActor):
         for agent in self.supported():
             self._reaches[self.grid.slot_of(agent)] = min(agent.broadcast_range, max(self.rows, self.cols))  # type: ignore[attr-defined]
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"broadcast"``."""
-        return "broadcast"
+    key = "broadcast"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, BroadcastingAgent)
@@ -283,10 +276,7 @@ class BroadcastObserver(BoardObserver):
         super().__init__(**kwargs)
         self._columns = {agent.id: self.grid.slot_of(agent) for agent in _talkers(self)}
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"message"``."""
-        return "message"
+    key = "message"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, BroadcastingAgent) and isinstance(agent, ObservingAgent)

@@ -21,9 +21,6 @@ from interplay.worlds.foragers.config import FORAGER, HUNTER, RESOURCE, Foragers
 class ResourceAgent(GridWorldAgent):
     """Stands on a cell until it is collected.
 
-    Args:
-        **kwargs: of `GridWorldAgent`; the encoding is 1 unless given.
-
     Example:
         >>> ResourceAgent(id="resource0").encoding
         1
@@ -52,9 +49,6 @@ class _Walker(MovingAgent, AttackingAgent, GridObservingAgent):
 
 class ForagerAgent(_Walker):
     """Collects resources.
-
-    Args:
-        **kwargs: of `MovingAgent`, `AttackingAgent` and `GridObservingAgent`; they replace the reference values.
 
     Attributes:
         kind: separates foragers from hunters, which have the same spaces, so that they do not share a network.

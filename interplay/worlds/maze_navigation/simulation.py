@@ -23,11 +23,7 @@ NAVIGATOR, TARGET = "navigator", "target"
 
 
 class MazeNavigationAgent(GridObservingAgent, MovingAgent):
-    """Walks through a maze, one cell a step.
-
-    Args:
-        **kwargs: of the agent; they override the range.
-    """
+    """Walks through a maze, one cell a step."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"move_range": 1, **kwargs})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
 from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, MovingAgent
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.sim.checks import require
@@ -120,15 +118,6 @@ class ProxyNavigationSim(SmartGridWorldSimulation):
         if random_start:
             sim.agents[NAVIGATOR].initial_position = None
         return sim
-
-
-def cells_open(sim: ProxyNavigationSim) -> np.ndarray:
-    """(20, 20) bool: cells without a wall."""
-    free = np.ones((sim.grid.rows, sim.grid.cols), bool)
-    for agent in sim.agents.values():
-        if agent.encoding == WALL_CODE:
-            free[tuple(agent.initial_position)] = False
-    return free
 
 
 def proxy_manager(settings: ProxySettings) -> AllStepManager:

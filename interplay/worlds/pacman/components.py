@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,11 +22,7 @@ from interplay.worlds.pacman.config import CODES
 
 
 class WallAgent(GridWorldAgent):
-    """Blocks every agent.
-
-    Args:
-        **kwargs: of `GridWorldAgent`; the encoding is 2 unless given.
-    """
+    """Blocks every agent."""
 
     def __init__(self, **kwargs: Any) -> None:
         given = {"encoding": config.WALL, "initial_health": 1.0, "render_shape": "s", "render_color": "blue"}
@@ -35,11 +30,7 @@ class WallAgent(GridWorldAgent):
 
 
 class FoodAgent(GridWorldAgent):
-    """Is eaten by pacman in the same cell.
-
-    Args:
-        **kwargs: of `GridWorldAgent`; the encoding is 3 unless given.
-    """
+    """Is eaten by pacman in the same cell."""
 
     def __init__(self, **kwargs: Any) -> None:
         given = {"encoding": config.FOOD, "initial_health": 1.0, "render_size": 20, "render_color": "orange"}
@@ -58,9 +49,6 @@ class _Drifter(MovingAgent, OrientationAgent, GridObservingAgent):
 class PacmanAgent(_Drifter):
     """Eats; there is one, with the id ``pacman``.
 
-    Args:
-        **kwargs: of `MovingAgent`, `OrientationAgent` and `GridObservingAgent`; the encoding is 1 unless given.
-
     Attributes:
         kind: keeps pacman and baddies, with equal spaces, from sharing a network.
     """
@@ -72,11 +60,7 @@ class PacmanAgent(_Drifter):
 
 
 class BaddieAgent(_Drifter):
-    """Catches pacman.
-
-    Args:
-        **kwargs: as of `PacmanAgent`; the encoding is 4 unless given.
-    """
+    """Catches pacman."""
 
     kind = "baddie"
 
@@ -85,11 +69,7 @@ class BaddieAgent(_Drifter):
 
 
 class ScriptedBaddieAgent(OrientationAgent):
-    """A baddie that walks fixed rounds: it neither observes nor acts, so that only pacman learns.
-
-    Args:
-        **kwargs: of `OrientationAgent`; the encoding is 4 unless given.
-    """
+    """A baddie that walks fixed rounds: it neither observes nor acts, so that only pacman learns."""
 
     drawn_facing = through_tunnels = True
 
@@ -239,11 +219,6 @@ class ContactActor(BoardActor):
     def _all_of(self, *classes: type) -> Array:
         """(A,) bool by slot."""
         return np.array([isinstance(agent, classes) for agent in self.grid.agents])
-
-    @abstractmethod
-    def run(
-        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
-    ) -> None: ...
 
 
 class EatActor(ContactActor):

@@ -19,11 +19,7 @@ from interplay.worlds.traffic_corridor.config import ROWS, TrafficCorridorSettin
 
 
 class TrafficAgent(GridObservingAgent, MovingAgent):
-    """Moves one cell a step and sees three far; its encoding is its team.
-
-    Args:
-        **kwargs: of the agent; they override these numbers.
-    """
+    """Moves one cell a step and sees three far; its encoding is its team."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"move_range": 1, "view_range": 3, **kwargs})
@@ -34,11 +30,7 @@ class TargetAgent(GridWorldAgent):
 
 
 class WallAgent(GridWorldAgent):
-    """Blocks movement and view.
-
-    Args:
-        **kwargs: of the agent; they override the blocking.
-    """
+    """Blocks movement and view."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"blocking": True, **kwargs})
