@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import websockets
-import websockets.sync.client
 
 from interplay.core.errors import UserError
 from interplay.core.frames import Encoder
@@ -35,8 +34,8 @@ from tests.cli.planting import make_run
 from tests.core.drawings import check_alike
 from tests.view.scenes import WalkWorld
 from tests.view.server.asking import PATIENCE, Watcher, cast_of, no_root, served
+from tests.view.server.folders import Clock
 from tests.view.server.tables import BreakingWorld, GrowingWorld, TableWorld
-from tests.view.server.test_sources import Clock
 
 WALK = "survival/1v1-heals-low"
 
@@ -412,10 +411,8 @@ def test_a_source_that_cannot_be_opened_is_told():
     with served(no_root(["table"]), refused) as own:
         with Watcher(own) as page:
             assert page.hear() == {"type": "bye", "reason": "world table: refused; mend it", "again": False}
-        for source, said in (("world:1", "world 1"), ("run:0", "run 0"), ("", "write run:0"), ("file:0", "write run:0"),
-                             ("world:-1", "write run:0"), ("world:0x0", "write run:0"), ("world:00", "write run:0")):  # fmt: skip
-            with Watcher(own, source) as page:
-                assert said in page.hear()["reason"]
+        with Watcher(own, "world:1") as page:
+            assert "world 1" in page.hear()["reason"]
 
 
 def test_a_scene_of_another_kind_sends_the_page_round_again():
@@ -428,11 +425,6 @@ def test_a_scene_of_another_kind_sends_the_page_round_again():
         with Watcher(own) as page:
             assert page.hear()["schema"]["bounds"][2] == 12.0
             page.until("frame")
-
-
-def test_read_only_has_no_sessions():
-    with served(no_root(["table"]), None) as own, Watcher(own) as page:
-        assert "--read-only" in page.hear()["reason"]
 
 
 def test_pages_and_sessions_are_counted():
@@ -558,22 +550,6 @@ def test_time_stands_still_while_nobody_watches():
         time.sleep(1.5)
         with Watcher(own) as page:
             assert page.hear()["tick"] < tick + 1_000
-
-
-def test_foreign_pages_are_not_accepted(address):
-    base = f"ws://127.0.0.1:{address.port}/api/live?source=world:0"
-    own = f"http://127.0.0.1:{address.port}"
-    for origin, token in (
-        ("http://evil.example", address.token),
-        (None, address.token),
-        (own, "wrong"),
-        (own, ""),
-    ):
-        with pytest.raises(websockets.InvalidStatus) as refused:
-            websockets.sync.client.connect(
-                base, origin=origin, subprotocols=["interplay.1", f"token.{token}x"[: 6 + len(token)]]
-            )
-        assert refused.value.response.status_code == 403
 
 
 def test_a_run_is_played_by_its_newest_checkpoint(tmp_path: Path):

@@ -21,7 +21,7 @@ from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import Busy, status_of
 from interplay.view.server.sources import Sources
 from tests.view.server.asking import app_of, ask, beneath
-from tests.view.server.test_sources import record
+from tests.view.server.folders import record
 
 
 @pytest.fixture(scope="module")
