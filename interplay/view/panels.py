@@ -31,9 +31,7 @@ def draw_map(axes: Any, layer: Layer) -> None:
         extent=(left - 0.5, right - 0.5, bottom - 0.5, top - 0.5),
         interpolation=smooth,
     )
-    axes.tick_params(labelsize=7)
-    axes.set_xlabel("column", fontsize=8)
-    axes.set_ylabel("row", fontsize=8)
+    _label(axes, "column", "row")
     _legend_of_colours(axes, layer)
 
 
@@ -56,9 +54,7 @@ def draw_key(axes: Any, layer: Layer) -> None:
     )
     shown = [1 / count, 0.25, 0.5, 0.75, 1.0]
     axes.set_xticks(shown, [f"{value:.0%}" for value in shown])
-    axes.tick_params(labelsize=7)
-    axes.set_xlabel("share of the most frequent population", fontsize=8)
-    axes.set_ylabel(layer.unit, fontsize=8)
+    _label(axes, "share of the most frequent population", layer.unit)
 
 
 def is_keyed(layer: Layer) -> bool:
@@ -78,9 +74,7 @@ def draw_window(axes: Any, layer: Layer) -> None:
     axes.plot(0, 0, "o", markersize=5, markerfacecolor="none", markeredgecolor=INK)
     ticks = np.arange(-int(reach), int(reach) + 1, 1 if side <= 9 else 2)
     axes.set(xticks=ticks, yticks=ticks)
-    axes.tick_params(labelsize=7)
-    axes.set_xlabel("columns east", fontsize=8)
-    axes.set_ylabel("rows south", fontsize=8)
+    _label(axes, "columns east", "rows south")
     _legend_of_colours(axes, layer)
 
 
@@ -177,6 +171,13 @@ def _inside(layer: Layer) -> tuple[int, int, int, int]:
 def _walkable(layer: Layer, shape: tuple[int, ...]) -> np.ndarray:
     """Cells of a map that are no lava, the border's tile; all cells without ground."""
     return np.ones(shape, bool) if layer.ground is None else layer.ground != layer.ground[0, 0]
+
+
+def _label(axes: Any, across: str, up: str) -> None:
+    """Labels the axes of a map, in small letters."""
+    axes.tick_params(labelsize=7)
+    axes.set_xlabel(across, fontsize=8)
+    axes.set_ylabel(up, fontsize=8)
 
 
 def _legend_of_colours(axes: Any, layer: Layer) -> None:

@@ -22,15 +22,14 @@ from interplay.view.server import messages
 from interplay.view.server.config import COUNTED, COUNTED_SECONDS, STEPPED, SUMS
 from interplay.view.server.counting import (
     Counter,
-    broken,
     describe_overlays,
+    encode_overlay,
     find_asked,
     fitting,
     key_of,
     names_of_populations,
-    overlay_message,
+    running,
 )
-from interplay.view.server.overlay_frames import cells_of, encode_cells
 from interplay.view.server.recordings import replayed
 from interplay.view.server.sources import Sources
 
@@ -142,20 +141,14 @@ class RecordedOverlays:
             if not 0 <= tick < reader.ticks:
                 raise UserError(f"tick {tick}: the recording has 0..{reader.ticks - 1}; ask for one of those")
             place = found.offered.index(overlay)
-            try:
+            with running(overlay.name):
                 counter = found.count(reader, overlay, tick)
                 assert overlay.live is not None
                 ticks = 0 if counter.since is None else found.tick - counter.since
                 study = Study(found.world, job.population, 0, ticks, counter.recorders, agent=job.agent)
                 layer = overlay.live.show(study, job.options)
-                cells = cells_of(layer)
-            except UserError:
-                raise
-            except Exception as error:  # of a user-defined overlay
-                raise broken(overlay.name, error) from error
-            message = overlay_message(place, key_of(job), counter.since, layer, cells)
-            frame = base64.b64encode(encode_cells(place, found.tick, cells)).decode()
-            return {**message, "frame": frame}
+                message, frame = encode_overlay(place, key_of(job), counter.since, found.tick, layer)
+            return {**message, "frame": base64.b64encode(frame).decode()}
 
         return self._with(number, job.name or "", answer)
 
