@@ -110,17 +110,6 @@ def test_beside_a_published_curve_every_slot_is_counted(tmp_path):
         choose_axis([read_run(folder)], published(world))
 
 
-def test_a_picture_of_several_runs(tmp_path):
-    runs = [make_run(tmp_path / name, seed) for seed, name in enumerate("abc")]
-    out = plot_runs(runs, tmp_path / "curves.png")
-    assert out.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    again = plot_runs(runs, tmp_path / "again.png")
-    assert out.read_bytes() == again.read_bytes()
-    line = Reference("bar", "kills", level=1.0, windows=((0.0, 5000.0, 2.0), (1e9, 2e9, 3.0)))
-    plot_runs(runs[:1], out, columns=["kills", "episode_length"], references=[line], title="one run")
-    assert out.read_bytes() != again.read_bytes()
-
-
 def test_what_was_published_is_there_for_the_eight_variants():
     from interplay.worlds.survival.config import VARIANTS
     from interplay.worlds.survival.published import EPISODE_LENGTH

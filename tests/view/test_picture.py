@@ -13,7 +13,6 @@ from interplay.view import palette
 from interplay.view.legend import entries
 from interplay.view.pen import text_width
 from interplay.view.picture import fitting_size, render, render_world, save_png
-from interplay.view.tables import shown
 from tests.view.scenes import TextWorld, WalkWorld, pixels
 
 PAGE = palette.rgb(palette.PAGE)
@@ -276,17 +275,6 @@ def test_png_holds_the_very_pixels(tmp_path):
     path = save_png(picture, tmp_path / "a.png")
     np.testing.assert_array_equal(pixels(path), picture)
     assert [p.name for p in tmp_path.iterdir()] == ["a.png"]
-
-
-def test_cells_as_text():
-    assert [shown(cell) for cell in (True, False, None, 3, 1 / 3, "a")] == [
-        "yes",
-        "no",
-        "-",
-        "3",
-        "0.3333",
-        "a",
-    ]
 
 
 def test_letters_survive_an_environment_that_ends_pygame():

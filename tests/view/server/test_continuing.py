@@ -359,9 +359,8 @@ def test_damaged_ones_and_ticks_that_are_not_there_are_refused(tmp_path):
     assert "its states are damaged" in reason(tmp_path, "recording:0@1")
 
 
-def test_there_is_none_of_other_numbers_and_links_are_not_followed(tmp_path):
+def test_links_are_not_followed(tmp_path):
     bare(tmp_path / "a.replay", 1)
-    assert "recording 1" in reason(tmp_path, "recording:1@0")
     with served(beneath(tmp_path), Players().cast) as address:
         (tmp_path / "a.replay").rename(tmp_path / "b.replay")
         (tmp_path / "a.replay").symlink_to("b.replay")

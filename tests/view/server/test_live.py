@@ -243,41 +243,33 @@ def test_malformed_messages_are_no_messages(text):
     assert not isinstance(caught.value, RecursionError)
 
 
-@pytest.mark.parametrize("text", ['{"type": "rum"}', "[" * 50_000, "x" * 65_536])
-def test_what_no_page_says_ends_its_connection_alone(address, text):
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [('{"type": "rum"}', 1008), ("[" * 50_000, 1008), ("x" * 65_536, 1008), ("x" * 70_000, 1009), (b"\1\2", 1003)],
+    ids=range(5),
+)  # fmt: skip
+def test_what_no_page_says_ends_its_connection_alone(address, message, code):
     with Watcher(address) as other, Watcher(address) as page:
         page.until("frame")
-        page.socket.send(text)
-        assert page.until_closed() == 1008
+        page.socket.send(message)
+        assert page.until_closed() == code
         other.until("frame")
 
 
-def test_too_long_and_binary_messages_end_a_connection(address):
-    for message, code in (("x" * 70_000, 1009), (b"\1\2", 1003)):
-        with Watcher(address) as page:
-            page.until("frame")
-            page.socket.send(message)
-            assert page.until_closed() == code
+FLOODS = {
+    "messages": lambda page: [page.say("select", slot=None) for _ in range(5 * MESSAGES)],
+    "pings": lambda page: [page.socket.ping() for _ in range(5 * MESSAGES)],
+    "pongs": lambda page: [page.socket.pong() for _ in range(5 * MESSAGES)],
+    "pieces": lambda page: page.socket.send("" for _ in range(5 * MESSAGES)),
+}
 
 
-def test_a_flood_of_messages_ends_a_connection(address):
-    with Watcher(address, shows=False) as page:
-        page.until("frame")
-        with contextlib.suppress(websockets.ConnectionClosed):
-            for _ in range(5 * MESSAGES):
-                page.say("select", slot=None)
-        assert page.until_closed() == 1008
-
-
-@pytest.mark.parametrize("flood", ["ping", "pong", "pieces"])
-def test_what_is_no_message_may_not_flood_either(address, flood):
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_ends_its_connection_alone(address, flood):
     with Watcher(address) as other, Watcher(address, shows=False) as page:
         page.until("frame")
         with contextlib.suppress(websockets.ConnectionClosed):
-            if flood == "pieces":
-                page.socket.send("" for _ in range(5 * MESSAGES))
-            for _ in range(0 if flood == "pieces" else 5 * MESSAGES):
-                getattr(page.socket, flood)()
+            FLOODS[flood](page)
         assert page.until_closed() in (1008, 0)  # what it still sends may cost it the reason
         other.until("frame")
 
@@ -291,7 +283,7 @@ def test_a_few_pings_are_answered(address):
 
 def test_the_pace():
     clock = Clock()
-    limiter = RateLimiter(60, clock)
+    limiter = RateLimiter(clock)
     assert [limiter.allows() for _ in range(61)] == [True] * 60 + [False]
     clock.now += 0.5
     assert [limiter.allows() for _ in range(31)].count(True) <= 30

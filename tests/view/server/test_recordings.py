@@ -249,7 +249,7 @@ def test_a_file_that_grows_is_read_to_its_last_whole_chunk(tmp_path):
 
 
 def test_a_file_that_claims_much_is_looked_through_by_and_by(tmp_path, monkeypatch):
-    path = record(tmp_path / "a.replay", steps=250)
+    path = record(tmp_path / "a.replay", 250)
     path.write_bytes(path.read_bytes()[:-1])  # without its index
     monkeypatch.setattr("interplay.view.server.recordings.WALK_SECONDS", 0.0)
     app = app_of(beneath(tmp_path))
@@ -263,10 +263,10 @@ def test_a_file_that_claims_much_is_looked_through_by_and_by(tmp_path, monkeypat
 
 
 def test_another_file_under_the_name_is_read_anew(tmp_path):
-    record(tmp_path / "a.replay", steps=3)
+    record(tmp_path / "a.replay")
     app = app_of(beneath(tmp_path))
     assert ask(app, "/api/recordings/0").json["ticks"] == 4
-    record(tmp_path / "b", steps=5).rename(tmp_path / "a.replay")
+    record(tmp_path / "b", 5).rename(tmp_path / "a.replay")
     assert ask(app, "/api/recordings/0").json["ticks"] == 6
     assert ask(app, "/api/sources").json["recordings"][0]["ticks"] == 6
 
