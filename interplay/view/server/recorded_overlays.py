@@ -45,10 +45,9 @@ class Sum(NamedTuple):
 
 
 class Counting:
-    """A recorded world, its overlays, and the counter of one of them; `seconds` is a clock."""
+    """A recorded world, its overlays, and the counter of one of them."""
 
-    def __init__(self, reader: ReplayReader, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
+    def __init__(self, reader: ReplayReader) -> None:
         states = reader.of(SNAPSHOT)
         self._first = states[0].first if states else 0
         self.world: World = reader.world_at(self._first, most=STEPPED)
@@ -64,7 +63,7 @@ class Counting:
         Args:
             reader: of the recording, which may have grown.
         """
-        until = self._seconds() + COUNTED_SECONDS
+        until = time.monotonic() + COUNTED_SECONDS
         counter = self._go_back(reader, overlay, tick)
         states = {chunk.first: place for place, chunk in enumerate(reader.of(SNAPSHOT))}
         if self.tick < tick:
@@ -73,7 +72,7 @@ class Counting:
                 counter.note(self.world, self.tick, begins)
                 if self.tick in states and states[self.tick] % self._apart == 0:
                     self._keep(counter, states)
-                if self.tick == tick or self._seconds() >= until:
+                if self.tick == tick or time.monotonic() >= until:
                     break
         return counter
 

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from interplay.train.play.beside import ValuesBeside
 from interplay.train.play.trained_policy import TrainedPolicy
+from interplay.train.play.values import ValuesBeside
 from interplay.view.server.play import Cast
 from tests.train.test_exporting import made
 from tests.view.server.test_overlays import Ready
