@@ -47,16 +47,12 @@ def test_a_place_and_the_middle():
     ("focus", "zoom", "words"),
     [
         (2, None, "focus = 2"),
-        (-1, None, "focus = -1; name an agent by its number"),
-        (
-            (101, 3),
-            None,
-            "focus = 101,3 lies outside of the world; choose x from 0 to 100 and y from 0 to 80",
-        ),
-        ((float("nan"), 3), None, "focus = (nan, 3); name an agent by its number"),
-        ((1, 2, 3), None, "focus = (1, 2, 3); name an agent by its number"),
-        (None, 0, "zoom = 0; pass how many tiles"),
-        (None, float("inf"), "zoom = inf; pass how many tiles"),
+        (-1, None, "focus = -1"),
+        ((101, 3), None, "focus = 101,3"),
+        ((float("nan"), 3), None, "focus = (nan, 3)"),
+        ((1, 2, 3), None, "focus = (1, 2, 3)"),
+        (None, 0, "zoom = 0"),
+        (None, float("inf"), "zoom = inf"),
     ],
 )
 def test_what_is_not_there_is_said_in_a_line(focus, zoom, words):

@@ -142,6 +142,12 @@ def test_the_first_step_says_that_it_may_take_long():
         page.until("status", preparing=False)
 
 
+def hidden(page: Watcher) -> list[bool]:
+    """The agents that the next scene of a page leaves out."""
+    found: list[bool] = page.until("frame")["scene"].layer("agents").columns["absent"].tolist()
+    return found
+
+
 def test_under_fog_nobody_is_sent_more_than_the_one_who_plays_may_see():
     with street(fog=True, seats=3) as own, Watcher(own) as player, Watcher(own) as other:
         player.stand_still()
@@ -171,25 +177,17 @@ def test_under_fog_nobody_is_sent_more_than_the_one_who_plays_may_see():
         assert account["metrics"] == {}
         assert not [message for message in other.said[told:] if message["type"] == "agent"]
         with Watcher(own) as third:  # who comes now
-            assert third.until("frame")["scene"].layer("agents").columns["absent"].tolist() == [
-                False,
-                True,
-                True,
-            ]
+            assert hidden(third) == [False, True, True]
             third.say("take", slot=1)
             assert third.until("status", holders={"0": "somebody", "1": "you"})["note"] == OWN_EYES
-            assert third.until("frame")["scene"].layer("agents").columns["absent"].tolist() == [
-                True,
-                False,
-                True,
-            ]
+            assert hidden(third) == [True, False, True]
             third.say("take", slot=2)
             assert "one slot at a time" in third.until("refused")["reason"]
             assert other.until("status", holders={"0": "somebody", "1": "somebody"})["note"] == NO_EYES
-            assert other.until("frame")["scene"].layer("agents").columns["absent"].all()
+            assert all(hidden(other))
         player.say("give", slot=0)
         other.until("status", holders={}, note=None)
-        assert not other.until("frame")["scene"].layer("agents").columns["absent"].any()
+        assert not any(hidden(other))
 
 
 def test_a_world_that_cannot_say_what_is_seen_says_that(monkeypatch):
@@ -198,7 +196,7 @@ def test_a_world_that_cannot_say_what_is_seen_says_that(monkeypatch):
         page.stand_still()
         page.say("take", slot=0)
         assert page.until("status", holders={"0": "you"})["note"] == CANNOT_SAY
-        assert not page.until("frame")["scene"].layer("agents").columns["absent"].any()
+        assert not any(hidden(page))
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,13 @@ from interplay.core.replay.exact import write_actions, write_snapshot
 from interplay.core.replay.layout import ACTIONS, CHUNK_HEAD, HUMAN, SCENES, SNAPSHOT
 from interplay.core.scene import scene_of
 from interplay.registry import make_world
+from interplay.view.replays import keep
 from interplay.view.server.config import STEPPED
 from interplay.view.server.keeping import GIVEN, TAKEN
 from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import Busy, status_of
 from interplay.view.server.sources import Sources
+from interplay.view.stepping import stands
 from tests.view.server.asking import app_of, ask, beneath
 from tests.view.server.folders import record
 
@@ -30,19 +32,13 @@ def played(tmp_path_factory):
     root = tmp_path_factory.mktemp("played")
     world, policy = make_world("dilemma/fixed"), RandomPolicy()
     hashes = []
-    with WorldRecorder(root / "match.replay", world, header={"seed": 5, "policy": "random"}) as recorder:
-        world.reset(seeds=5)
-        policy.start(world, 5)
-        for episode in range(3):
-            if episode:
-                world.reset()
-            recorder.begin()
+
+    def noted():
+        for stand in stands(world, policy, 3, seed=5):
             hashes.append(int(world.hash()[0]))
-            while not world.timestep.over[0]:
-                action = policy.act(world.timestep)
-                world.step(action)
-                recorder.step(action, last=bool(world.timestep.over[0]))
-                hashes.append(int(world.hash()[0]))
+            yield stand
+
+    keep(world, 0, root / "match.replay", noted(), 5, policy, None, 3)
     return root, hashes
 
 
