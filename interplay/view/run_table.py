@@ -140,6 +140,12 @@ def differing_keys(runs: Sequence[Run]) -> list[str]:
     return [key for key in keys if _differs([run.settings.get(key) for run in runs if run.reads(key)])]
 
 
+def shared_label(runs: Sequence[Run]) -> str:
+    """The ``name`` in the settings of all runs; empty if they differ."""
+    names = {one_line(str(run.settings.get("name", ""))) for run in runs}
+    return names.pop() if len(names) == 1 else ""
+
+
 def short_names(keys: Sequence[str]) -> list[str]:
     """Short names of settings: the group for its ``kind`` or ``id``, else the last part of the key if unique.
 

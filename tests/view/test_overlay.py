@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
-from interplay.view import overlay, panels, scales
+from interplay.view import overlay, scales
 from interplay.view.overlay import plot_overlay
 from interplay.view.palette import INK, rgb
 from studies import field_picture
@@ -55,7 +55,7 @@ def test_dimmed_frames_are_cut_away(tmp_path):
     shown = layer(
         "map", "population", counts, limits=(0.0, 6.0), dim=dim, labels=("population 0", "population 1")
     )
-    assert panels._inside(shown) == (10, 10, 20, 20)
+    assert overlay._inside(shown) == (10, 10, 20, 20)
     image = picture(plot_overlay(data(shown), tmp_path / "a.png"))
     mixture = scales.populations(counts[:, :1, :1], (0, 1), 6.0)[0, 0]
     assert share(image, mixture) > 0.3
@@ -68,17 +68,17 @@ def test_a_map_on_the_ground_is_cut_to_it_and_says_what_is_what():
     counts = np.zeros((3, 30, 30))
     counts[2, 15, 16] = 4.0
     shown = layer("map", "style", counts, limits=(0.0, 4.0), labels=("melee", "range", "mage"), ground=ground)
-    assert panels._inside(shown) == (9, 9, 21, 21)
-    colours = panels._colours(shown)
+    assert overlay._inside(shown) == (9, 9, 21, 21)
+    colours = overlay._colours(shown)
     np.testing.assert_allclose(colours[15, 16] * 255, rgb(scales.STYLE_COLOURS[2]))
     np.testing.assert_allclose(colours[[12, 13], 12], [[scales.GREYS[1]] * 3, [scales.GREYS[2]] * 3])
-    assert "ground: water dark" in panels.mixture(shown)[0]
+    assert "ground: water dark" in overlay.mixture(shown)[0]
 
 
 def test_a_chosen_population_keeps_its_colour():
     shown = layer("map", "population", np.full((1, 4, 4), 2.0), limits=(0.0, 2.0), labels=("population 5",))
-    np.testing.assert_allclose(panels._colours(shown)[0, 0] * 255, rgb(scales.population_colour(5)))
-    title, channels = panels.mixture(shown)
+    np.testing.assert_allclose(overlay._colours(shown)[0, 0] * 255, rgb(scales.population_colour(5)))
+    title, channels = overlay.mixture(shown)
     assert channels == [("population 5", scales.population_colour(5))]
     assert "max = 2" in title
 
@@ -95,7 +95,7 @@ def test_a_map_of_many_populations_is_taken_apart_and_has_a_key(tmp_path):
     for k in range(4):  # each has a map of its own, as bright as in the one of all
         colour = np.array(rgb(scales.population_colour(k))) / 255 * alone + night * (1 - alone)
         assert share(image, colour) > 0.02, k
-    assert "the most frequent" in panels.mixture(shown)[0]
+    assert "the most frequent" in overlay.mixture(shown)[0]
     homes = OverlayData("test", "A test", (shown, shown), columns=("home",), panels_across=1)
     assert overlay._arranged(homes) == (shown, (), 1)
     few = layer("map", "population", counts[:3], limits=(0.0, 400.0), labels=labels[:3])

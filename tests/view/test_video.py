@@ -17,8 +17,8 @@ from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.view import encode
 from interplay.view.crop import Crop
 from interplay.view.encode import Sink, choose_colours, nearest_colours, write_video
+from interplay.view.legend import strip_of
 from interplay.view.picture import fitting_size, render, save_png
-from interplay.view.players_strip import strip_of
 from interplay.view.video import HOLD, Look, draw_replay, held, middle, play, record, shown_at
 from tests.view.scenes import WalkWorld, pixels
 
