@@ -37,7 +37,7 @@ def league(
 
     load_trainer()
     from interplay.train.selfplay.league.reading import read_league
-    from interplay.view.league_picture import plot_league
+    from interplay.view.standings_picture import plot_league
 
     table = read_league(run, trust)
     if json:

@@ -390,7 +390,7 @@ def check_shown(opened: Opened, read_only: bool) -> None:
         UserError: for a world that cannot be played, or a folder with nothing to show.
     """
     from interplay.view.server.config import DEPTH
-    from interplay.view.server.folder import is_begun, search
+    from interplay.view.server.sources import is_begun, search
 
     if opened.file is not None or (opened.worlds and not read_only):
         return
@@ -407,7 +407,7 @@ def check_shown(opened: Opened, read_only: bool) -> None:
 
 
 def _recordings(opened: Opened) -> list[Path]:
-    from interplay.view.server.folder import search
+    from interplay.view.server.sources import search
 
     if opened.file is not None:
         return [opened.file]

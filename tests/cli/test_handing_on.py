@@ -194,7 +194,7 @@ def for_league(heard: Heard) -> None:
     trainer(heard)
     heard.put("interplay.train.selfplay.league.reading:read_league", None)
     heard.put("interplay.cli.league:_print", None)
-    heard.put("interplay.view.league_picture:plot_league")
+    heard.put("interplay.view.standings_picture:plot_league")
 
 
 def for_tournament(heard: Heard) -> None:

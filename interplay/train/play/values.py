@@ -1,4 +1,4 @@
-"""The value function of a trained policy for arbitrary observations, also in another thread than it plays in."""
+"""The value function of a trained policy: of arbitrary observations, and in another thread than the policy plays in."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.train.play.trained_policy import TrainedPolicy
 
+Value = Callable[[Mapping[str, np.ndarray], int], np.ndarray]
+Expects = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
-def values_of(
-    policy: TrainedPolicy, world: World, kind: int = 0
-) -> Callable[[Mapping[str, np.ndarray], int], np.ndarray]:
+
+def values_of(policy: TrainedPolicy, world: World, kind: int = 0) -> Value:
     """A function that returns V of a batch of observations by the network of one population.
 
     Args:
@@ -32,10 +33,6 @@ def values_of(
     )
 
 
-Value = Callable[[Mapping[str, np.ndarray], int], np.ndarray]
-Expects = Callable[[Mapping[str, np.ndarray]], np.ndarray]
-
-
 class ValuesBeside:
     """V of observations by the current weights of a playing policy, with separate buffers.
 
@@ -51,7 +48,7 @@ class ValuesBeside:
         self._value: Value | None = None
 
     def __call__(self, world: World) -> Value:
-        """A function as `interplay.train.play.values.values_of` makes it.
+        """A function as from `values_of`.
 
         Args:
             world: always the same one, used by the calling thread alone.
