@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
+from interplay.connect.readers import require_one_world
 from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.masks import to_gymnasium
@@ -36,10 +37,7 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
     """
 
     def __init__(self, world: World) -> None:
-        if world.num_worlds != 1:
-            raise UserError(
-                f"{world.id}: a Gymnasium environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
-            )
+        require_one_world(world)
         if len(world.kinds) > 1 or isinstance(world.kinds[0].action_space, spaces.Dict):
             raise UserError(
                 f"{world.id}: its agents' spaces make no single array; use interplay.make, or the batch itself"

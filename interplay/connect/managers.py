@@ -13,7 +13,7 @@ from typing import Any
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from interplay.connect.pictures import PIXELS, check_render_mode, metadata_of, picture_of
-from interplay.connect.refusals import no_manager
+from interplay.connect.refusals import require_manager
 from interplay.core.copying import CopiedWhole
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
@@ -39,7 +39,7 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
     agent_selection: str
 
     def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
-        _require_manager(sim)
+        require_manager(sim, "manager")
         check_render_mode(sim, render_mode)
         super().__init__()
         self.sim = sim
@@ -150,7 +150,7 @@ class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, A
     """
 
     def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
-        _require_manager(sim)
+        require_manager(sim, "manager")
         check_render_mode(sim, render_mode)
         super().__init__(sim)
         self.sim = sim
@@ -195,10 +195,6 @@ def to_parallel(manager: SimulationManager, render_mode: str | None = None) -> S
         {'agent0': -1, 'agent1': -1}
     """
     return SimulationParallel(manager, render_mode)
-
-
-def _require_manager(sim: Any) -> None:
-    require(isinstance(sim, SimulationManager), no_manager(sim, "manager"))
 
 
 def _metadata(sim: SimulationManager) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from pettingzoo.utils.env import ParallelEnv
 
 from interplay.connect.agent_infos import AgentInfos, Infos
 from interplay.connect.agent_names import PREFIX, AgentNames
-from interplay.connect.flat import FORMS
 from interplay.connect.pictures import HUMAN, PIXELS, WorldPictures
-from interplay.connect.readers import FlatReader, KindReader
+from interplay.connect.readers import readers_of
 from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
@@ -95,7 +94,10 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         flat: bool | str = False,
     ) -> None:
         self.renames = world.respawns and not slots
-        _check(world, render_mode, flat)
+        if render_mode not in (None, *RENDER_MODES):
+            raise UserError(
+                f"{world.id}: render_mode = {render_mode!r}; choose one of {RENDER_MODES} or None"
+            )
         _check_agents(world, self.renames, on_death, slots, lives)
         self.world, self.render_mode = world, render_mode
         self.on_death, self.slots, self.lives = on_death, slots, lives
@@ -106,12 +108,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
             "render_fps": 30,
             "is_parallelizable": True,
         }
-        self._kinds: list[KindReader] = [
-            FlatReader(world, index, mask_in_observation, single=flat == "discrete")
-            if flat
-            else KindReader(world, index, mask_in_observation)
-            for index in range(len(world.kinds))
-        ]
+        self._kinds = readers_of(world, flat, mask_in_observation)
         self._names = AgentNames(world, self._kinds, self.renames)
         self._infos = AgentInfos(world, self._names, slots)
         self._one_choice = slots or on_death == "keep"  # of idle agents
@@ -397,19 +394,6 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
 
 def _only(names: list[str], part: dict[str, T]) -> dict[str, T]:
     return {name: part[name] for name in names}
-
-
-def _check(world: World, render_mode: str | None, flat: bool | str) -> None:
-    if world.num_worlds != 1:
-        raise UserError(
-            f"{world.id}: a PettingZoo environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
-        )
-    if render_mode not in (None, *RENDER_MODES):
-        raise UserError(
-            f"{world.id}: render_mode = {render_mode!r}; choose {', '.join(RENDER_MODES)} or None"
-        )
-    if not any(flat is form or (isinstance(flat, str) and flat == form) for form in FORMS):
-        raise UserError(f'{world.id}: flat = {flat!r}; choose False, True or "discrete"')
 
 
 def _check_agents(world: World, renames: bool, on_death: str | None, slots: bool, lives: int | None) -> None:

@@ -366,7 +366,7 @@ def test_wrong_actions_are_one_line_and_change_nothing(action, words):
 
 
 def test_a_batch_of_several_and_no_render_mode():
-    with pytest.raises(UserError, match="this batch has 2; pass num_worlds=1"):
+    with pytest.raises(UserError, match="num_worlds = 2"):
         WorldGymEnv(Line(2))
     env = WorldGymEnv(Line(1))
     env.reset()

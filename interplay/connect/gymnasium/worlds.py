@@ -9,9 +9,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect.flat import FORMS
 from interplay.connect.pictures import PIXELS
-from interplay.connect.readers import FlatReader, KindReader, idle
+from interplay.connect.readers import idle, readers_of
 from interplay.core.errors import UserError
 from interplay.core.masks import as_gymnasium
 from interplay.core.policy import Policy, RandomPolicy
@@ -55,7 +54,10 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         seed: int = 0,
         flat: bool | str = False,
     ) -> None:
-        _check(world, agent, render_mode, flat)
+        if agent is not None and agent not in world.agents:
+            raise UserError(f"{world.id}: unknown agent {agent!r}; agents are {', '.join(world.agents)}")
+        if render_mode not in (None, PIXELS):
+            raise UserError(f'{world.id}: render_mode = {render_mode!r}; choose "{PIXELS}", or None')
         self.world = world
         self.agent = agent or world.agents[0]
         self.render_mode = render_mode
@@ -64,9 +66,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         number = next(n for n, kind in enumerate(world.kinds) if self._slot in kind.slots)
         self._kind, self._column = world.kinds[number], world.kinds[number].slots.index(self._slot)
         self._flat = bool(flat)
-        self._reader = (
-            FlatReader(world, number, single=flat == "discrete") if flat else KindReader(world, number)
-        )
+        self._reader = readers_of(world, flat)[number]
         self._listed = [slot == self._slot for slot in range(len(world.agents))]
         self.observation_space = self._reader.observation_space
         self.action_space = self._reader.action_space if flat else self._kind.action_space
@@ -203,19 +203,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
 
     def _metric(self, values: np.ndarray) -> float:
         return float(values[0, self._slot] if np.ndim(values) == 2 else values[0])
-
-
-def _check(world: World, agent: str | None, render_mode: str | None, flat: bool | str) -> None:
-    if world.num_worlds != 1:
-        raise UserError(
-            f"{world.id}: a Gymnasium environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
-        )
-    if agent is not None and agent not in world.agents:
-        raise UserError(f"{world.id}: unknown agent {agent!r}; agents are {', '.join(world.agents)}")
-    if render_mode not in (None, PIXELS):
-        raise UserError(f'{world.id}: render_mode = {render_mode!r}; choose "rgb_array", or None')
-    if not any(flat is form or (isinstance(flat, str) and flat == form) for form in FORMS):
-        raise UserError(f'{world.id}: flat = {flat!r}; choose False, True or "discrete"')
 
 
 def _row_of(action: Any) -> Any:

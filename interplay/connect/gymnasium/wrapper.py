@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 from interplay.connect.pictures import PIXELS, check_render_mode, metadata_of, picture_of
-from interplay.connect.refusals import no_manager
+from interplay.connect.refusals import require_manager
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
 from interplay.sim.checks import require
@@ -43,7 +43,7 @@ class GymWrapper(gymnasium.Env[Any, Any]):
     """
 
     def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
-        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
+        require_manager(sim, "sim")
         learning = [name for name, agent in sim.agents.items() if is_agent(agent)]
         require(
             len(learning) == 1,

@@ -9,10 +9,9 @@ import numpy as np
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from interplay.connect.refusals import no_manager
+from interplay.connect.refusals import require_manager
 from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken_of_all
 from interplay.sim import is_agent
-from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
 
@@ -36,7 +35,7 @@ class MultiAgentWrapper(MultiAgentEnv):
     """
 
     def __init__(self, sim: SimulationManager, action_masks: bool = False) -> None:
-        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
+        require_manager(sim, "sim")
         self.sim = sim
         self.action_masks = action_masks
         learning = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
