@@ -65,7 +65,7 @@ def test_every_registered_world_has_a_name():
 
 def test_a_world_of_ones_own_gets_a_name_when_asked(monkeypatch):
     spec = WorldSpec(id="own/line", summary="x", make="tests.connect.test_gym_worlds:line")
-    monkeypatch.setattr("interplay.registry._registered", {spec.id: spec})
+    monkeypatch.setattr("interplay.registry._WORLDS.added", {spec.id: spec})
     register_worlds()
     try:
         assert gymnasium.make("interplay/own.line").unwrapped.world.id == "own/line"
