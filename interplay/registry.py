@@ -63,11 +63,7 @@ _log = logging.getLogger("interplay")
 
 
 def register(spec: WorldSpec) -> None:
-    """Adds a world for this process.
-
-    Raises:
-        UserError: if the id is empty or taken by another spec.
-    """
+    """Adds a world for this process."""
     if not spec.id or not spec.make:
         raise UserError(f"{spec!r}: a world needs an id and a make function; fill in both")
     _WORLDS.add(spec.id, spec)
@@ -109,9 +105,6 @@ def make_world(
         first_world: index of the batch's first world among all worlds of `seed`.
         **options: the world's settings, on top of the variant's; those of a group as a mapping or by their names with dots,
             ``**{"obs.history": 2}``.
-
-    Raises:
-        UserError: for an unknown id, or a number or an option that is unknown or out of range.
     """
     for name, value in (("num_worlds", num_worlds), ("threads", threads)):
         if isinstance(value, bool) or not isinstance(value, Integral):
@@ -153,10 +146,6 @@ def make_policy(world_id: str | World, name: str) -> Policy:
     Args:
         world_id: of the world, or the world itself.
         name: of a policy; or a run folder, a checkpoint's, or RUN@PLAYER of a league.
-
-    Raises:
-        UserError: for an unknown name, naming the near miss, something that makes no policy, or a run without a sound
-            checkpoint.
     """
     world_id = world_id if isinstance(world_id, str) else world_id.id
     if is_folder(name):

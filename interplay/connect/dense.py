@@ -31,9 +31,6 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
 
     Args:
         world: with ``num_worlds == 1``, one kind of agent, and actions that are no Dict.
-
-    Raises:
-        UserError: for another world.
     """
 
     def __init__(self, world: World) -> None:
@@ -98,9 +95,6 @@ def make_dense(world_id: str, *, seed: int = 0, **options: Any) -> DenseEnv:
         world_id: a registered id, or anything else that `interplay.make_world` takes.
         seed: names the stream of episodes for `reset` without a seed.
         **options: the world's settings.
-
-    Raises:
-        UserError: for an unknown world or option, or agents' spaces that make no single array.
 
     Example:
         >>> env = make_dense("werewolf/6")

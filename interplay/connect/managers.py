@@ -30,10 +30,6 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
 
     Args:
         render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
-
-    Raises:
-        AssertionError: for anything but a manager.
-        UserError: for another render mode, and a simulation that draws no pictures.
     """
 
     agent_selection: str
@@ -143,10 +139,6 @@ class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, A
 
     Args:
         render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
-
-    Raises:
-        AssertionError: for anything but a manager.
-        UserError: for another render mode, and a simulation that draws no pictures.
     """
 
     def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:

@@ -49,11 +49,7 @@ def metadata_of(manager: Any) -> dict[str, Any]:
 
 
 def check_render_mode(manager: Any, render_mode: str | None) -> None:
-    """Refuses a render mode that the simulation cannot serve.
-
-    Raises:
-        UserError: for another mode than ``"rgb_array"`` and None, and where the simulation has no ``draw(canvas)``.
-    """
+    """Refuses a render mode that the simulation cannot serve."""
     if render_mode is None:
         return
     sim = manager.sim.unwrapped
@@ -66,11 +62,7 @@ def check_render_mode(manager: Any, render_mode: str | None) -> None:
 
 
 def picture_of(manager: Any) -> np.ndarray:
-    """The simulation's ``draw(canvas)`` as (height, width, 3) uint8.
-
-    Raises:
-        UserError: if pictures need a package that is not installed, or `draw` draws something invalid.
-    """
+    """The simulation's ``draw(canvas)`` as (height, width, 3) uint8."""
     from interplay.view.picture import render
 
     canvas = Canvas()

@@ -168,11 +168,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         return self._padded(observation, infos) if self.on_death == "keep" else (observation, infos)
 
     def step(self, actions: Mapping[str, Any]) -> Step:
-        """Steps the world; agents that are not acting need no entry in `actions`.
-
-        Raises:
-            UserError: for a missing, unknown or illegal action, naming the agent.
-        """
+        """Steps the world; agents that are not acting need no entry in `actions`."""
         if not self._present and (not self.renames or self.over):
             return {}, {}, {}, {}, {}
         before = self._present
@@ -196,11 +192,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         return np.concatenate(parts, dtype=np.float32)
 
     def render(self) -> Any:
-        """A (512, 512, 3) uint8 picture for ``"rgb_array"``; for ``"human"`` a window shows it.
-
-        Raises:
-            UserError: if pictures need a package that is not installed, or there is no display.
-        """
+        """A (512, 512, 3) uint8 picture for ``"rgb_array"``; for ``"human"`` a window shows it."""
         if self.render_mode is None:
             raise UserError(f'{self.world.id}: no render_mode; make it with render_mode="rgb_array"')
         return self._picture(self.render_mode)

@@ -125,9 +125,6 @@ def admit_bytes(what: str, file: Path, data: bytes, trust: bool) -> None:
 
     Args:
         what: the complaint about the file.
-
-    Raises:
-        Untrusted: if they are not trusted.
     """
     if trust:
         add_trusted(file, data)

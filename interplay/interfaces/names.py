@@ -126,11 +126,7 @@ def from_settings(settings: Sequence[Any] | None) -> Interface | None:
 
 
 def to_settings(stack: Interface | None) -> list[dict[str, Any]]:
-    """Plain data, storable as JSON or TOML, from which `from_settings` makes the same stack, unbound.
-
-    Raises:
-        UserError: for a class that is not registered, or an argument that is no plain data, a function for example.
-    """
+    """Plain data, storable as JSON or TOML, from which `from_settings` makes the same stack, unbound."""
     return [] if stack is None else [_settings_of(one) for one in stack.chain]
 
 

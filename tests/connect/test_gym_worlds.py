@@ -342,7 +342,6 @@ def test_wrong_options_are_one_line(options, words):
 @pytest.mark.parametrize(
     ("action", "words"),
     [
-        (None, "no actions"),
         (7, "action 7 at index .* outside 0..2"),
         (-1, "action -1 .* outside"),
         (1.0, "expected integers"),

@@ -73,9 +73,6 @@ def gym_to_simulation(
 ) -> GymABS:
     """A Gymnasium environment as a simulation.
 
-    Raises:
-        AssertionError: for anything but a `gymnasium.Env`, and for a null point outside its space.
-
     Example:
         >>> from interplay.sim.managers import AllStepManager
         >>> manager = AllStepManager(gym_to_simulation(gymnasium.make("CartPole-v1")))

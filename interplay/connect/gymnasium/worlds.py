@@ -38,9 +38,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         seed: of the others' draws, until `reset` is given a seed.
         flat: True: observations are one float32 row, actions a Discrete or MultiDiscrete from 0, or a flat float32 Box, and the
             mask one row of bools; ``"discrete"``: an action is one number for all its choices (`interplay.connect.flat`).
-
-    Raises:
-        UserError: for a batch of several worlds, an unknown agent, render mode or `flat`, or spaces that cannot be flat.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": [PIXELS], "render_fps": 10}  # type: ignore[misc]
@@ -82,9 +79,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         Args:
             seed: of the episode and of the others' draws; None continues their streams.
             options: ignored; worlds take their options when they are made.
-
-        Raises:
-            UserError: if the agent never acts.
         """
         super().reset(seed=seed)
         timestep = self.world.reset(seeds=seed)
@@ -124,11 +118,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         return self._seen(timestep), reward, ended and not truncated, truncated, self._told(timestep, ended)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """A (512, 512, 3) uint8 picture.
-
-        Raises:
-            UserError: without a render mode, or if pictures need a package that is not installed.
-        """
+        """A (512, 512, 3) uint8 picture."""
         if self.render_mode is None:
             raise UserError(f'{self.world.id}: no render_mode; make it with render_mode="rgb_array"')
         from interplay.view.picture import render_world

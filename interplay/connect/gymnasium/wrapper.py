@@ -29,10 +29,6 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         agent: the learning agent.
         agent_id: its id.
 
-    Raises:
-        AssertionError: for anything but a manager, and for another number of learning agents.
-        UserError: for another render mode, and a simulation that draws no pictures.
-
     Example:
         >>> from interplay.sim.managers import AllStepManager
         >>> from interplay.worlds.corridor.simulation import MultiCorridor

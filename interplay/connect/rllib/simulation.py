@@ -26,9 +26,6 @@ class MultiAgentABS(DynamicOrderSimulation):
 
     Args:
         null_observation, null_action: id -> point; agents without an entry have none.
-
-    Raises:
-        AssertionError: for anything but a `MultiAgentEnv`, and for one without agents.
     """
 
     def __init__(
@@ -162,9 +159,5 @@ def multi_agent_to_simulation(
 
     Args:
         null_observation, null_action: id -> point; agents without an entry have none.
-
-    Raises:
-        AssertionError: for anything but a `MultiAgentEnv`, for one that names no agents, for null points outside their space or
-            of unknown agents.
     """
     return MultiAgentABS(env, null_observation, null_action)

@@ -29,9 +29,6 @@ class MultiAgentWrapper(MultiAgentEnv):
         possible_agents: the ids of all learning agents.
         agents: the unfinished ones and those of the last step's report, which RLlib's own check of environments requires.
         observation_spaces, action_spaces: id -> space; `observation_space`, `action_space` the same as Dict spaces.
-
-    Raises:
-        AssertionError: for anything but a manager.
     """
 
     def __init__(self, sim: SimulationManager, action_masks: bool = False) -> None:
@@ -70,11 +67,7 @@ class MultiAgentWrapper(MultiAgentEnv):
     def step(
         self, action_dict: dict[str, Any], **kwargs: Any
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Observations, rewards, terminateds, truncateds and infos of agents that act next or have just finished.
-
-        Raises:
-            UserError: for an unknown agent, or an action that is not in its space.
-        """
+        """Observations, rewards, terminateds, truncateds and infos of agents that act next or have just finished."""
         given = taken_of_all(self._given, action_dict)
         observations, rewards, dones, infos = self.sim.step(given, **kwargs)
         truncateds = {"__all__": self.sim.truncated}
