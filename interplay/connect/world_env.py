@@ -95,9 +95,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
     ) -> None:
         self.renames = world.respawns and not slots
         if render_mode not in (None, *RENDER_MODES):
-            raise UserError(
-                f"{world.id}: render_mode = {render_mode!r}; choose one of {RENDER_MODES} or None"
-            )
+            raise UserError(f"{world.id}: render_mode = {render_mode!r}; choose {RENDER_MODES} or None")
         _check_agents(world, self.renames, on_death, slots, lives)
         self.world, self.render_mode = world, render_mode
         self.on_death, self.slots, self.lives = on_death, slots, lives
@@ -190,12 +188,6 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         observation = self.world.by_kind(self.world.timestep.observation)
         parts = [field[0].ravel() for kind in self.world.kinds for field in observation[kind.name].values()]
         return np.concatenate(parts, dtype=np.float32)
-
-    def render(self) -> Any:
-        """A (512, 512, 3) uint8 picture for ``"rgb_array"``; for ``"human"`` a window shows it."""
-        if self.render_mode is None:
-            raise UserError(f'{self.world.id}: no render_mode; make it with render_mode="rgb_array"')
-        return self._picture(self.render_mode)
 
     # -- actions ----------------------------------------------------------------------------------
 
@@ -392,9 +384,7 @@ def _check_agents(world: World, renames: bool, on_death: str | None, slots: bool
     if on_death not in (None, "remove", "keep", "rename"):
         raise UserError(f'{world.id}: on_death = {on_death!r}; choose "remove", "keep", "rename" or None')
     if lives is not None and (type(lives) is not int or not 1 <= lives <= MOST):
-        raise UserError(
-            f"{world.id}: lives = {lives!r} is not allowed; pass a whole number from 1 to {MOST:,}"
-        )
+        raise UserError(f"{world.id}: lives = {lives!r}; pass a whole number from 1 to {MOST:,}")
     conflicts = (
         (slots and on_death == "remove", "slots never leave; leave out slots or the removal of the dead"),
         (slots and lives is not None, f"lives = {lives}, but agents are slots; leave one of them out"),

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect.pictures import PIXELS
+from interplay.connect.pictures import PIXELS, WorldPictures
 from interplay.connect.readers import idle, readers_of
 from interplay.core.errors import UserError
 from interplay.core.masks import as_gymnasium
@@ -20,7 +20,7 @@ from interplay.core.world import TimeStep, World
 MAX_WAIT = 10_000  # steps, and episodes, until the agent is asked for the first time
 
 
-class WorldGymEnv(gymnasium.Env[Any, Any]):
+class WorldGymEnv(WorldPictures, gymnasium.Env[Any, Any]):
     """One agent of a world; a policy acts for all others.
 
     Each step is an action of the agent. Steps in which it does not act (others' turns, sleep) pass by themselves; their rewards,
@@ -95,9 +95,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             timestep = self.world.reset()
             self._others.forget(np.ones(1, bool))
             self._owed = 0.0
-        raise UserError(
-            f"{self.world.id}: {self.agent} never acted in {MAX_WAIT:,} episodes; play another agent"
-        )
+        raise UserError(f"{self.world.id}: {self.agent} never acted in {MAX_WAIT:,} episodes; play another")
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Returns observation, reward until the agent acts again, terminated, truncated and info.
@@ -117,17 +115,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         self._playing = not ended
         return self._seen(timestep), reward, ended and not truncated, truncated, self._told(timestep, ended)
 
-    def render(self) -> np.ndarray:  # type: ignore[override]
-        """A (512, 512, 3) uint8 picture."""
-        if self.render_mode is None:
-            raise UserError(f'{self.world.id}: no render_mode; make it with render_mode="rgb_array"')
-        from interplay.view.picture import render_world
-
-        return render_world(self.world, 0)
-
-    def close(self) -> None:
-        self.world.close()
-
     def _wait(self, timestep: TimeStep, enough: bool) -> TimeStep:
         """Steps the others until the agent acts or has ended."""
         for _ in range(MAX_WAIT):
@@ -135,9 +122,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
                 return timestep
             timestep = self._advance(None)
             enough = self._acts(timestep) or self._has_ended(timestep)
-        raise UserError(
-            f"{self.world.id}: {self.agent} did not act for {MAX_WAIT:,} steps; play another agent"
-        )
+        raise UserError(f"{self.world.id}: {self.agent} did not act for {MAX_WAIT:,} steps; play another")
 
     def _checked(self, action: Any) -> Any:
         """The agent's action as the world takes it, (1, 1, ...)."""
@@ -148,9 +133,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             batch = self._reader.batch({self.agent: action}, lambda slot: False)
         except (TypeError, ValueError):
             shown = " ".join(repr(action).split())
-            raise UserError(
-                f"{owner}: action {shown} is not in {self.action_space}; mend the policy"
-            ) from None
+            raise UserError(f"{owner}: action {shown} is not in {self.action_space}") from None
         return _column_of(check_action(owner, space, batch, 1, len(self._kind.slots)), self._column)
 
     def _advance(self, rows: Any) -> TimeStep:
