@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from interplay.core.errors import UserError
-from interplay.core.settings_reading import MOST_NUMBER
+from interplay.core.reading import MOST_NUMBER
 
 Trust = Annotated[
     bool,

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean
+from interplay.core.registry import unknown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,9 +33,8 @@ def suggest_keyword(function: F) -> F:
     def checked(*args: Any, **given: Any) -> Any:
         for name in given:
             if name not in known:
-                near = did_you_mean(name, known, f"it takes {', '.join(known)}")
                 owner = function.__qualname__.removesuffix(".__init__")
-                raise UnknownKeyword(f"{owner}: unknown argument {name!r}; {near}")
+                raise UnknownKeyword(f"{owner}: {unknown('argument', name, known)}")
         return function(*args, **given)
 
     return cast(F, checked)
