@@ -52,8 +52,3 @@ def test_masks_that_no_flat_row_can_say():
     assert flat_mask(whole, masks).tolist() == [1, 0, 0, 1, *[1] * 6], (
         "points are no values of single numbers"
     )
-    real = spaces.Dict(a=spaces.Discrete(2), b=spaces.Box(0, 1, (1,), np.float32))
-    with pytest.raises(
-        AssertionError, match="agent me: its action mask has no place in a flat Box with real numbers"
-    ):
-        flat_mask(real, {"a": np.array([1, 0], np.int8), "b": None}, "me")
