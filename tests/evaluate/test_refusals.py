@@ -118,7 +118,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "too few places": (lambda: shares(8, [1, 8], "per_home", ["a", "b"]), "cap = 8: b .* 16"),
     "half a win": (lambda: results(np.array([0.5]), np.array([False])), "outcome = 0.5"),
     "one player": (lambda: settings("a"), "a match needs 2"),
-    "a player twice": (lambda: settings("a", "b", "a"), "player a "),
+    "a player twice": (lambda: settings("a", "b", "a"), "players: a "),
     "matches without an end": (
         lambda: round_robin({"a": RANDOM, "b": RANDOM}, "mmo/forage", options={"slots": 8, "npop": 1}),
         "--max-steps",
