@@ -70,11 +70,6 @@ class Ablation(NamedTuple):
             half = student_quantile(self.episodes - 1, LEVEL) * (self.error or 0.0)
         return self.difference - half, self.difference + half
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        known = {"normal": self.normal._asdict(), "ablated": self.ablated._asdict()}
-        return {**self._asdict(), **known, "p": self.p, "listens": self.listens}
-
 
 def pair(arm: str, normal: EpisodeTable, ablated: EpisodeTable, metric: str) -> Ablation:
     """The paired difference of a metric.

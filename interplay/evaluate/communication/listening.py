@@ -176,10 +176,6 @@ class Influence(NamedTuple):
     word: Estimate
     invisible: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {**self._asdict(), "name": self.name._asdict(), "word": self.word._asdict()}
-
 
 class Views:
     """Collects observations of acting seats while a world is played; `add` is a hook of `evaluate.play`.
