@@ -101,6 +101,11 @@ def student_quantile(freedom: int, level: float) -> float:
     return -float(stdtrit(freedom, level / 2))
 
 
+def logistic(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + e^-x) without overflow."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
+
+
 def difference(a: Estimate, b: Estimate) -> Difference:
     """Compares a with b as independent samples.
 

@@ -88,17 +88,6 @@ def test_tracks():
     assert tracks.blocks(4)[tracks.life == 2].tolist() == [1, 1]
 
 
-def test_a_share_of_lives_is_kept_whole():
-    recorder = TrackRecorder(0.25)
-    for _ in range(3):
-        recorder.add(tick(slots=400, life=np.arange(400) + 5))
-    tracks = recorder.tracks()
-    assert 60 < len(tracks.population) < 140
-    assert set(tracks.length) == {3}
-    with pytest.raises(UserError, match="share = 0"):
-        TrackRecorder(0)
-
-
 def test_thirds_divide_a_life_evenly():
     recorder = TrackRecorder()
     for age in range(9):

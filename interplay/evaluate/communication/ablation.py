@@ -134,12 +134,12 @@ def holm(ablations: Sequence[Ablation]) -> list[Ablation]:
     return found
 
 
-def fitting_arms(settings: Any, arms: Sequence[str] = ARMS) -> tuple[str, ...]:
+def fitting_arms(settings: Any) -> tuple[str, ...]:
     """Arms that a werewolf game supports: signal arms need words, talk arms need rounds of talk."""
     talks = any(row.resolver == "none" and row.rounds for row in settings.table)
     return tuple(
         arm
-        for arm in arms
+        for arm in ARMS
         if not (arm.startswith("signals") and not settings.word_length)
         and not (arm in ("talk_off", "targets_off") and not talks)
     )

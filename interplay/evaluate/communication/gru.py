@@ -13,6 +13,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.evaluate.communication.histories import Histories
 from interplay.evaluate.communication.table import Array
+from interplay.evaluate.statistics import logistic
 
 UNITS = 16
 EPOCHS = 20
@@ -23,7 +24,7 @@ DECAY = 1e-3  # on squared weights
 Weights = dict[str, Array]
 
 
-def fit_gru(histories: Histories, seed: int = 0, epochs: int = EPOCHS) -> Callable[[Histories], Array]:
+def fit_gru(histories: Histories, seed: int = 0) -> Callable[[Histories], Array]:
     """Fits the model to games.
 
     Returns:
@@ -34,7 +35,7 @@ def fit_gru(histories: Histories, seed: int = 0, epochs: int = EPOCHS) -> Callab
     weights = first_weights(x.shape[2], rng)
     moments = [{name: np.zeros_like(w) for name, w in weights.items()} for _ in range(2)]
     number = 0
-    for _ in range(epochs):
+    for _ in range(EPOCHS):
         order = rng.permutation(len(x))
         for start in range(0, len(x), BATCH):
             rows = order[start : start + BATCH]
@@ -74,7 +75,7 @@ def forward(weights: Weights, x: Array) -> tuple[Array, list[Any]]:
     odds, kept = np.zeros(x.shape[:2], x.dtype), []
     for t in range(x.shape[1]):
         a = x[:, t] @ weights["in"] + weights["bias"]
-        both = sigmoid(a[:, : 2 * units] + h @ gates)
+        both = logistic(a[:, : 2 * units] + h @ gates)
         z, r = both[:, :units], both[:, units:]
         c = np.tanh(a[:, 2 * units :] + (r * h) @ candidate)
         kept.append((h, z, r, c))
@@ -96,7 +97,7 @@ def loss_and_gradient(weights: Weights, x: Array, weight: Array, label: Array) -
     """
     odds, kept = forward(weights, x)
     total = max(float(weight.sum()), 1.0)
-    p = sigmoid(odds)
+    p = logistic(odds)
     y = label[:, None]
     loss = float((weight * (np.logaddexp(0, odds) - y * odds)).sum()) / total
     loss += 0.5 * DECAY * sum(float((w**2).sum()) for w in weights.values())
@@ -147,8 +148,3 @@ def _adam(weights: Weights, gradient: Weights, moments: list[Weights], number: i
         second[name] += 0.001 * (g * g - second[name])
         mean, square = first[name] / (1 - 0.9**number), second[name] / (1 - 0.999**number)
         weights[name] -= (RATE * mean / (np.sqrt(square) + 1e-8)).astype(weights[name].dtype)
-
-
-def sigmoid(x: Array) -> Array:
-    """1 / (1 + e^-x) without overflow."""
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))

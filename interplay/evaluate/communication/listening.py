@@ -34,7 +34,7 @@ class Marginal(NamedTuple):
     share: Array
 
 
-def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | None = None) -> Marginal:
+def speaker_marginal(words: Array, most: int = 32) -> Marginal:
     """The distribution of recorded words.
 
     Args:
@@ -47,8 +47,7 @@ def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | No
     different, counts = np.unique(spoken, axis=0, return_counts=True)
     if len(different) <= most:
         return Marginal(different, counts / counts.sum())
-    rng = rng or np.random.default_rng(0)
-    kept = rng.choice(len(different), most, p=counts / counts.sum())
+    kept = np.random.default_rng(0).choice(len(different), most, p=counts / counts.sum())
     different, again = np.unique(different[kept], axis=0, return_counts=True)
     return Marginal(different, again / again.sum())
 

@@ -7,20 +7,22 @@ password does not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.evaluate.communication.gru import fit_gru, sigmoid
+from interplay.evaluate.communication.gru import fit_gru
 from interplay.evaluate.communication.histories import Histories, read_histories, summaries
 from interplay.evaluate.communication.null import PERMUTATIONS, beside_null
 from interplay.evaluate.communication.table import Array, Talk
+from interplay.evaluate.statistics import logistic
 from interplay.kernels.permuted import permuted_rank_sums
 
 RIDGE = 1.0  # penalty on squared weights of standardised features, in units of one row's loss
 LEAST_GAMES = 10
+STEPS = 25  # of Newton's method, at most
 
 Scorer = Callable[[Histories], Array]  # to (G, D, n), larger for likelier wolves
 
@@ -50,10 +52,6 @@ class Probed(NamedTuple):
     def above(self) -> bool:
         """Whether the AUC exceeds the null's 95 % quantile."""
         return self.observed > self.null_95
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {**self._asdict(), "above": self.above}
 
 
 def probe_roles(
@@ -142,15 +140,15 @@ class Logistic:
         weights: (F + 1,) float64, the constant last, of the standardised features.
     """
 
-    def __init__(self, x: Array, y: Array, ridge: float = RIDGE, steps: int = 25) -> None:
+    def __init__(self, x: Array, y: Array, ridge: float = RIDGE) -> None:
         self._mean, spread = x.mean(axis=0, dtype=np.float64), x.std(axis=0, dtype=np.float64)
         self._spread = np.where(spread > 0, spread, 1.0)
         design = self._design(x)
         penalty = np.full(design.shape[1], ridge)
         penalty[-1] = 1e-9
         self.weights = np.zeros(design.shape[1])
-        for _ in range(steps):
-            p = sigmoid(design @ self.weights)
+        for _ in range(STEPS):
+            p = logistic(design @ self.weights)
             gradient = design.T @ (p - y) + penalty * self.weights
             curvature = (design * (p * (1 - p))[:, None]).T @ design + np.diag(penalty)
             step = np.linalg.solve(curvature, gradient)

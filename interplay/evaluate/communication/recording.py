@@ -9,7 +9,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.evaluate.communication.reading import Reader
-from interplay.evaluate.communication.table import BOARD_TYPES, About, Array, Boards, Games, Talk
+from interplay.evaluate.communication.table import BOARD_TYPES, About, Array, Boards, Games, Talk, pick, stack
 from interplay.evaluate.episodes import play
 
 LOG_EVERY = 500  # games per recorded one (specification 10)
@@ -43,8 +43,7 @@ class TalkRecorder:
             )
         self._reader, self._every = reader, log_every
         self._about: About | None = None
-        self._rows: list[tuple[Array, Array, Boards]] = []  # game numbers, ended or not, boards
-        self._ended: list[Games] = []
+        self._rows: list[tuple[Array, Games, Boards]] = []  # of each step: ended or not, games, boards
         self._playing = np.zeros(0, np.int64)
         self._step = np.zeros(0, np.int64)
         self.kept = 0
@@ -70,25 +69,23 @@ class TalkRecorder:
         """All recorded games; cut ones end at their last step. UserError without games."""
         if self._about is None or not self._rows:
             raise UserError("talk: no games were recorded; play at least one, or lower log_every")
-        boards = Boards(
-            *(np.concatenate(columns) for columns in zip(*(b for _, _, b in self._rows), strict=True))
+        games, boards = (
+            stack([games for _, games, _ in self._rows]),
+            stack([boards for *_, boards in self._rows]),
         )
-        number = np.concatenate([number for number, _, _ in self._rows])
-        games = Games(*(np.concatenate(columns) for columns in zip(*self._ended, strict=True)))
         # A game's last row has its result; rows of a game are in order of time.
-        played, last = np.unique(number[::-1], return_index=True)
-        games = Games(*(column[::-1][last] for column in games))
-        order = np.lexsort((boards.step, number))
-        boards = Boards(*(column[order] for column in boards))
-        return Talk(self._about, games, boards._replace(game=np.searchsorted(played, number[order])))
+        played, last = np.unique(games.number[::-1], return_index=True)
+        order = np.lexsort((boards.step, games.number))
+        at = np.searchsorted(played, games.number[order])
+        return Talk(self._about, pick(games, -1 - last), pick(boards, order)._replace(game=at))
 
-    def take(self, whole: bool = False) -> Talk | None:
-        """Returns and drops the finished games, with `whole` also unfinished ones; None without any."""
+    def take(self) -> Talk | None:
+        """Returns and drops the finished games; None without any."""
         if self._about is None or not self._rows:
             return None
-        over = np.unique(np.concatenate([number[ended] for number, ended, _ in self._rows]))
+        over = np.unique(np.concatenate([games.number[ended] for ended, games, _ in self._rows]))
         talk = self.talk()
-        taken = np.isin(talk.games.number, over) | whole
+        taken = np.isin(talk.games.number, over)
         self.kept = 0
         self._forget(talk.games.number[taken])
         return talk.select(taken) if taken.any() else None
@@ -120,21 +117,19 @@ class TalkRecorder:
         boards = Boards(
             *(np.array(rows[name][wanted], BOARD_TYPES.get(name, bool)) for name in Boards._fields)
         )
-        games = self._reader.games(world)
-        self._rows.append((episode[wanted].copy(), over[wanted].copy(), boards))
-        self._ended.append(Games(episode[wanted].copy(), *(np.array(column[wanted]) for column in games[1:])))
+        games = self._reader.games(world)._replace(number=episode)
+        self._rows.append((over[wanted], pick(games, wanted), boards))
         self.kept += int((over & wanted).sum())
         self._alive = shown.alive.copy()
 
     def _forget(self, numbers: Array) -> None:
         """Drops the rows of these games."""
-        rows, ended = [], []
-        for (number, over, boards), games in zip(self._rows, self._ended, strict=True):
-            left = ~np.isin(number, numbers)
+        rows = []
+        for over, games, boards in self._rows:
+            left = ~np.isin(games.number, numbers)
             if left.any():
-                rows.append((number[left], over[left], Boards(*(column[left] for column in boards))))
-                ended.append(Games(*(column[left] for column in games)))
-        self._rows, self._ended = rows, ended
+                rows.append((over[left], pick(games, left), pick(boards, left)))
+        self._rows = rows
 
 
 def record(world: World, policy: Any, reader: Reader, games: int, seed: int = 0, **play_options: Any) -> Talk:

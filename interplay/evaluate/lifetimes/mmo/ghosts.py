@@ -30,17 +30,15 @@ def value_map(
     value: Value,
     population: int,
     variant: str = "full",
-    w: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Array:
-    """V_p of a single fresh ghost on each interior cell of the current world.
+    """V_p of a single fresh ghost on each interior cell of a batch's first world.
 
     A ghost has full health, the variant's food and water, and belongs to population p. It observes the living agents, which do not
     observe it. Impassable cells are evaluated too, for a map without holes.
 
     Args:
         world: offers ``observe_ghosts(w, rows, cols, population, health, food, water)``.
-        w: index of the world in the batch.
 
     Returns:
         (T, T) float64, NaN on the border of lava.
@@ -65,7 +63,7 @@ def value_map(
     found = np.full((settings.side, settings.side), np.nan)
     for start in range(0, len(rows), BATCH):
         row, col = rows[start : start + BATCH], cols[start : start + BATCH]
-        seen = world.observe_ghosts(w, row, col, population, settings.health, food, water)
+        seen = world.observe_ghosts(0, row, col, population, settings.health, food, water)
         found[row, col] = value({name: np.asarray(array)[0] for name, array in seen.items()}, population)
         if progress is not None:
             progress(start + len(row))
