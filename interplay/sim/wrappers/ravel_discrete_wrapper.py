@@ -22,7 +22,6 @@ from interplay.sim.leaves import (
     is_countable,
     numbers,
     pair,
-    pair_masks,
     point_of,
     walk,
 )
@@ -113,7 +112,7 @@ def ravel_mask(space: spaces.Space, mask: Any) -> np.ndarray | None:
     if mask is None or int(ravel_space(space).n) > MOST_MASKED:
         return None
     legal = np.ones(1, np.int8)
-    for leaf, part in pair_masks(space, mask):
+    for leaf, part in pair(space, mask):
         legal = np.kron(legal, _legal_points(leaf, part))
     return legal
 
