@@ -92,14 +92,11 @@ class LifeRecorder:
             name: np.concatenate([ended.pop(name), rest]).astype(np.int64) for name, rest in both.items()
         }
         return LifeTable(
-            columns["life"],
-            np.arange(count + more) < count,
-            columns["population"],
-            columns["world"],
-            columns["born"],
-            columns["cause"],
-            ended,
-            np.array(self._standing),
+            length=columns.pop("life"),
+            ended=np.arange(count + more) < count,
+            **columns,
+            ended_columns=ended,
+            standing=np.array(self._standing),
         )
 
     def _end_lives(self, tick: Tick) -> None:

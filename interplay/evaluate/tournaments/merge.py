@@ -22,6 +22,7 @@ from interplay.core.settings import build
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.lives import LifeWatch, Watch
 from interplay.evaluate.policy_map import PolicyMap
+from interplay.evaluate.tournaments.farm import Result, Unit, blocks_of, play_here
 from interplay.evaluate.tournaments.folder import TournamentFolder, TournamentSettings
 from interplay.evaluate.tournaments.merge_results import MergeResults, merge_results, wrong_row
 from interplay.evaluate.tournaments.results_log import ResultsLog
@@ -245,15 +246,20 @@ def play_missing(
     report = on_progress or (lambda done, total: None)
     total = sum(settings.maps for _ in all_merges(settings))
     report(len(log.results), total)
-    for merge in all_merges(settings):
-        for first in range(0, settings.maps, settings.block):
-            block = range(first, min(first + settings.block, settings.maps))
-            if not log.missing(map(merge.key, block)):
-                continue
-            players = [homes[home][run] for home, run in zip(merge.homes, merge.runs, strict=True)]
-            played = play_merge(settings, merge, players, block)
-            log.append({merge.key(number): row for number, row in zip(block, played, strict=True)})
-            report(len(log.results), total)
+
+    def play(what: tuple[Merge, range]) -> Result:
+        merge, block = what
+        players = [homes[home][run] for home, run in zip(merge.homes, merge.runs, strict=True)]
+        played = play_merge(settings, merge, players, block)
+        return {merge.key(number): row for number, row in zip(block, played, strict=True)}
+
+    blocks = blocks_of(settings.maps, settings.block)
+    units = [
+        Unit((merge, block), tuple(map(merge.key, block)))
+        for merge in all_merges(settings)
+        for block in blocks
+    ]
+    play_here(units, play, log, lambda done: report(done, total))
 
 
 def play_merge(

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate.tournaments.farm import Play, Result, Unit, play_units
+from interplay.evaluate.tournaments.farm import Play, Result, Unit, blocks_of, play_here, play_units
 from interplay.evaluate.tournaments.folder import TournamentFolder, TournamentSettings
 from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, list_recorded
 from interplay.evaluate.tournaments.matches import Match, agent_scores, default_score, match_key, play_block
@@ -204,10 +204,7 @@ def play_missing(
         play_units(units, farm.begin, farm.arguments, log, farm.workers, lambda done: report(done, total))
         return
     with Blocks(settings, policies, plan) as blocks:
-        for unit in units:
-            if unit.is_missing(log):
-                log.append(blocks.play(unit.what))
-                report(len(log.results), total)
+        play_here(units, blocks.play, log, lambda done: report(done, total))
 
 
 def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
@@ -246,9 +243,9 @@ def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:
 
 def _blocks(settings: RoundRobinSettings) -> Iterator[tuple[Matchup, range]]:
     """Units of work in an order in which all matchups advance together."""
-    for first in range(0, settings.matches, settings.block):
+    for block in blocks_of(settings.matches, settings.block):
         for matchup in settings.matchups:
-            yield matchup, range(first, min(first + settings.block, settings.matches))
+            yield matchup, block
 
 
 class Farm(NamedTuple):
