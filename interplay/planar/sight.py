@@ -136,27 +136,6 @@ def in_cone(x, y, depth, cosine, sine):
     return (side * cosine <= x * sine) & (side * (1.0 - cosine) <= (depth - x) * sine)
 
 
-@kernel
-def can_see(bodies, w, i, j, depth, cosine, sine, last, wall):
-    """Whether body i sees body j: j's centre lies in i's cone and nothing before j blocks the ray to it.
-
-    Args:
-        depth: m, reach of the cone along the heading.
-        cosine: of half the field of view.
-        sine: of half the field of view.
-        last: rows 0 .. last - 1 block the view.
-        wall: m, walls at +-wall; np.inf = none.
-    """
-    observer, other = bodies[w, i], bodies[w, j]
-    dx, dy = other.x - observer.x, other.y - observer.y
-    c, s = observer.cosine, observer.sine
-    if not in_cone(c * dx + s * dy, c * dy - s * dx, depth, cosine, sine):
-        return False
-    if dx == 0.0 and dy == 0.0:
-        return True
-    return unobstructed(bodies[w], i, j, last, wall)
-
-
 @phase
 def unobstructed(rows, i, j, last, wall):
     """Whether the ray from i to j's centre, stretched a little, hits j before anything else."""

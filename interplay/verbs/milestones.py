@@ -69,7 +69,7 @@ def evaluate_checkpoints(
     """
     from interplay.evaluate.lineup import learner_of, players_of
     from interplay.evaluate.milestones import play_counting, row_of
-    from interplay.train.play.checkpoints import policies_at, sound_checkpoints
+    from interplay.train.play.policy import policies_at, sound_checkpoints
     from interplay.train.run.progress import tell
 
     checkpoints, damaged = sound_checkpoints(wanted.folder)
@@ -183,7 +183,7 @@ def _settings_text(wanted: Evaluation, found: players.Player) -> str:
     from interplay.core.seals import canonical, digest
     from interplay.core.settings_text import toml_value
     from interplay.evaluate.lineup import Lineup
-    from interplay.train.play.checkpoints import sound_checkpoints
+    from interplay.train.play.policy import sound_checkpoints
     from interplay.train.run.settings_file import PACE, settings_of
 
     settings = settings_of(sound_checkpoints(wanted.folder)[0][-1], wanted.trusted)

@@ -12,8 +12,8 @@ from interplay.core.loading import did_you_mean, is_folder, split_player
 from interplay.core.policy import Policy
 
 if TYPE_CHECKING:
-    from interplay.view.server.continuing import Continued
     from interplay.view.server.play import Cast
+    from interplay.view.server.sessions import Continued
     from interplay.view.server.sources import Opened
 
 
@@ -254,8 +254,8 @@ def words_of(checkpoint: Path, player: str = "") -> str:
 
 def _values_of(policy: Policy) -> Callable[[], Any] | None:
     """Maker of the value estimates that are shown beside play; None for scripted policies, and through interfaces."""
-    from interplay.train.play.beside import ValuesBeside
     from interplay.train.play.trained_policy import TrainedPolicy
+    from interplay.train.play.values import ValuesBeside
 
     return partial(ValuesBeside, policy) if isinstance(policy, TrainedPolicy) else None
 

@@ -131,7 +131,7 @@ def test_vision_meets_its_twin_on_random_scenes(items_block):
 
 @unhurried
 @given(scenes)
-def test_look_is_can_see_for_everybody(scene):
+def test_look_is_the_sight_of_each_pair(scene):
     room = room_of(scene)
     count, observers = room.shape[1], len(scene[0])
     seen = room.visible(observers)[0]

@@ -1,7 +1,7 @@
 """The worker processes of a run: started together, watched, and ended together.
 
 The first worker is the user's process; it writes the log and checkpoints and handles signals. The others are spawned and do the same
-arithmetic on their own shards. None outlives the first. If one is lost all others are ended, and `recovery` decides how to go on.
+arithmetic on their own shards. None outlives the first. If one is lost all others are ended, and `supervision` decides how to go on.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from interplay.core.overdue import CURE, OVERDUE
 from interplay.core.processes import exit_with_parent
 from interplay.core.waiting import WAITING
 from interplay.train.parallel.compilation import compilation
-from interplay.train.parallel.exchange import Exchange, SharedMemory, SingleProcess, create_block
-from interplay.train.parallel.heartbeat import Heart
+from interplay.train.parallel.exchange import Exchange, Heart, SharedMemory, SingleProcess, create_block
 from interplay.train.parallel.watch import GUARD, Watch
 from interplay.train.run.room import memory_errors_as_user_errors
 

@@ -46,7 +46,7 @@ class Cast(NamedTuple):
         policy: acts for all slots without a person.
         words: its name.
         renew: loads a newer checkpoint and returns its name, or None if there is none. None: the policy never changes.
-        values: makes the value function for a copy of the world in another thread (`interplay.train.play.beside`).
+        values: makes the value function for a copy of the world in another thread (`interplay.train.play.values`).
         fog: while people play, pages see only what the played agents observe.
         keeper: records the play of people.
         for_people: time stands still until the first slot is taken.

@@ -39,7 +39,7 @@ def write_masks(state, sight, rules, tables, scratch, s, w, anew):
         ability = state.ability[w, i]
         for j in range(n + 1):
             mask[i, j] = names[ability, j]
-        if ability == VOTE and not rules.self_vote:
+        if ability == VOTE and not rules.allow_self_vote:
             mask[i, i] = False
         elif ability >= DIVINE:
             write_private_names(state, mask, rules, w, i, ability)
@@ -67,7 +67,7 @@ def list_names(state, rules, names, w):
         names[VOTE, j] = alive & (state.suspect[w, j] | (not again))
     names[NO_ABILITY, n] = True
     names[SPEAK, n] = names[SPEAK_IN_PACK, n] = names[ATTACK, n] = False
-    names[VOTE, n] = rules.abstain
+    names[VOTE, n] = rules.allow_abstain
 
 
 @phase

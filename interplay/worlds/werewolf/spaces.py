@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.kernel_world import read_only
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import phase_names
 from interplay.worlds.werewolf.roles import NAMES
@@ -115,9 +116,7 @@ def _seen(array: np.ndarray, low: int, high: Any, players: int) -> Field:
 
 
 def _own(array: np.ndarray, low: int, high: Any) -> Field:
-    view = array.view()
-    view.flags.writeable = False
-    return Field(_box(low, high, array.shape[2:], array.dtype), view)
+    return Field(_box(low, high, array.shape[2:], array.dtype), read_only(array))
 
 
 def _box(low: int, high: Any, shape: tuple[int, ...], dtype: Any) -> spaces.Box:

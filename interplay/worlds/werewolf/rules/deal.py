@@ -47,7 +47,7 @@ def clear_table(state, rules, w):
         state.guarded[w, i] = NONE
         state.late[w, i] = 0.0
     state.told[w] = False
-    if rules.keep_terms:
+    if rules.reward_terms:
         state.terms[w] = 0.0
     if rules.private:
         state.known[w] = NONE

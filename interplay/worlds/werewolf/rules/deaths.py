@@ -45,7 +45,7 @@ def bury(state, rules, tables, scratch, s, w):
         room.wolves -= tables.counts_as[role] == WOLF
         room.humans -= tables.counts_as[role] == HUMAN
         pay(state, rules, w, seat, DEATH, rules.reward_death)
-        if rules.reveal:
+        if rules.reveal_role:
             state.revealed[w, seat] = role
         if role == HUNTER and room.living > 0:
             state.owed[w, seat] = True

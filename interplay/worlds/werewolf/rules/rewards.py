@@ -12,7 +12,7 @@ DAY, DEATH, ACCORD, TEAM, WASTED = range(5)
 def pay(state, rules, w, i, term, amount):
     """Adds to a seat's reward, and to its term if terms are kept."""
     state.reward[w, i] += np.float32(amount)
-    if rules.keep_terms:
+    if rules.reward_terms:
         state.terms[w, i, term] += np.float32(amount)
 
 

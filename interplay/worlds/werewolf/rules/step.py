@@ -52,7 +52,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
     for w in range(first_world, end_world):
         if state.told[w]:
             state.told[w] = False
-            if rules.keep_terms:
+            if rules.reward_terms:
                 state.terms[w] = 0.0
         if state.room[w].over:
             continue
@@ -82,7 +82,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
 
 
 @kernel
-def begin_worlds(state, sight, table, tables, which, first_world, end_world):
+def begin_worlds(state, sight, table, tables, which, thread, first_world, end_world):
     """Starts the games of the worlds in `which`; `look_at_worlds` writes the observations."""
     rules = table[0]
     for w in range(first_world, end_world):

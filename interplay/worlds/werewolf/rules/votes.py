@@ -37,7 +37,7 @@ def count_ballots(state, rules, scratch, s, w, ability):
         for slot in range(rules.depth):
             name = ballots[i, slot]
             counts = entitled & (name != NONE)
-            if slot > 0 and not rules.duplicates:
+            if slot > 0 and not rules.count_duplicates:
                 counts = counts & is_first_mention(ballots[i], slot)
             votes[max(name, 0)] += counts
     return voters
@@ -103,7 +103,7 @@ def choose_execution(state, rules, scratch, s, w, best, sharing):
     if tie == VOTE_AGAIN:
         if room.revotes < rules.revotes:
             return NONE - 1
-        tie = rules.final
+        tie = rules.revote_final
     if tie == NO_EXECUTION:
         return NONE
     return np.int64(draw_among(state, scratch, s, w, sharing))
