@@ -17,8 +17,7 @@ from interplay.experiment.algorithms import settings_of
 from interplay.experiment.assignment import assign, mapping_of
 from interplay.experiment.params import Experiment, read_params
 from interplay.experiment.player import TrainedPolicies
-from interplay.experiment.simulations import Maker
-from interplay.experiment.worlds import FROM_FILE, make_world
+from interplay.experiment.worlds import FROM_FILE, Maker, make_world
 from interplay.sim.managers import SimulationManager
 
 Params = Mapping[str, Any]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize, stats
 
-from interplay.evaluate.aggregates import (
+from interplay.evaluate.statistics import (
     improvement_ends,
     improvement_interval,
     interquartile_interval,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate.lifetimes.life_table import LifeRecorder
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, BlowRecorder
 from interplay.evaluate.lifetimes.mmo.ticks import read_tick
+from interplay.evaluate.lifetimes.survival import LifeRecorder
 from interplay.evaluate.lifetimes.tick import tick_reader, watch
 from interplay.evaluate.lifetimes.tracks import TrackRecorder, Tracks
 from tests.evaluate.nursery import Nursery

@@ -10,7 +10,7 @@ from scipy import stats
 
 from interplay.core.errors import UserError
 from interplay.evaluate import EpisodeTable
-from interplay.evaluate.communication.ablation import Ablation, ablate, fitting_arms, holm, pair
+from interplay.evaluate.communication.games import Ablation, ablate, fitting_arms, holm, pair
 from interplay.evaluate.communication.listening import (
     Marginal,
     Views,

@@ -8,7 +8,7 @@ from gymnasium.spaces import Discrete
 from interplay.core.errors import UserError
 from interplay.experiment.assignment import assign, learners, mapping_of
 from interplay.experiment.params import read_params
-from interplay.experiment.simulations import Maker, manager_of
+from interplay.experiment.worlds import Maker, manager_of
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.experiment.corridors import changed, corridor, params, spaces

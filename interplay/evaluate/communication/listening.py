@@ -1,4 +1,8 @@
-"""Board edits in play: the influence of one seat's words on a policy (specification 18)."""
+"""Positive listening by board edits: dependence of a policy on one seat's words (specification 17).
+
+For viewer j and the visible row of seat i: E KL[pi_j(. | board) || mean over s' of pi_j(. | board with row i := s')], with s' drawn
+from the distribution of spoken words. Rows that the viewer does not observe are not edited; their result is exactly 0.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from interplay.core.json_values import plain
 from interplay.evaluate.communication import signals
-from interplay.evaluate.communication.ablation import Ablation
 from interplay.evaluate.communication.belief import Beliefs
 from interplay.evaluate.communication.deception import (
     Share,
@@ -19,6 +18,7 @@ from interplay.evaluate.communication.deception import (
     truthfulness,
     vote_switching,
 )
+from interplay.evaluate.communication.games import Ablation
 from interplay.evaluate.communication.listening import Influence
 from interplay.evaluate.communication.null import PERMUTATIONS, Finding
 from interplay.evaluate.communication.probe import LEAST_GAMES, Probed, probe_roles

@@ -14,7 +14,7 @@ from interplay.core.masks import from_gymnasium
 from interplay.sim.checks import refuse
 from interplay.sim.leaves import bounds, build, cast, numbers, pair, point_of, walk
 from interplay.sim.spaces import Box
-from interplay.sim.wrappers.recoding_wrapper import RecodingWrapper
+from interplay.sim.wrappers.wrapper import RecodingWrapper
 
 
 def flatdim(space: spaces.Space) -> int:

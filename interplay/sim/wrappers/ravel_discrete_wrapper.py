@@ -26,7 +26,7 @@ from interplay.sim.leaves import (
     walk,
 )
 from interplay.sim.spaces import in_space
-from interplay.sim.wrappers.recoding_wrapper import RecodingWrapper
+from interplay.sim.wrappers.wrapper import RecodingWrapper
 
 MOST = 2**63 - 1  # points of a Discrete space
 MOST_MASKED = 2**16  # points that a mask lists
