@@ -38,10 +38,7 @@ def test_unknown_keys_are_refused_with_the_nearest(path, key, near):
     [
         ("experiment.title", 3, "experiment.title = 3"),
         ("experiment.sim_creator", None, "experiment.sim_creator"),
-        ("ray_tune.checkpoint_freq", -1, "checkpoint_freq = -1"),
         ("ray_tune.backend", "torch", "'rllib'"),
-        ("ray_tune.stop.training_iteration", 0, "training_iteration = 0"),
-        ("ray_tune.config.horizon", True, "horizon = True"),
         ("ray_tune.config.multiagent.policies", {}, "policies = {}"),
         ("ray_tune.config.multiagent.policies_to_train", "even", "policies_to_train = 'even'"),
     ],

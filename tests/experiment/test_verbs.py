@@ -277,7 +277,7 @@ def test_the_manuals_analysis_runs(capsys, run_folder, tmp_path):
 
 def test_a_call_says_whether_actions_are_drawn(run_folder):
     """6.3: `explore`, either way."""
-    from interplay.experiment.player import TrainedPolicies
+    from interplay.experiment.verbs import TrainedPolicies
     from interplay.train.run.checkpoint import latest_checkpoint
 
     trainer = TrainedPolicies(
