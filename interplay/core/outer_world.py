@@ -1,4 +1,4 @@
-"""The base of worlds around another one, whose agents observe, act or are grouped otherwise."""
+"""The base of a world around another one, with other observations, actions or groups of agents."""
 
 from __future__ import annotations
 
