@@ -51,9 +51,9 @@ def evaluate(
     for flag, used in (("--csv", csv), ("--column", column), ("--out", given["out"])):
         if used:
             raise UserError(f"{flag}: that is for the table of all checkpoints; add --at-checkpoints")
+    from interplay.core.json_values import plain
     from interplay.evaluate.episodes import MOST_AGENTS
     from interplay.evaluate.results import NAMES
-    from interplay.train.run.metrics_log import plain
 
     table = playing.evaluate(**given)
     summary = table.summary()

@@ -26,9 +26,9 @@ def show(
     Raises:
         UserError: for an unknown column.
     """
+    from interplay.core.json_values import plain
     from interplay.evaluate.lineup import line_of
     from interplay.evaluate.milestones import BY_AGENT, ERRORS, metrics_of, to_csv
-    from interplay.train.run.metrics_log import plain
 
     world, agents, rows, players = evaluated
     metrics = metrics_of(rows)

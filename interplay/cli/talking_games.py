@@ -11,8 +11,7 @@ from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate import PolicyMap
 from interplay.evaluate.communication import games, read_talk
-from interplay.evaluate.communication.ablation import Ablation
-from interplay.evaluate.communication.games import Played, Subject
+from interplay.evaluate.communication.games import Ablation, Played, Subject
 from interplay.evaluate.communication.shards import holds_talk
 from interplay.evaluate.communication.werewolf.reader import hiding_populations
 from interplay.evaluate.lineup import learner_of

@@ -92,10 +92,10 @@ def copy_into(config: str | Path, run: Path) -> Path:
     return target
 
 
-def new_run(experiment: Experiment, prefix: str = "") -> Path:
+def new_run(experiment: Experiment) -> Path:
     """Makes the folder of a run: ``<base>/interplay_results/<title>_<date>_<time>``, never one that exists (F28)."""
     base = results_folder(experiment.storage_path)
-    return make_folder(base / f"{prefix}{experiment.title}_{stamp(datetime.now())}")
+    return make_folder(base / f"{experiment.title}_{stamp(datetime.now())}")
 
 
 def choose_checkpoint(run: str | Path, number: int | None = None) -> Path:

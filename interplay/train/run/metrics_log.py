@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from interplay.core.files import open_log, os_errors_as_user_errors, reached, replacing
+from interplay.core.json_values import plain
 from interplay.core.reading import LINE, opened, parse_json
 
 ENDING = "ending"  # marks the lines of episodes that `play_out` finished
@@ -77,19 +77,6 @@ class MetricsLog:
     def _append(self, data: bytes) -> None:
         while data:
             data = data[self._file.write(data) :]
-
-
-def plain(value: Any) -> Any:
-    """A value for JSON: scalars and arrays as numbers and lists, NaN and infinity as None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

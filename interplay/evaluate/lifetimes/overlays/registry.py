@@ -1,4 +1,4 @@
-"""Overlays by name, and how they are shown of a running world."""
+"""Overlays by name, their input, and how they are shown of a running world."""
 
 from __future__ import annotations
 
@@ -13,9 +13,62 @@ from interplay.core.registry import Registry
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
-from interplay.evaluate.lifetimes.overlays.study import Study
+from interplay.evaluate.lifetimes.places import Expects
 from interplay.evaluate.lifetimes.tick import Recorder, tick_reader, watch
 from interplay.evaluate.progress import Progress, no_progress
+
+
+@dataclass(frozen=True)
+class Study:
+    """A world played for some recorded ticks.
+
+    Attributes:
+        world: the batch, at the last tick; its worlds share one map.
+        population: the selected one, or None for all.
+        seed: of the measures.
+        ticks: recorded.
+        recorders: name -> recorder.
+        networks: values of a checkpoint, or None for a scripted policy.
+        progress: called with (task, done, total).
+        agent: the selected slot, or None.
+        expects: values of observations of `agent` with its current memory; None as `networks`.
+    """
+
+    world: Any
+    population: int | None = None
+    seed: int = 0
+    ticks: int = 0
+    recorders: Mapping[str, Recorder] = field(default_factory=dict)
+    networks: Value | None = None
+    progress: Progress = no_progress
+    agent: int | None = None
+    expects: Expects | None = None
+
+    def require_values(self) -> Value:
+        """Values of the checkpoint's networks; UserError for a scripted policy."""
+        if self.networks is None:
+            raise UserError("a scripted policy has no values to show; name the run folder of a trained one")
+        return self.networks
+
+    def require_expects(self) -> Expects:
+        """Values of the selected agent; UserError for a scripted policy."""
+        self.require_values()
+        assert self.expects is not None
+        return self.expects
+
+    @property
+    def populations(self) -> tuple[int, ...]:
+        """The shown populations, ascending."""
+        return tuple(range(self.world.num_populations)) if self.population is None else (self.population,)
+
+    @property
+    def tiles(self) -> Any:
+        """(T, T) uint8, of the first world."""
+        return self.world.state.tiles[0]
+
+    def seen(self, name: str) -> Any:
+        """A recorder by name."""
+        return self.recorders[name]
 
 
 @dataclass(frozen=True)
@@ -92,9 +145,9 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.mmo.overlays.others:DEPENDENCE",
     "interplay.evaluate.lifetimes.mmo.overlays.others:COMBAT",
     "interplay.evaluate.lifetimes.mmo.overlays.ground:BLOWS",
-    "interplay.evaluate.lifetimes.mmo.overlays.niches:NICHES",
+    "interplay.evaluate.lifetimes.mmo.overlays.lives:NICHES",
     "interplay.evaluate.lifetimes.mmo.overlays.lives:LIVES",
-    "interplay.evaluate.lifetimes.mmo.overlays.coverage:COVERAGE",
+    "interplay.evaluate.lifetimes.mmo.overlays.ground:COVERAGE",
     "interplay.evaluate.lifetimes.survival_world.overlays:STRIKES",
     "interplay.evaluate.lifetimes.survival_world.overlays:ITEMS",
     "interplay.evaluate.lifetimes.survival_world.overlays:DEATHS",
