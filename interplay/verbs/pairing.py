@@ -41,9 +41,6 @@ class Admission(NamedTuple):
         Args:
             name: from the folder in which we are, or from the one that was opened.
             part: of the run, if it is there, e.g. one of its checkpoints.
-
-        Raises:
-            UserError: if it lies outside of the folder that was opened and of the one in which he is, and is not trusted.
         """
         roots = [os.path.realpath(root) for root in (self.within, self.here) if root is not None]
         outside = False
@@ -90,9 +87,6 @@ def seat_pair(folder: Path, names: Sequence[str], admission: Admission, seed: in
         names: of both, as they stand there; the first has the first seat.
         admission: what they may be.
         seed: of the world.
-
-    Raises:
-        UserError: if a player is unknown, not admitted or damaged, or two cannot share the world.
     """
     if names[0] == names[1]:
         raise UserError(f"{names[0]}: it would play itself; choose two players")
