@@ -32,13 +32,14 @@ import numpy as np
 
 from interplay.core.policy import RandomPolicy
 from interplay.registry import make_world
+from interplay.train.collector import StepRows
 from interplay.train.learner import Epoch, Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, find_populations
-from interplay.train.rollout import StepRows, allocate_inputs, call_networks, read_outputs
+from interplay.train.rollout import allocate_inputs, call_networks, read_outputs
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,

@@ -32,8 +32,7 @@ from interplay.evaluate.statistics import wilson
 from interplay.interfaces.world import InterfacedWorld
 from interplay.registry import make_policy, make_world
 from interplay.train.networks.layers import HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN, Dense
-from interplay.train.play.checkpoints import sound_checkpoints
-from interplay.train.play.policy import load_policy
+from interplay.train.play.policy import load_policy, sound_checkpoints
 from interplay.train.settings import NetworkGroup, TrainSettings
 from interplay.train.trainer import resume, train
 from interplay.view.output import begin_figure, check_output, save_figure

@@ -25,7 +25,7 @@ import numpy as np
 
 from interplay.core.settings import build, merge
 from interplay.evaluate.tournaments.payoff import Payoff
-from interplay.evaluate.tournaments.ratings.nash import exploitability, nash
+from interplay.evaluate.tournaments.ratings.league_table import exploitability, nash
 from interplay.registry import make_world, training_settings
 from interplay.train.play.policy import load_policy
 from interplay.train.selfplay.league.reading import read_league

@@ -74,7 +74,7 @@ ALLOWED = {
     ): "from a helper that compiles, through sockets that the two alone have",
     ("checker/copies.py", "pickle.dumps"): "copies a world in memory",
     ("checker/copies.py", "pickle.loads"): "copies a world in memory",
-    ("train/run/free_memory.py", "read_text"): "the system's own figures",
+    ("train/run/room.py", "read_text"): "the system's own figures",
     ("cli/stopping.py", "os.open"): "os.devnull",
     ("evaluate/tournaments/results_log.py", "json.loads"): "what it has just written, as JSON has it",
     ("evaluate/communication/shards.py", "json.loads"): "what it is about to write, as JSON has it",

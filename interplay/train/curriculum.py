@@ -1,10 +1,11 @@
-"""The stage of a run's curriculum, decided after every update by the first worker."""
+"""The stage of a run's curriculum, decided after every update by the first worker; and the mean that decides."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from interplay.core.settings import changed
 from interplay.core.settings_text import show
 from interplay.core.trust import add_trusted, admit_bytes
 from interplay.core.world import NAMED_BEFOREHAND, World
-from interplay.train.episode_mean import EpisodeMean
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.settings.run import CONDITION
 
@@ -207,3 +207,53 @@ def check_same_form(one: World, other: World, owner: str) -> None:
             raise UserError(
                 f"{owner}: its options change the {name.replace('_', ' ')} of {one.id}, which the networks are made for; choose options that keep them"
             )
+
+
+class EpisodeMean:
+    """The mean over the newest updates that together hold at least `episodes` episodes.
+
+    Example:
+        >>> mean = EpisodeMean(10)
+        >>> for value, count in ((0.0, 8), (0.5, 6), (1.0, 6)):
+        ...     mean.add(value, count)
+        >>> mean.value, mean.count
+        (0.75, 12)
+    """
+
+    def __init__(self, episodes: int) -> None:
+        self._least = episodes
+        self._spans: deque[tuple[int, float]] = deque()  # of each update: episodes, and the sum of the metric
+
+    @property
+    def count(self) -> int:
+        """Episodes in the mean."""
+        return sum(count for count, _ in self._spans)
+
+    @property
+    def value(self) -> float:
+        """The mean; NaN without episodes."""
+        return sum(total for _, total in self._spans) / self.count if self._spans else math.nan
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are enough episodes."""
+        return self.count >= self._least
+
+    def add(self, value: float, episodes: int) -> None:
+        """Adds an update's mean over its episodes; one that is not finite counts no episode."""
+        if episodes and math.isfinite(value):
+            self._spans.append((episodes, float(value) * episodes))
+        while self._spans and self.count - self._spans[0][0] >= self._least:
+            self._spans.popleft()
+
+    def clear(self) -> None:
+        """Drops all episodes."""
+        self._spans.clear()
+
+    def save(self) -> list[list[float]]:
+        """The state for a checkpoint's record."""
+        return [list(span) for span in self._spans]
+
+    def load(self, saved: Iterable[tuple[int, float]]) -> None:
+        """Restores `save`."""
+        self._spans = deque((int(count), float(total)) for count, total in saved)

@@ -116,8 +116,7 @@ class DeviceLearner(Learner):
 
     def predict_units(self, samples: Mapping[str, Samples], loops: Loops) -> dict[str, np.ndarray]:
         """`predict` on the device, for all units."""
-        found: dict[str, np.ndarray] = jax.device_get(self._predictions(self.vectors, samples, loops=loops))
-        return found
+        return jax.device_get(self._predictions(self.vectors, samples, loops=loops))
 
     # -- compiled -----------------------------------------------------------------------------------------
 
@@ -152,8 +151,7 @@ class DeviceLearner(Learner):
             return jax.lax.scan(step, state, jnp.arange(loops.steps))
 
         begin = State(vectors, moments, jnp.asarray(CONTINUE), jnp.zeros(self.size, jnp.float32))
-        done: tuple[State, Any] = jax.lax.scan(epoch, begin, first + jnp.arange(epochs))
-        return done
+        return jax.lax.scan(epoch, begin, first + jnp.arange(epochs))
 
     def _order(self, key: jax.Array, samples: Samples) -> jax.Array:
         """(U,) units in the order of an epoch, padding last; unshuffled if the minibatch is the whole batch."""

@@ -1,7 +1,7 @@
 """Action distributions: from a network's output to actions, log-probabilities and entropy.
 
 The trainer stores actions of any space as flat float32 rows, (B, columns). A Discrete, MultiDiscrete or MultiBinary space has one
-column per choice, counted from 0 (exact below 2**24). A Box has one column per number, in [-1, 1] if bounded (`box_units`).
+column per choice, counted from 0 (exact below 2**24). A Box has one column per number, in [-1, 1] if bounded (`BoxUnits`).
 Sampling and log-probabilities use these numbers. `to_world` converts them for `World.step`, `in_units` to rows in the Box's units.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -18,7 +20,6 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.spaces import action_choices
-from interplay.train.box_units import BoxUnits, units_of
 
 ILLEGAL = -1e9  # logit of an illegal choice: probability 0 in float32, without NaN
 
@@ -111,9 +112,7 @@ class Distribution:
 
     def logits(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Logits of all heads, `ILLEGAL` for illegal choices: (B, size) -> (B, choices)."""
-        heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
-        flat = [head.reshape(-1, head.shape[2]) for head in heads]
-        return jnp.concatenate(flat).T if flat else jnp.zeros((parameters.shape[0], 0), jnp.float32)
+        return self._of_choices(lambda head: head, parameters, mask)
 
     def gaussians(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Means and deviations of Box numbers in the Boxes' units: (B, size) -> (B, n) each."""
@@ -132,9 +131,7 @@ class Distribution:
 
     def probabilities(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Probabilities of all choices, head after head: (B, size) -> (B, choices); Boxes have none."""
-        heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
-        chances = [jax.nn.softmax(head, axis=1).reshape(-1, head.shape[2]) for head in heads]
-        return jnp.concatenate(chances).T if chances else jnp.zeros((parameters.shape[0], 0), jnp.float32)
+        return self._of_choices(partial(jax.nn.softmax, axis=1), parameters, mask)
 
     def sample(self, parameters: jax.Array, key: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Draws actions: (B, size) -> (B, columns) float32."""
@@ -180,9 +177,17 @@ class Distribution:
 
     def one_hot(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """One-hot of each head's most probable choice: (B, size) -> (B, choices)."""
-        heads = [head for head, _ in self._heads(parameters, None, mask)]
-        likeliest = [jax.nn.one_hot(jnp.argmax(h, axis=1), h.shape[1], axis=1) for h in heads]
-        return jnp.concatenate([one.reshape(-1, one.shape[2]) for one in likeliest]).T
+        return self._of_choices(
+            lambda head: jax.nn.one_hot(jnp.argmax(head, axis=1), head.shape[1], axis=1), parameters, mask
+        )
+
+    def _of_choices(
+        self, function: Callable[[jax.Array], jax.Array], parameters: jax.Array, mask: jax.Array | None
+    ) -> jax.Array:
+        """A function of the logits (heads, choices, B) of every group of heads: (B, choices)."""
+        heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
+        flat = [function(head).reshape(-1, head.shape[2]) for head in heads]
+        return jnp.concatenate(flat).T if flat else jnp.zeros((parameters.shape[0], 0), jnp.float32)
 
     def in_units(self, rows: Any, xp: ModuleType = np) -> Any:
         """Converts Box columns of flat rows (..., columns) to the Box's units; `xp` is numpy or jax.numpy."""
@@ -258,3 +263,83 @@ class Gaussian(NamedTuple):
 
     mean: jax.Array
     log_std: jax.Array
+
+
+ENDLESS = 1e30  # larger bounds, and the limits of float, 32-bit and 64-bit dtypes, count as unbounded
+
+
+class BoxUnits(NamedTuple):
+    """Maps a policy's numbers to the units of a Box: bounds and scale of its flat elements, (columns,) float64 each.
+
+    A policy's numbers lie in [-1, 1]: an element with two bounds is ``middle + half * number``. An element with one bound or none is
+    the policy's number itself. Integer Boxes are rounded to the nearest; then all are clipped to the bounds.
+
+    Attributes:
+        middle: of the bounds; 0 for elements that are not scaled.
+        half: half the range between them; 1 for elements that are not scaled.
+        low, high: the bounds.
+        whole: whether the Box holds integers.
+    """
+
+    middle: np.ndarray
+    half: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    whole: bool
+
+    @property
+    def maps(self) -> bool:
+        """Whether any element is scaled; for Box(-1, 1) none is."""
+        return bool((self.middle != 0).any() or (self.half != 1).any())
+
+    def to_box(self, numbers: Any, xp: ModuleType = np) -> Any:
+        """Scales the policy's numbers (..., columns) to the Box and clips them; float64 in NumPy, float32 in jax."""
+        if self.maps:
+            numbers = self._as(xp, self.middle) + self._as(xp, self.half) * numbers
+        if self.whole:
+            numbers = xp.rint(numbers)
+        if (self.low > -np.inf).any():
+            numbers = xp.maximum(numbers, self._as(xp, self.low))
+        return xp.minimum(numbers, self._as(xp, self.high)) if (self.high < np.inf).any() else numbers
+
+    def beyond(self, numbers: np.ndarray) -> np.ndarray:
+        """The mask, of the shape of `numbers`, of the policy's numbers beyond the bounds."""
+        two = bounded(self.low, self.high)
+        least, most = np.where(two, -1.0, self.low), np.where(two, 1.0, self.high)
+        return (numbers < least) | (numbers > most)
+
+    @staticmethod
+    def _as(xp: ModuleType, numbers: np.ndarray) -> Any:
+        return numbers if xp is np else xp.asarray(numbers, np.float32)
+
+
+def bounded(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The mask of elements with two finite bounds."""
+    return np.isfinite(low) & np.isfinite(high)
+
+
+def units_of(box: spaces.Box) -> BoxUnits:
+    """The units of a Box.
+
+    Example:
+        >>> units_of(spaces.Box(100, 200, (1,))).to_box(np.array([[-1.0], [0.5], [3.0]])).ravel().tolist()
+        [100.0, 175.0, 200.0]
+    """
+    low, high = _bound(box.low, -np.inf), _bound(box.high, np.inf)
+    two = bounded(low, high)
+    middle, half = np.zeros(low.shape), np.ones(low.shape)
+    middle[two] = low[two] / 2 + high[two] / 2
+    half[two] = high[two] / 2 - low[two] / 2
+    return BoxUnits(middle, half, low, high, np.dtype(box.dtype).kind in "iu")
+
+
+def _bound(ends: np.ndarray, none: float) -> np.ndarray:
+    """Flat float64 bounds, `none` where there is no bound."""
+    flat, dtype = ends.ravel(), ends.dtype
+    wide = flat.astype(np.float64)
+    endless = np.abs(wide) >= ENDLESS
+    if dtype.kind == "f":
+        endless |= np.abs(flat) == np.finfo(dtype).max
+    elif dtype.itemsize >= 4:
+        endless |= (flat != 0) & (flat == (np.iinfo(dtype).max if none > 0 else np.iinfo(dtype).min))
+    return np.where(endless, none, wide)

@@ -43,6 +43,7 @@ def make_interfaced(
 class InterfacedTrainedPolicy(InterfacedPolicy):
     """A trained policy with the interfaces of its run, which plays the plain world."""
 
+    policy: TrainedPolicy
     no_memory = (*InterfacedPolicy.no_memory, "settings", "names", "words", "also")
 
     def __init__(self, policy: TrainedPolicy) -> None:
@@ -57,13 +58,11 @@ class InterfacedTrainedPolicy(InterfacedPolicy):
     @property
     def greedy(self) -> bool:
         """As of `TrainedPolicy`."""
-        assert isinstance(self.policy, TrainedPolicy)
         return self.policy.greedy
 
     @property
     def beside(self) -> Mapping[str, Policy]:
         """As of `TrainedPolicy`."""
-        assert isinstance(self.policy, TrainedPolicy)
         return self.policy.beside
 
     def start(self, world: World, seed: int = 0) -> None:
@@ -100,7 +99,6 @@ class InterfacedTrainedPolicy(InterfacedPolicy):
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
         """Replaces the weights from the next `start` on."""
-        assert isinstance(self.policy, TrainedPolicy)
         self.policy.load_weights(tensors)
 
 

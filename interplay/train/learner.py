@@ -22,9 +22,9 @@ from interplay.train.losses import NUM_TERMS, Rates, Terms
 from interplay.train.parallel.exchange import Exchange
 from interplay.train.parallel.meeting import meet
 from interplay.train.populations import Populations
-from interplay.train.selfplay.making import make_others
+from interplay.train.run.warm_start import policy_stem, read_moments, read_stacks
+from interplay.train.selfplay.matchups import make_others
 from interplay.train.settings import TrainSettings
-from interplay.train.stacks import policy_stem, read_moments, read_stacks
 from interplay.train.views import View
 
 _ROWS = Terms._fields.index("rows")
@@ -406,8 +406,7 @@ class Learner:
             norms = state.norms.at[state.at].set(self._norms(total))
             return vectors, moments, State(total, state.at + 1, verdict, terms, norms)
 
-        done: tuple[Any, Any, State] = jax.lax.while_loop(goes_on, one, (vectors, moments, state))
-        return done
+        return jax.lax.while_loop(goes_on, one, (vectors, moments, state))
 
     def _predict(self, vectors: Any, epochs: Mapping[str, Epoch], end: Any) -> dict[str, jax.Array]:
         return {
@@ -496,5 +495,4 @@ def _move(
         changed = (vector - way * direction, moved)
         return jax.tree.map(partial(jnp.where, rows > 0), changed, (vector, moment))
 
-    moved: tuple[Any, Any] = jax.vmap(one)(vectors, moments, parts, learning_rate)
-    return moved
+    return jax.vmap(one)(vectors, moments, parts, learning_rate)

@@ -97,8 +97,9 @@ class LearningNetwork(PolicyNetwork):
         def one(_: None, block: RowBlocks) -> tuple[None, jax.Array]:
             index, population = block
             rows, counts = _gather(batch, index)
-            plan = getattr(self._inner, "plans", (None,))[-1]
-            parameters, value = self._predict_block(pick(inference, population), rows, counts, plan)
+            parameters, value = self._predict_block(
+                pick(inference, population), rows, counts, self._plans[-1]
+            )
             return None, jnp.stack([self.distribution.log_prob(parameters, rows.action, rows.mask), value])
 
         with self.placed():
@@ -117,11 +118,8 @@ class LearningNetwork(PolicyNetwork):
             step, shard, out = carry
             own = Minibatch(*(leaf[step, shard] for leaf in minibatches))
             index, arrays = own.index[i], pick(inference, own.population[i])
-            rows = jax.tree.map(lambda leaf: leaf[jnp.where(index < whole, index, index - whole)], batch)
-            counts = (index < whole).astype(jnp.float32)
-            parameters, value = self._predict_block(
-                arrays, rows, counts, getattr(self._inner, "plans", (None,))[-1]
-            )
+            rows, counts = _gather(batch, index)
+            parameters, value = self._predict_block(arrays, rows, counts, self._plans[-1])
             log_prob = self.distribution.log_prob(parameters, rows.action, rows.mask)
             return step, shard, out.at[:, index].set(jnp.stack([log_prob, value]), mode="drop")
 
@@ -129,8 +127,7 @@ class LearningNetwork(PolicyNetwork):
             step, shard = k // shards, k % shards
             return jax.lax.fori_loop(0, minibatches.number[step, shard], block, (step, shard, out))[2]
 
-        predicted: jax.Array = jax.lax.fori_loop(0, end * shards, one, jnp.zeros((2, whole), jnp.float32))
-        return predicted
+        return jax.lax.fori_loop(0, end * shards, one, jnp.zeros((2, whole), jnp.float32))
 
     def _shard_gradient(
         self, inference: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates
@@ -155,6 +152,11 @@ class LearningNetwork(PolicyNetwork):
         gradients, terms = jax.lax.fori_loop(0, own.number, one, nothing)
         return jnp.concatenate([back(gradients)[0], terms], axis=1)
 
+    @property
+    def _plans(self) -> tuple[Hashable, ...]:
+        """The network's plans, the last of which computes all rows."""
+        return getattr(self._inner, "plans", (None,))
+
     def _block_gradient(
         self,
         arrays: Any,
@@ -168,7 +170,6 @@ class LearningNetwork(PolicyNetwork):
         rows, counts = _gather(batch, index)
         # The barrier keeps XLA from gathering anew inside every operation that reads a row.
         rows = jax.lax.optimization_barrier(rows)
-        plans: tuple[Hashable, ...] = getattr(self._inner, "plans", (None,))
         guessing = counts * (population != self.guessed)
         branches = [
             partial(
@@ -178,7 +179,7 @@ class LearningNetwork(PolicyNetwork):
                 counts,
                 guessing,
             )
-            for each in plans
+            for each in self._plans
         ]
         alone = plan is None or len(branches) == 1
         gradient, terms = branches[-1]() if alone else jax.lax.switch(plan, branches)
@@ -257,5 +258,4 @@ def _add_shards(parts: jax.Array, shards: Any) -> jax.Array:
         partial(lambda count, all_parts: tree_sum(list(all_parts[:count])), 1 << k)
         for k in range(room.bit_length())
     ]
-    total: jax.Array = jax.lax.switch(jax.lax.population_count(jnp.int32(shards) - 1), sums, parts)
-    return total
+    return jax.lax.switch(jax.lax.population_count(jnp.int32(shards) - 1), sums, parts)

@@ -65,8 +65,7 @@ def guess_terms(guess: jax.Array, truth: jax.Array, counts: jax.Array) -> jax.Ar
         0.6931
     """
     missed = jax.nn.softplus(jnp.where(truth, -guess, guess))
-    summed: jax.Array = (missed.mean(axis=1) * counts).sum()
-    return summed
+    return (missed.mean(axis=1) * counts).sum()
 
 
 NUM_TERMS = len(Terms._fields)

@@ -5,8 +5,13 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from typing import Any
 
+from interplay.core import seeding
+from interplay.core.errors import UserError
 from interplay.core.helping import processors
+from interplay.core.spaces import sample_actions
+from interplay.core.world import World
 from interplay.train.curriculum import Curriculum, check_stages
 from interplay.train.device_learner import DeviceLearner
 from interplay.train.devices import CPU, open_device
@@ -19,8 +24,8 @@ from interplay.train.run.checkpoint import (
     read_checkpoint,
 )
 from interplay.train.run.episodes import EpisodeStatistics
-from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.progress import tell
+from interplay.train.run.records import refuse_old_boxes
 from interplay.train.run.room import check_room
 from interplay.train.run.warm_start import warm_vectors
 from interplay.train.selfplay.alternation import check_turns
@@ -38,7 +43,6 @@ from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_populations_read
 from interplay.train.shard import MakeWorld
-from interplay.train.unmasked import check_unmasked
 from interplay.train.views import find_view
 
 
@@ -113,3 +117,40 @@ def threads_of(settings: TrainSettings) -> int:
     if asked != "auto":
         return asked
     return 1 if settings.train.device == CPU else max(1, processors() - 2)
+
+
+STEPS = 64  # of the trial
+
+
+def check_unmasked(settings: TrainSettings, world: World) -> None:
+    """Plays some steps with random choices, legal or not; reset the world afterwards.
+
+    Raises:
+        UserError: if the world has no masks, or refuses an illegal choice.
+    """
+    if settings.network.action_masks:
+        return
+    world.reset()
+    if not any(world.by_kind(world.timestep.action_mask).values()):
+        raise UserError(
+            f"network.action_masks = false: {world.id} has no action masks, everything is legal; leave it out"
+        )
+    rng = seeding.generator(settings.seed, 0x3A5C)
+    for _ in range(STEPS):
+        try:
+            timestep = world.step(_anything(world, rng))
+        except (UserError, ValueError) as error:
+            raise UserError(
+                f"network.action_masks = false: {world.id} refuses illegal choices ({error}); leave it out"
+            ) from None
+        if timestep.over.any():
+            world.reset()
+
+
+def _anything(world: World, rng: Any) -> Any:
+    """Random actions of all slots, without masks."""
+    drawn = {
+        kind.name: sample_actions(kind.action_space, rng, (world.num_worlds, len(kind.slots)))
+        for kind in world.kinds
+    }
+    return drawn if len(drawn) > 1 else next(iter(drawn.values()))

@@ -1,4 +1,8 @@
-"""Observations as flat rows, one array per dtype: few arrays to store, transfer and cut."""
+"""Observations as flat rows, one array per dtype: few arrays to store, transfer and cut.
+
+Rows hold a leaf of Discrete or MultiDiscrete as its numbers. Flat networks read one-hots of them, or embeddings if there are many
+values (`find_names`). Leaves of MultiBinary are 0 and 1 already.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,10 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.train.discrete_leaves import Names, encode
-from interplay.train.networks.flat import is_picture
+from interplay.train.networks.entities import find_layout
+from interplay.train.networks.flat import Embedded, OneHot, is_picture
+from interplay.train.settings import NetworkGroup
+from interplay.train.step_kernels import copy_runs
 
 Rows = dict[str, np.ndarray]  # name of a dtype -> (N, numbers)
 
@@ -230,3 +236,159 @@ def _sides(part: Any) -> tuple[np.ndarray, np.ndarray]:
         np.broadcast_to(np.asarray(count, np.float64), part.shape),
     )
     return low, low + count - 1
+
+
+WIDE = 64  # numbers of a leaf above which NumPy copies faster, row by row
+
+
+class Run(NamedTuple):
+    """Leaves that are views of one array.
+
+    Attributes:
+        dtype: of the rows.
+        table: (N, k), a view of the array: a row for each agent.
+        runs: (R, 3) int64, first column in the table, first column in the rows, number of columns.
+    """
+
+    dtype: str
+    table: np.ndarray
+    runs: np.ndarray
+
+
+class RowCopier:
+    """`ObservationRows.write` for a world that mostly returns the same arrays in every step."""
+
+    def __init__(self, layout: ObservationRows) -> None:
+        self._places = layout.places
+        self._leaves: list[np.ndarray] = []
+        self._ids: list[int] = []  # of `_leaves`, which stay alive
+        self._runs: list[Run] = []
+        self._wide: list[tuple[str, slice, np.ndarray]] = []
+
+    def write(self, observation: Mapping[str, np.ndarray], index: np.ndarray, out: Rows) -> None:
+        """Copies the agents `index` among the flattened (W, A, ...) into the first rows of `out`."""
+        leaves = [observation[key] for key in self._places]
+        if list(map(id, leaves)) != self._ids:
+            self._find_runs(leaves)
+        for dtype, table, runs in self._runs:
+            copy_runs(table, runs, index, out[dtype])
+        for dtype, columns, leaf in self._wide:
+            out[dtype][: len(index), columns] = leaf[index]
+
+    def _find_runs(self, leaves: list[np.ndarray]) -> None:
+        """Groups the leaves that are views of one array."""
+        self._runs, self._wide = [], []
+        together: dict[tuple[str, np.dtype, int], list[tuple[int, slice, np.ndarray]]] = {}
+        views = True
+        for (dtype, columns), leaf in zip(self._places.values(), leaves, strict=True):
+            width = columns.stop - columns.start
+            flat = np.asarray(leaf).reshape(-1, width)
+            views &= flat.base is not None and np.shares_memory(flat, leaf)
+            if width > WIDE or (width > 1 and flat.strides[1] != flat.itemsize):
+                self._wide.append((dtype, columns, flat))
+                continue
+            row = flat.strides[0] if len(flat) > 1 else 0
+            together.setdefault((dtype, flat.dtype, row), []).append((flat.ctypes.data, columns, flat))
+        for (dtype, own, row), parts in together.items():
+            self._runs += _joined(dtype, own, row, sorted(parts, key=lambda part: part[0]))
+        # A leaf that had to be copied to be flattened is a new array in every step.
+        self._leaves = leaves if views else []
+        self._ids = list(map(id, self._leaves))
+
+
+def _joined(dtype: str, own: np.dtype, row: int, parts: list[tuple[int, slice, np.ndarray]]) -> list[Run]:
+    """Runs over leaves of one dtype and one stride between agents, in the order of their addresses."""
+    found: list[Run] = []
+    while parts:
+        first, _, flat = parts[0]
+        ends = [at + (columns.stop - columns.start) * own.itemsize for at, columns, _ in parts]
+        near = sum(end <= first + row and (end - first) % own.itemsize == 0 for end in ends)
+        here, parts = parts[: max(near, 1)], parts[max(near, 1) :]
+        width = (max(ends[: len(here)]) - first) // own.itemsize
+        table = np.lib.stride_tricks.as_strided(flat, (len(flat), width), (flat.strides[0], own.itemsize))
+        runs = [((at - first) // own.itemsize, c.start, c.stop - c.start) for at, c, _ in here]
+        found.append(Run(dtype, table, np.array(runs, np.int64)))
+    return found
+
+
+ONE_HOT = 256  # most one-hot numbers of an observation; larger leaves are embedded
+FLAT = ("attention", "mlp", "pictures")  # networks that flatten leaves
+
+
+class Names(NamedTuple):
+    """The encoding of a leaf.
+
+    Attributes:
+        start: least value of each number, (columns,) int64.
+        sizes: choices of each number.
+        one_hot: if false the numbers, counted from 0, are embedded.
+    """
+
+    start: np.ndarray
+    sizes: tuple[int, ...]
+    one_hot: bool
+
+    @property
+    def width(self) -> int:
+        """Numbers of the encoded leaf."""
+        return sum(self.sizes) if self.one_hot else len(self.sizes)
+
+
+def find_names(space: spaces.Dict, settings: NetworkGroup) -> dict[str, Names]:
+    """The leaves that `network.discrete` encodes; tables of entities stay numbers.
+
+    Example:
+        >>> space = spaces.Dict(room=spaces.Discrete(16), word=spaces.Discrete(5000))
+        >>> {key: names.one_hot for key, names in find_names(space, NetworkGroup(kind="mlp")).items()}
+        {'room': True, 'word': False}
+    """
+    if settings.kind not in FLAT or settings.discrete == "number":
+        return {}
+    own = find_layout(space).own if settings.kind == "attention" else tuple(space.spaces)
+    sizes = {key: _sizes(space[key]) for key in own}
+    sizes = {key: each for key, each in sizes.items() if each}
+    small, used = set(), 0
+    for key in sorted(sizes, key=lambda key: sum(sizes[key])):
+        used += sum(sizes[key])
+        if settings.discrete == "one_hot" or (settings.discrete == "auto" and used <= ONE_HOT):
+            small.add(key)
+    return {
+        key: Names(np.resize(space[key].start, len(each)), each, key in small)  # type: ignore[attr-defined]
+        for key, each in sizes.items()
+    }
+
+
+def input_space(space: spaces.Dict, settings: NetworkGroup) -> spaces.Dict:
+    """The space of a network's input."""
+    names = find_names(space, settings)
+    return spaces.Dict([(key, _seen(names[key]) if key in names else part) for key, part in space.items()])
+
+
+def encode(leaf: jax.Array, names: Names) -> jax.Array:
+    """(B, ...) whole numbers -> (B, sum of sizes) of one-hots, or (B, columns) counted from 0; float32."""
+    flat = leaf.reshape(leaf.shape[0], -1).astype(jnp.int32) - jnp.asarray(names.start, jnp.int32)
+    if not names.one_hot:
+        return flat.astype(jnp.float32)
+    if len(set(names.sizes)) == 1:
+        hot = flat[:, :, None] == jnp.arange(names.sizes[0])
+        return hot.astype(jnp.float32).reshape(leaf.shape[0], -1)
+    each = [flat[:, i : i + 1] == jnp.arange(size) for i, size in enumerate(names.sizes)]
+    return jnp.concatenate(each, axis=1).astype(jnp.float32)
+
+
+def encode_all(leaves: Mapping[str, jax.Array], names: Mapping[str, Names]) -> dict[str, jax.Array]:
+    """Encodes the leaves that are in `names`."""
+    return {key: encode(leaf, names[key]) if key in names else leaf for key, leaf in leaves.items()}
+
+
+def _sizes(part: spaces.Space) -> tuple[int, ...]:
+    """Choices of each number of a leaf; empty if it is not discrete."""
+    if isinstance(part, spaces.Discrete):
+        return (int(part.n),)
+    return tuple(int(size) for size in part.nvec.ravel()) if isinstance(part, spaces.MultiDiscrete) else ()
+
+
+def _seen(names: Names) -> spaces.Space:
+    if names.one_hot:
+        return OneHot(0.0, 1.0, (sum(names.sizes),), np.float32)
+    return Embedded(np.array(names.sizes))

@@ -23,11 +23,10 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train import networks
-from interplay.train.discrete_leaves import find_names, input_space
 from interplay.train.distributions import Distribution
+from interplay.train.networks.flat import Normaliser, merged
 from interplay.train.networks.layers import without_branches
-from interplay.train.networks.normaliser import Normaliser, merged
-from interplay.train.observations import ObservationRows, Rows
+from interplay.train.observations import ObservationRows, Rows, find_names, input_space
 from interplay.train.parallel import xla
 from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
@@ -191,10 +190,14 @@ class PolicyNetwork:
         places = zip(self.names, [0, *ends], ends, strict=False)
         return [slice(start, end) for name, start, end in places if name.endswith(ending)]
 
+    def _make_policy(self, key: jax.Array) -> Any:
+        """The network without what stands beside it."""
+        own = self._settings.network
+        seen, action = input_space(self.space, own), self.kind.action_space
+        return networks.make_network(own, seen, action, key=key, valued=not self.always_greedy)
+
     def _make(self, key: jax.Array) -> Any:
-        own, kind = self._settings.network, self.kind
-        seen = input_space(self.space, own)
-        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.always_greedy)
+        own, network = self._settings.network, self._make_policy(key)
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)
@@ -295,8 +298,7 @@ class PolicyNetwork:
         """The central critic's value if there is one; zeros without a view, as in play."""
         if not self.view:
             return value
-        evaluated: jax.Array = jnp.zeros_like(value) if view is None else network.critic(view)
-        return evaluated
+        return jnp.zeros_like(value) if view is None else network.critic(view)
 
     def _guess(self, arrays: Any, seen: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
         """As `_call`, and the log odds (B, n) of the guess."""
@@ -513,8 +515,7 @@ def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
 
     over_blocks = jax.vmap(one, (None, None, 0))
     over_shards = jax.vmap(over_blocks, (0, None, None))
-    drawn: jax.Array = jax.vmap(over_shards, (None, 0, None))(keys, counters, jnp.arange(blocks))
-    return drawn
+    return jax.vmap(over_shards, (None, 0, None))(keys, counters, jnp.arange(blocks))
 
 
 def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:
@@ -530,10 +531,9 @@ def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.A
         return jax.lax.dynamic_update_index_in_dim(parts, one(shard), shard, 0)
 
     like = jax.eval_shape(one, jnp.int32(0))
-    parts: jax.Array = jax.lax.fori_loop(
+    return jax.lax.fori_loop(
         0, room if shards is None else shards, put, jnp.zeros((room, *like.shape), like.dtype)
     )
-    return parts
 
 
 def pick(inference: Any, number: Any) -> Any:

@@ -13,8 +13,8 @@ import numpy as np
 from interplay.core.agent_names import fits_pattern
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
-from interplay.train.networks.normaliser import merged
-from interplay.train.trajectory import TrajectoryBuffer
+from interplay.train.networks.flat import merged
+from interplay.train.samples import TrajectoryBuffer
 
 Groups = Literal["kind", "agent"]
 Scale = float | Mapping[str, float]  # a factor, or factors by pattern of agents' names

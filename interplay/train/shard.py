@@ -16,24 +16,22 @@ from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.algorithms import Segments
-from interplay.train.bad_numbers import refuse_bad_numbers
 from interplay.train.batches import Batch
+from interplay.train.collector import Collector
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.recorder import TeamRecorder
 from interplay.train.factored.replay import Replay
 from interplay.train.learner import Learner
 from interplay.train.reward_scale import DiscountedReturns, reward_factors
-from interplay.train.rollout import Collector, InferenceParameters, collect
+from interplay.train.rollout import InferenceParameters, collect
+from interplay.train.run.episodes import BEGINS
 from interplay.train.run.restoring import restore
-from interplay.train.run.windows import BEGINS
-from interplay.train.samples import NetworkInput, ReadySamples, cut_sequences
+from interplay.train.samples import NetworkInput, ReadySamples, TrajectoryBuffer, cut_sequences
 from interplay.train.selfplay.guessing import pay_speakers
-from interplay.train.selfplay.making import make_casting
-from interplay.train.selfplay.matchups import make_guests, sides_of
+from interplay.train.selfplay.matchups import make_casting, make_guests, sides_of
 from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
-from interplay.train.trajectory import TrajectoryBuffer
 
 MakeWorld = Callable[..., Any]  # make_world(num_worlds=, seed=, first_world=) -> World
 _ORDER = 0x5EED  # key of the minibatch orders
@@ -123,7 +121,7 @@ class Shard:
         if speaking:
             pay_speakers(self.collector, parameters, speaking)
         buffer.reward[buffer.earlier :] *= self._factors
-        refuse_bad_numbers(self.collector, update)
+        self.collector.refuse_bad_numbers(update)
 
     def divide_rewards(self, divisors: np.ndarray) -> None:
         """Divides the rewards of the last rollout by (A,) float32."""

@@ -7,7 +7,7 @@ A slots, A_kind slots of a kind, n rows of a network call, Q players (networks a
 from __future__ import annotations
 
 from interplay.core.jit import kernel
-from interplay.train.run.windows import BEGINS
+from interplay.train.run.episodes import BEGINS
 
 # Flags of `settle`: a learner's life was truncated, a life ended, an episode ended.
 CUT, ENDED, OVER = 1, 2, 4

@@ -1,9 +1,10 @@
-"""Runs a run's workers to its end; replaces lost workers and words errors of GPU and memory."""
+"""Runs a run's workers to its end; replaces lost workers, but not for ever, and words errors of GPU and memory."""
 
 from __future__ import annotations
 
 import contextlib
 
+from interplay.core.errors import UserError
 from interplay.core.overdue import OVERDUE
 from interplay.core.stopping import Stop
 from interplay.train.devices import gpu_errors_as_user_errors
@@ -13,10 +14,8 @@ from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.workers import worker_pool
 from interplay.train.run.checkpoint import Checkpoint, latest_checkpoint, read_checkpoint
 from interplay.train.run.folder import RunFolder
-from interplay.train.run.old_boxes import refuse_old_boxes
 from interplay.train.run.progress import tell
-from interplay.train.run.records import check_record
-from interplay.train.run.recovery import Faults
+from interplay.train.run.records import check_record, refuse_old_boxes
 from interplay.train.run.room import memory_errors_as_user_errors
 from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.settings import TrainSettings
@@ -94,3 +93,56 @@ def _train(
             evaluation.play_with(worker.curriculum.played[1])
             with contextlib.closing(evaluation):
                 lead(worker, evaluation, folder, checkpoint, stop, faults, on_update)
+
+
+MOST = 3  # faults without an update between them
+MOST_THERE = 8  # faults after the same update, reached again each time
+
+
+class Faults:
+    """Counts lost workers, in a row and after the same update.
+
+    A fault that recurs after the same update is probably deterministic; a slow machine may hit one a few times by chance.
+
+    Attributes:
+        updates: done so far in this attempt, set by the caller.
+        in_a_row: faults without an update between them.
+
+    Example:
+        >>> faults = Faults()
+        >>> faults.begin(4)
+        >>> faults.updates = 7
+        >>> faults.count(LostWorker("worker 1 was frozen"), "go on"), faults.in_a_row
+        (None, 1)
+    """
+
+    def __init__(self) -> None:
+        self.updates = self.in_a_row = 0
+        self._begun = self._there = 0
+        self._last: int | None = None
+
+    def begin(self, updates: int) -> None:
+        """Begins an attempt at this number of updates."""
+        self._begun = self.updates = updates
+
+    def count(self, lost: LostWorker, cure: str) -> None:
+        """Counts one fault.
+
+        Args:
+            lost: the fault.
+            cure: how to go on after the final one, for the message.
+
+        Raises:
+            UserError: for the third in a row, or the eighth after the same update.
+        """
+        self.in_a_row = self.in_a_row + 1 if self.updates == self._begun else 1
+        self._there = self._there + 1 if self.updates == self._last else 1
+        self._last = self.updates
+        if self.in_a_row >= MOST:
+            raise UserError(
+                f"{lost}, the third time without an update in between; find out why (memory?), then {cure}"
+            )
+        if self._there >= MOST_THERE:
+            raise UserError(
+                f"{lost}, {MOST_THERE} times after update {self.updates}; find out why (memory?), then {cure}"
+            )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.settings import build, changed
+from interplay.core.settings import changed
 from interplay.core.stopping import finishing
 from interplay.train.curriculum import admit_options
 from interplay.train.devices import ON_CPU, describe, open_device, with_device
@@ -133,7 +133,15 @@ def resume(
         if checkpoint is not None:
             admit_options(folder.settings, checkpoint.record, folder.path, trust)
         settings = with_device(
-            _changed(folder.settings, workers, steps, str(run), device, precision, threads)
+            _changed(
+                folder.settings,
+                str(run),
+                device,
+                steps,
+                workers=workers,
+                precision=precision,
+                threads=threads,
+            )
         )
         open_device(settings.train)  # before the folder is marked as used
         if checkpoint is not None:
@@ -158,24 +166,16 @@ def _tell_other_device(checkpoint: Checkpoint, train: TrainGroup) -> None:
 
 def _changed(
     settings: TrainSettings,
-    workers: int | None,
-    steps: int | None,
     owner: str,
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | str | None = None,
+    device: str | None,
+    steps: int | None,
+    **given: int | str | None,
 ) -> TrainSettings:
-    values: dict[str, Any] = settings.model_dump()
+    """The settings with those of `resume` that are not None."""
+    train: dict[str, Any] = {}
     if device is not None:
-        values["train"] |= {"device": device} | ({} if device == "cpu" else {"workers": 1})
+        train = {"device": device} | ({} if device == "cpu" else {"workers": 1})
         if not device.startswith(("gpu", "auto")):
-            values["train"] |= ON_CPU
-    if precision is not None:
-        values["train"]["precision"] = precision
-    if workers is not None:
-        values["train"]["workers"] = workers
-    if threads is not None:
-        values["train"]["threads"] = threads
-    if steps is not None:
-        values["steps"] = steps
-    return build(TrainSettings, values, owner)
+            train |= ON_CPU
+    train |= {key: value for key, value in given.items() if value is not None}
+    return changed(settings, {"train": train} | ({} if steps is None else {"steps": steps}), owner)

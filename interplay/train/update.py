@@ -36,10 +36,9 @@ from interplay.train.parallel.exchange import Exchange, reduce_in_pieces, tree_s
 from interplay.train.reward_scale import ReturnDeviation
 from interplay.train.rollout import collect
 from interplay.train.run.checkpoint import Checkpoint, write_arrays
-from interplay.train.run.lifetimes import read_lives
+from interplay.train.run.episodes import MOST, read_lives
 from interplay.train.run.records import check_record
 from interplay.train.run.side_sums import Balance
-from interplay.train.run.windows import MOST
 from interplay.train.selfplay.alternation import Alternation
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import slot_steps
@@ -321,8 +320,7 @@ class Worker:
     @property
     def learns(self) -> np.ndarray:
         """(Q,) bool, the populations that learn in the next update."""
-        mask: np.ndarray = self.learner.learns & self._turns.learns()
-        return mask
+        return self.learner.learns & self._turns.learns()
 
     @property
     def of_lives(self) -> list[str]:

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interplay.core.masks import masked_heads
 from interplay.core.overdue import OVERDUE
@@ -18,15 +18,13 @@ from interplay.core.stopping import Stop
 from interplay.core.world import World
 from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.curriculum import trust_options
-from interplay.train.device_hints import DeviceHints
-from interplay.train.devices import describe
-from interplay.train.diagnosis.live import LiveDiagnosis
+from interplay.train.devices import DeviceHints, describe
+from interplay.train.diagnosis.judge import LiveDiagnosis
 from interplay.train.making import make_learner
 from interplay.train.parallel import xla
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange
 from interplay.train.play.stored_world import describe_world
-from interplay.train.run import old_boxes
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import (
     Checkpoint,
@@ -39,13 +37,16 @@ from interplay.train.run.ending import play_out
 from interplay.train.run.folder import RunFolder
 from interplay.train.run.progress import Progress, tell
 from interplay.train.run.recording import WindowRecorder
-from interplay.train.run.recovery import Faults
+from interplay.train.run.records import SCALED_BOXES
 from interplay.train.run.warm_start import describe_spaces
 from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import in_updates, in_updates_so_far
 from interplay.train.shard import MakeWorld
 from interplay.train.update import Worker
+
+if TYPE_CHECKING:
+    from interplay.train.supervision import Faults
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 CHANGE = 4  # added to these: the worlds are made anew with other options
@@ -340,7 +341,7 @@ def _save(
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
             **describe_world(world),
-            old_boxes.KEY: old_boxes.UNIT,
+            **SCALED_BOXES,
             "compute": {**xla.describe(), "device": describe(worker.settings.train)},
             **worker.learner.describe(),
             **worker.describe(),

@@ -16,7 +16,7 @@ from interplay.core.seals import canonical, digest
 from interplay.core.settings_text import toml_value
 from interplay.evaluate.lineup import Lineup, learner_of, players_of
 from interplay.evaluate.milestones import BY_AGENT, ERRORS, FIRST, metrics_of, play_counting, row_of
-from interplay.train.play.checkpoints import policies_at, sound_checkpoints
+from interplay.train.play.policy import policies_at, sound_checkpoints
 from interplay.train.run.checkpoint import read_part
 from interplay.train.run.metrics_log import MetricsLog, cut_torn_line
 from interplay.train.run.progress import tell

@@ -24,7 +24,7 @@ from interplay.view.server.serving import bind, open_browser, serve
 from interplay.view.server.sources import Opened
 
 if TYPE_CHECKING:
-    from interplay.view.server.continuing import Continued
+    from interplay.view.server.sessions import Continued
 
 
 RANDOM = "random"  # the player by default
@@ -241,8 +241,8 @@ def words_of(checkpoint: Path, player: str = "") -> str:
 
 def _values_of(policy: Policy) -> Callable[[], Any] | None:
     """Maker of the value estimates that are shown beside play; None for scripted policies, and through interfaces."""
-    from interplay.train.play.beside import ValuesBeside
     from interplay.train.play.trained_policy import TrainedPolicy
+    from interplay.train.play.values import ValuesBeside
 
     return partial(ValuesBeside, policy) if isinstance(policy, TrainedPolicy) else None
 

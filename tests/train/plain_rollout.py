@@ -1,4 +1,4 @@
-"""Reference for the kernels of `interplay.train.rollout`: the same step in NumPy."""
+"""Reference for the kernels of `interplay.train.collector`: the same step in NumPy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from interplay.core.world import TimeStep
+from interplay.train.collector import IDLE_EVERY, Collector, StepOutputs, StepRows
 from interplay.train.populations import Blocks, cut_alone, cut_blocks, sort_rows
-from interplay.train.rollout import IDLE_EVERY, Collector, StepOutputs, StepRows
-from interplay.train.run.episodes import EpisodeStatistics
-from interplay.train.run.lifetimes import LifeStatistics
-from interplay.train.run.windows import BEGINS
+from interplay.train.run.episodes import BEGINS, EpisodeStatistics, LifeStatistics
 from interplay.train.samples import NetworkInput
 
 

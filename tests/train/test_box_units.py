@@ -16,7 +16,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train.distributions import Distribution
 from interplay.train.export import plain
-from interplay.train.run.old_boxes import refuse_old_boxes
+from interplay.train.run.records import refuse_old_boxes
 from interplay.train.run.warm_start import describe_spaces
 
 pytestmark = pytest.mark.slow

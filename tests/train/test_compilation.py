@@ -12,7 +12,7 @@ import pytest
 
 from interplay.train.parallel import compilation
 from interplay.train.parallel.compilation import Compilation
-from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART, Heart
+from interplay.train.parallel.exchange import COMPILED, COMPILING, HEART, Heart
 
 
 def test_a_compilation_inside_another_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:

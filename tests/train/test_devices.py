@@ -19,8 +19,8 @@ import interplay
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.trust import read_settings
-from interplay.train import device_hints, devices, update_loop
-from interplay.train.device_hints import DeviceHints
+from interplay.train import devices, update_loop
+from interplay.train.devices import DeviceHints
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.run.room import memory_errors_as_user_errors
 from interplay.train.settings import (
@@ -308,14 +308,14 @@ def test_a_card_that_is_not_used_is_named_once(
     tool.write_text("#!/bin/sh\necho NVIDIA Whistle; echo another\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.setattr(device_hints, "has_card", lambda: has_card)
+    monkeypatch.setattr(devices, "has_card", lambda: has_card)
     monkeypatch.setattr(update_loop, "time", Clock(step))
     trained(tmp_path / "run", 3, device, quiet=False)
     assert capsys.readouterr().err.count("the GPU (NVIDIA Whistle)") == lines
 
 
 def test_a_card_without_the_drivers_tool_has_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_hints, "has_card", lambda: True)
+    monkeypatch.setattr(devices, "has_card", lambda: True)
     monkeypatch.setenv("PATH", "")
     assert DeviceHints(SETTINGS).add(seconds=60.0, updates=1).startswith("this run does not use the GPU; ")
 

@@ -11,8 +11,7 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.settings import build, merge
-from interplay.train.diagnosis.judge import Judge
-from interplay.train.diagnosis.live import EVERY, LiveDiagnosis
+from interplay.train.diagnosis.judge import EVERY, Judge, LiveDiagnosis
 from interplay.train.diagnosis.measures import count_actions, count_choices, spread
 from interplay.train.diagnosis.rules import STRETCH, columns_of
 from interplay.train.distributions import Distribution

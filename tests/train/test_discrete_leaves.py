@@ -13,7 +13,7 @@ from gymnasium import spaces
 import interplay
 from interplay.core.errors import UserError
 from interplay.core.seals import Sealed
-from interplay.train.discrete_leaves import encode_all, find_names, input_space
+from interplay.train.observations import encode_all, find_names, input_space
 from interplay.train.run.settings_file import settings_in
 from interplay.train.settings import NetworkGroup, TrainSettings
 from tests.train.named import SPACE, Named, Table

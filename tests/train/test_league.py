@@ -14,10 +14,10 @@ from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.learner import Learner
 from interplay.train.play.policy import load_policy, population_names
 from interplay.train.run.checkpoint import find_checkpoint
-from interplay.train.run.lifetimes import LifeStatistics
+from interplay.train.run.episodes import LifeStatistics
 from interplay.train.selfplay.league.casting import LeagueCasting
 from interplay.train.selfplay.league.league import League
-from interplay.train.selfplay.league.matchmaking import PRIORITIES, near_in_strength, prioritised
+from interplay.train.selfplay.league.meetings import PRIORITIES, near_in_strength, prioritised
 from interplay.train.selfplay.matchups import sides_of, with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read

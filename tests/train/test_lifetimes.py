@@ -9,7 +9,7 @@ import pytest
 
 from interplay import make_policy, make_world
 from interplay.train.populations import Populations
-from interplay.train.run.lifetimes import LifeStatistics, read_lives
+from interplay.train.run.episodes import LifeStatistics, read_lives
 from tests.train.plain_rollout import count_lives
 
 

@@ -12,7 +12,7 @@ from gymnasium import Env, spaces
 import interplay
 from interplay.core.settings import changed
 from interplay.train.export import plain
-from interplay.train.networks.normaliser import MOST, merged
+from interplay.train.networks.flat import MOST, merged
 from interplay.train.trainer import resume, train
 from tests.train.test_exporting import made
 from tests.train.test_trainer import arrays_of, log_of, settings_of

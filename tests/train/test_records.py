@@ -12,8 +12,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.train.play import policy
 from interplay.train.run.manifest import NAME, RECORD, make_manifest, read_manifest
-from interplay.train.run.old_boxes import refuse_old_boxes
-from interplay.train.run.records import check_record
+from interplay.train.run.records import check_record, refuse_old_boxes
 
 SOUND: dict[str, Any] = {
     "updates": 3,

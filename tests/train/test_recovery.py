@@ -19,12 +19,11 @@ from bench.trust_workers import settings_of, torment
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.train.parallel import watch
-from interplay.train.parallel.exchange import LostWorker
-from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
+from interplay.train.parallel.exchange import COMPILED, COMPILING, HEART, LostWorker
 from interplay.train.parallel.watch import Watch
 from interplay.train.parallel.workers import check_main
 from interplay.train.run.checkpoint import latest_checkpoint
-from interplay.train.run.recovery import Faults
+from interplay.train.supervision import Faults
 from interplay.train.trainer import train
 from tests.train import fake_run
 from tests.train.test_population_runs import settings_of as populations_of

@@ -12,8 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.memory import recall, remember
 from interplay.train.observations import ObservationRows
 from interplay.train.run.restoring import check_weights, restore
-from interplay.train.samples import PendingSamples, SampleLayout
-from interplay.train.trajectory import TrajectoryBuffer
+from interplay.train.samples import PendingSamples, SampleLayout, TrajectoryBuffer
 
 COUNTS = np.arange(4)
 

@@ -17,8 +17,8 @@ from interplay.core.settings import changed
 from interplay.core.world import Kind
 from interplay.train.reward_scale import LEAST, DiscountedReturns, ReturnDeviation, reward_factors
 from interplay.train.run.checkpoint import latest_checkpoint
+from interplay.train.samples import TrajectoryBuffer
 from interplay.train.trainer import resume, train
-from interplay.train.trajectory import TrajectoryBuffer
 from tests.train.test_trainer import arrays_of, log_of, settings_of
 from tests.train.toy_worlds import make_corridor
 

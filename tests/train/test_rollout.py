@@ -12,9 +12,9 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.core.world import TimeStep
-from interplay.train.bad_numbers import refuse_bad_numbers
+from interplay.train.collector import IDLE_EVERY, Collector
 from interplay.train.learner import Learner
-from interplay.train.rollout import IDLE_EVERY, Collector, collect
+from interplay.train.rollout import collect
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.side_sums import Balance
 from interplay.train.selfplay.matchups import with_opponents
@@ -187,7 +187,7 @@ def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
         was = array[at].copy()
         array[at] = np.inf
         with pytest.raises(UserError, match=f"update 7: {says}"):
-            refuse_bad_numbers(collector, 7)
+            collector.refuse_bad_numbers(7)
         array[at] = was
 
     refused(pending.seen.rows["float32"], (pending.count - 1, PLACE), r'observation\["place"\]')
@@ -195,7 +195,7 @@ def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
     refused(buffer.value, (0, 0, 0), "value of the network")
     refused(buffer.last_value, (0, 0), "value of the network")
     refused(buffer.reward, (0, 0, 0), "reward")
-    refuse_bad_numbers(collector, 7)
+    collector.refuse_bad_numbers(7)
     agent, world = collector.world.agents[-1], collector.world.num_worlds - 1
     refused(
         buffer.reward, (2, -1, -1), rf"reward is not finite \(inf, agent {agent}, world {world}, step 3 of"

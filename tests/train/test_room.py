@@ -13,7 +13,7 @@ from interplay.core.errors import UserError
 from interplay.core.settings import build, merge
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
-from interplay.train.run import free_memory, room
+from interplay.train.run import room
 from interplay.train.run.folder import RunFolder
 from interplay.train.run.room import check_room, memory_errors_as_user_errors
 from interplay.train.selfplay.matchups import with_opponents
@@ -91,10 +91,10 @@ def test_a_container_and_a_limit_of_the_process_count(
     (tmp_path / "memory.max").write_text("1000000\n")
     (tmp_path / "memory.current").write_text("700000\n")
     (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 100000\n")
-    monkeypatch.setattr(free_memory, "_GROUPS", tmp_path)
-    assert free_memory.free_bytes() == 400_000
+    monkeypatch.setattr(room, "_GROUPS", tmp_path)
+    assert room.free_bytes() == 400_000
     (tmp_path / "memory.max").write_text("max\n")
-    free = free_memory.free_bytes()
+    free = room.free_bytes()
     assert free is not None
     assert free > 10**6
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from interplay.train.run.episodes import BEGINS, Windows
 from interplay.train.run.records import _Balance
 from interplay.train.run.side_sums import SHARES, Balance, LoggedSides, SideSums, shares_of_outcomes
-from interplay.train.run.windows import BEGINS, Windows
 
 TWO = LoggedSides(("red", "blue"), 2, ("red",))
 RED, BLUE = [True, True, False, False], [False, False, True, True]

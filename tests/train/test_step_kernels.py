@@ -13,9 +13,8 @@ from interplay.core.settings import build, merge
 from interplay.registry import make_world, training_settings
 from interplay.train.learner import Learner
 from interplay.train.making import make_learner
-from interplay.train.observations import ObservationRows
+from interplay.train.observations import WIDE, ObservationRows, RowCopier
 from interplay.train.rollout import collect
-from interplay.train.row_copying import WIDE, RowCopier
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
 from tests.train.meadow import make_meadow

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from interplay.train.advantage import generalised_advantage
 from interplay.train.algorithms import Algorithm, Segments
-from interplay.train.trajectory import TrajectoryBuffer
+from interplay.train.samples import TrajectoryBuffer
 
 SLOTS = (2, 3)
 

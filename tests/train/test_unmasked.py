@@ -16,9 +16,9 @@ from interplay.core.settings import build
 from interplay.evaluate import play
 from interplay.registry import make_world
 from interplay.train.distributions import Distribution
+from interplay.train.making import check_unmasked
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, train
-from interplay.train.unmasked import check_unmasked
 
 UNMASKED = {"kind": "mlp", "hidden": [8], "action_masks": False}
 

@@ -12,11 +12,10 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.settings import build
 from interplay.train.play import trained_policy
-from interplay.train.play.beside import ValuesBeside
 from interplay.train.play.policy import load_policy
-from interplay.train.play.values import values_of
+from interplay.train.play.values import ValuesBeside, values_of
+from interplay.train.run.warm_start import read_stacks
 from interplay.train.settings import TrainSettings
-from interplay.train.stacks import read_stacks
 from interplay.train.trainer import train
 from interplay.view.server.play import Cast, Play
 from interplay.worlds.mmo.config import MmoSettings

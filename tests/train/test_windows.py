@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
-from interplay.train.run.windows import BEGINS, MOST, UNKNOWN, Windows
+from interplay.train.run.episodes import BEGINS, MOST, UNKNOWN, Windows
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 

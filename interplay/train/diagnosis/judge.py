@@ -1,14 +1,16 @@
-"""Applies the rules to a run's log, with the same findings for any batches of lines."""
+"""Applies the rules to a run's log, also in training, with the same findings for any batches of lines."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.train.diagnosis.rules import FIRST_RETURN, RULES, Columns, Measured, Rule
+from interplay.core.reading import read_json_lines
+from interplay.train.diagnosis.rules import FIRST_RETURN, RULES, Columns, Measured, Rule, columns_of
 from interplay.train.settings import TrainSettings
 
 ALWAYS_LOGGED = "reward_abs_max"  # absent only in logs from before the measurements
@@ -155,3 +157,29 @@ class _Streak:
             if self.begins is None:
                 self.begins, self.value = self._since, float(np.median(self._values))
             self.ends, self.holds = step, True
+
+
+EVERY = 10  # updates that are judged together, at hardly more cost than one
+
+
+class LiveDiagnosis:
+    """The rules over a run in training.
+
+    Args:
+        log: its ``metrics.jsonl``. Faults in its present lines were reported before the run was resumed.
+    """
+
+    def __init__(self, settings: TrainSettings, log: Path) -> None:
+        self._judge, self._lines = Judge(settings), list[Mapping[str, Any]]()
+        if log.exists():
+            earlier = [line for _, line in read_json_lines(log, links=False)]
+            if earlier:
+                self._judge.add(columns_of(earlier))
+
+    def add(self, agent_steps: int, numbers: Mapping[str, Any]) -> list[str]:
+        """Takes the numbers of an update; returns new warnings."""
+        self._lines.append({"agent_steps": agent_steps, **numbers})
+        if len(self._lines) < EVERY:
+            return []
+        lines, self._lines = self._lines, []
+        return [f"{finding.rule}: {finding.text}" for finding in self._judge.add(columns_of(lines))]

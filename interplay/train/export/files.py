@@ -18,8 +18,7 @@ from interplay.core.files import replace_file
 from interplay.train import networks
 from interplay.train.distributions import Distribution, Part
 from interplay.train.export.plain import FORMAT, PlainPolicy
-from interplay.train.export.program import Array, Program, Step
-from interplay.train.export.trace import trace
+from interplay.train.export.trace import Array, Program, Step, trace
 from interplay.train.networks import entities
 from interplay.train.networks.layers import without_branches
 from interplay.train.play.by_name import find_network, mark_of

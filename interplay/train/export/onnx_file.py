@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay import __version__
 from interplay.core.errors import UserError
-from interplay.train.export.program import Array, Dims, Program, Step
+from interplay.train.export.trace import Array, Dims, Program, Step
 
 OPSET, IR = 17, 8  # of 2022, for older runtimes too
 SAME = {

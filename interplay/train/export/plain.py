@@ -94,8 +94,7 @@ def load(path: str | Path) -> PlainPolicy:
 
 
 def _logistic(_: Any, __: Any, x: np.ndarray) -> np.ndarray:
-    half: np.ndarray = 0.5 * (np.tanh(0.5 * x) + 1.0)  # 1 / (1 + exp(-x)) without overflow
-    return half
+    return 0.5 * (np.tanh(0.5 * x) + 1.0)  # 1 / (1 + exp(-x)) without overflow
 
 
 def _broadcast(lengths: Any, params: Any, x: np.ndarray) -> np.ndarray:
@@ -109,8 +108,7 @@ def _slice(_: Any, params: Any, x: np.ndarray) -> np.ndarray:
 
 
 def _pad(_: Any, params: Any, x: np.ndarray, value: np.ndarray) -> np.ndarray:
-    padded: np.ndarray = np.pad(x, params["around"], constant_values=value)
-    return padded
+    return np.pad(x, params["around"], constant_values=value)
 
 
 def _product(_: Any, params: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.train.algorithms.value_factorisation import ValueFactorisation
-from interplay.train.factored.frames import Frames
+from interplay.train.factored.replay import Frames
 from interplay.train.factored.teams import TeamGroup, find_marks, find_state, find_team_groups
 from interplay.train.factored.utilities import NUM_SUMS, Differences, UtilityNetwork
 from interplay.train.learner import Learner

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.core.world import TimeStep
-from interplay.train.factored.frames import FrameLayout
 from interplay.train.factored.learner import TeamLearner
-from interplay.train.factored.replay import Replay, TeamInput
+from interplay.train.factored.replay import FrameLayout, Replay, TeamInput
 from interplay.train.factored.teams import TeamGroup
 from interplay.train.settings import TrainSettings
 
 if TYPE_CHECKING:
-    from interplay.train.rollout import Collector
+    from interplay.train.collector import Collector
 
 
 class TeamRecorder:
@@ -124,8 +123,7 @@ class TeamRecorder:
         """(W G, M) bool, members truncated while able to act: those that acted last, or all where none did."""
         cut = self._of_teams(cut, self.team_groups[number])
         chose = cut & self.replays[number].chose
-        mask: np.ndarray = np.where(chose.any(axis=1, keepdims=True), chose, cut)
-        return mask
+        return np.where(chose.any(axis=1, keepdims=True), chose, cut)
 
     # -- observations of teams ------------------------------------------------------------------------------
 
@@ -193,7 +191,4 @@ class TeamRecorder:
     def _learnt(self, team_group: TeamGroup, network: np.ndarray) -> np.ndarray:
         """(W G,) bool, teams that learn and are played by the run's network alone."""
         foreign = self._of_teams(network != team_group.population, team_group)
-        own: np.ndarray = np.logical_not(foreign.any(axis=1)) & bool(
-            self._collector.learns[team_group.population]
-        )
-        return own
+        return np.logical_not(foreign.any(axis=1)) & bool(self._collector.learns[team_group.population])

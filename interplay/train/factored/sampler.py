@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.core import seeding
-from interplay.train.factored.frames import Frames
 from interplay.train.factored.learner import TeamLearner
+from interplay.train.factored.replay import Frames
 from interplay.train.factored.utilities import Differences
 
 if TYPE_CHECKING:

@@ -11,9 +11,7 @@ import numpy as np
 
 from interplay.core.world import Kind
 from interplay.train import networks
-from interplay.train.discrete_leaves import input_space
-from interplay.train.factored.frames import Frames
-from interplay.train.factored.returns import lambda_returns
+from interplay.train.factored.replay import Frames
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings, VdnGroup
@@ -66,10 +64,8 @@ class UtilityNetwork(PolicyNetwork):
         self.sums = jax.jit(self._sums)
 
     def _make(self, key: jax.Array) -> Any:
-        own, kind = self._settings.network, self.kind
-        seen = input_space(self.space, own)
-        network = networks.make_network(own, seen, kind.action_space, key=key, valued=not self.always_greedy)
-        return networks.MixedNetwork(network, self._make_mixer(jax.random.fold_in(key, _MIXER)))
+        mixer = self._make_mixer(jax.random.fold_in(key, _MIXER))
+        return networks.MixedNetwork(self._make_policy(key), mixer)
 
     def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
         """Zeros: teams are valued, not observations."""
@@ -130,8 +126,7 @@ class UtilityNetwork(PolicyNetwork):
     def _parameters(self, network: Any, seen: Any, frames: Frames) -> jax.Array:
         """(B M F, n) utilities of all choices of every member in every frame."""
         if not self.memory:
-            parameters: jax.Array = network.network(seen)[0]
-            return parameters
+            return network.network(seen)[0]
         before = frames.memory.reshape(-1, self.memory)
         fresh, acts = (flags.reshape(len(before), -1) for flags in (frames.fresh, frames.acts))
         return networks.unroll(network.network, seen, before, fresh, acts)[0]
@@ -141,8 +136,47 @@ class UtilityNetwork(PolicyNetwork):
         own = jnp.where(frames.acts, utilities.reshape(frames.acts.shape), 0.0)
         members = own.swapaxes(1, 2).reshape(-1, own.shape[1])
         state = frames.state.reshape(len(members), -1)
-        mixed: jax.Array = network.mixer(members, state).reshape(frames.reward.shape)
-        return mixed
+        return network.mixer(members, state).reshape(frames.reward.shape)
 
 
 _MIXER = 0x317E  # folded into the key of a mixer
+
+
+def lambda_returns(
+    reward_tp1: jax.Array,
+    discount_tp1: jax.Array,
+    decides_t: jax.Array,
+    value_t: jax.Array,
+    td_lambda: float,
+) -> jax.Array:
+    """Lambda returns (Peng and Williams 1996, Q(lambda)), without cuts at non-greedy choices.
+
+        G_t = r_{t+1} + d_{t+1} ((1 - lambda) V_{t+1} + lambda G_{t+1})
+
+    and G_t = V_t at frames without a decision: the last observation of a truncated episode, and the stretch's end.
+
+    Args:
+        reward_tp1: (B, F) float32, reward from frame t to the next, discounted to t.
+        discount_tp1: (B, F) float32, of the next frame; 0 where the episode terminated.
+        decides_t: (B, F) bool, the team decided at frame t and its outcome is known.
+        value_t: (B, F) float32, V of frame t.
+
+    Returns:
+        (B, F) float32.
+
+    Example:
+        >>> one = jnp.ones((1, 3))
+        >>> decides = jnp.array([[True, True, False]])
+        >>> lambda_returns(one, 0.5 * one, decides, 4 * one, 1.0).tolist(), lambda_returns(one, 0.5 * one, decides, 8 * one, 0.0).tolist()
+        ([[2.5, 3.0, 4.0]], [[5.0, 5.0, 8.0]])
+    """
+
+    def back(following: jax.Array, frame: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array]:
+        reward, discount, decides, value = frame
+        found = jnp.where(decides, reward + discount * following, value)
+        return (1.0 - td_lambda) * value + td_lambda * found, found
+
+    frames = (reward_tp1.T, discount_tp1.T, decides_t.T, value_t.T)
+    nothing = jnp.zeros(reward_tp1.shape[0], jnp.float32)  # the last frame decides nothing
+    returns: jax.Array = jax.lax.scan(back, nothing, frames, reverse=True)[1]
+    return returns.T

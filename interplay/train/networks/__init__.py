@@ -40,12 +40,10 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
-from interplay.train.networks.critic import Critic, CriticNetwork
-from interplay.train.networks.memory import RecurrentNetwork, unroll
-from interplay.train.networks.mixing import MixedNetwork, MonotonicMixer, SumMixer
-from interplay.train.networks.mlp import MlpNetwork, UtilityMlp
+from interplay.train.networks.critic import Critic, CriticNetwork, MixedNetwork, MonotonicMixer, SumMixer
+from interplay.train.networks.memory import RecurrentNetwork, StackedNetwork, unroll
+from interplay.train.networks.mlp import MlpNetwork
 from interplay.train.networks.pictures import PicturesNetwork
-from interplay.train.networks.stack import StackedNetwork
 from interplay.train.networks.tiles.attention import TilesAttentionNetwork
 from interplay.train.networks.tiles.network import TilesNetwork
 from interplay.train.networks.werewolf.guessing import GuessingNetwork
@@ -67,7 +65,6 @@ __all__ = [
     "SumMixer",
     "TilesAttentionNetwork",
     "TilesNetwork",
-    "UtilityMlp",
     "make_network",
     "precompute",
     "prepare",
@@ -96,7 +93,7 @@ def make_network(
     """
     built_in = {
         "attention": AttentionNetwork,
-        "mlp": MlpNetwork if valued else UtilityMlp,
+        "mlp": partial(MlpNetwork, valued=valued),
         "pictures": PicturesNetwork,
         "seats": SeatsNetwork,
         "tiles": TilesNetwork,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -15,9 +14,8 @@ from gymnasium import spaces
 
 from interplay.train.distributions import Distribution
 from interplay.train.networks import entities, pooling
-from interplay.train.networks.flat import Embeddings
+from interplay.train.networks.flat import Embeddings, Normaliser
 from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, VALUE_GAIN, Dense, Head, Stack
-from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 
@@ -173,5 +171,4 @@ class AttentionNetwork(eqx.Module):
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Parameters of the distribution and value."""
-        value: Any = self.value_head(features[1])
-        return self.policy_head(features[0]), value[:, 0]
+        return self.policy_head(features[0]), self.value_head(features[1])[:, 0]

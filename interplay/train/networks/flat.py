@@ -1,4 +1,4 @@
-"""Flattens an observation to one row of numbers, and embeds its discrete numbers."""
+"""Flattens an observation to one row of numbers, embeds its discrete numbers and normalises the others."""
 
 from __future__ import annotations
 
@@ -85,3 +85,89 @@ def is_picture(part: spaces.Space) -> bool:
     if not (isinstance(part, spaces.Box) and part.dtype == np.uint8 and len(part.shape) == 3):
         return False
     return bool((part.low == 0).all() and (part.high == 255).all())
+
+
+MOST = 10.0  # deviations from the mean at which inputs are clipped
+UNKNOWN = 1e30  # deviation before the first rows: the first update reads zeros
+_SMALL, _RELATIVE = (
+    1e-8,
+    1e-6,
+)  # least deviation, absolute and relative to the mean; constant numbers become 0
+
+
+class Normaliser(eqx.Module):
+    """Brings the Box numbers of a flat row to mean 0 and deviation 1 (`network.normalise`); other numbers stay.
+
+    The moments are parameters without gradient.
+
+    Args:
+        parts: keys and spaces of the leaves in the order of the row.
+
+    Attributes:
+        mean, deviation: (n,) float32.
+        count: (1,) float32, number of rows so far.
+        keys: of the leaves.
+        boxed: for each number, whether it is of a Box, and not of a one-hot.
+    """
+
+    mean: jax.Array
+    deviation: jax.Array
+    count: jax.Array
+    keys: tuple[str, ...] = eqx.field(static=True)
+    boxed: tuple[bool, ...] = eqx.field(static=True)
+
+    def __init__(self, parts: Iterable[tuple[str, spaces.Space]]) -> None:
+        parts = list(parts)
+        self.keys = tuple(key for key, _ in parts)
+        self.boxed = tuple(_counts(part) for _, part in parts for _ in range(math.prod(part.shape or ())))
+        self.mean = jnp.zeros(len(self.boxed), jnp.float32)
+        self.deviation = jnp.asarray(np.where(self.boxed, UNKNOWN, 1.0), jnp.float32)
+        self.count = jnp.zeros(1, jnp.float32)
+
+    def __call__(self, row: jax.Array) -> jax.Array:
+        """(B, n) -> (B, n)."""
+        mean, deviation = jax.lax.stop_gradient((self.mean, self.deviation))
+        scaled = jnp.clip((row - mean) / deviation, -MOST, MOST)
+        return scaled if all(self.boxed) else jnp.where(np.array(self.boxed), scaled, row)
+
+
+class OneHot(spaces.Box):
+    """The space of a one-hot leaf."""
+
+
+def _counts(part: spaces.Space) -> bool:
+    return isinstance(part, spaces.Box) and not isinstance(part, OneHot | Embedded)
+
+
+def merged(
+    mean: np.ndarray, deviation: np.ndarray, count: np.ndarray, sums: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Merges moments of Q populations with those of more rows (Chan, Golub, LeVeque 1983).
+
+    Args:
+        mean, deviation: (Q, n).
+        count: (Q, 1).
+        sums: (Q, 1 + 2 n) float64: rows, sums and sums of squares.
+
+    Returns:
+        Mean, deviation and count, float32; unchanged for populations without rows.
+
+    Example:
+        >>> sums = np.array([[2.0, 4.0, 10.0]])  # of 1 and 3
+        >>> [part.tolist() for part in merged(np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, 1)), sums)]
+        [[[2.0]], [[1.0]], [[2.0]]]
+    """
+    m, d, c = (part.astype(np.float64) for part in (mean, deviation, count))
+    rows, total, squares = sums[:, :1], *np.split(sums[:, 1:], 2, axis=1)
+    new = np.maximum(rows, 1.0)
+    own = total / new
+    spread = np.maximum(squares / new - own * own, 0.0)
+    whole = np.maximum(c + rows, 1.0)
+    away = own - m
+    variance = (c * np.where(c > 0, d, 0.0) ** 2 + rows * spread + away**2 * c * rows / whole) / whole
+    middle = m + away * rows / whole
+    least = np.maximum(_SMALL, _RELATIVE * np.abs(middle))
+    found = (middle, np.maximum(np.sqrt(variance), least), c + rows)
+    return tuple(  # type: ignore[return-value]
+        np.where(rows > 0, part, was).astype(np.float32) for part, was in zip(found, (m, d, c), strict=True)
+    )

@@ -15,7 +15,7 @@ memory)``, which gives parameters, value and the next memory (B, size).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -25,6 +25,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
+from interplay.train.networks.flat import Embedded, flatten
 from interplay.train.networks.layers import Dense, precompute_inner
 
 Memory = jax.Array  # (B, size) float32; zeros at the beginning of a life
@@ -157,8 +158,7 @@ class RecurrentNetwork(eqx.Module):
 
     def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
         """As of the inner network."""
-        attention: jax.Array = self.network.attention(observation)
-        return attention
+        return self.network.attention(observation)
 
     precompute = precompute_inner
 
@@ -213,8 +213,7 @@ def unroll(
 ) -> tuple[jax.Array, jax.Array]:
     """`RecurrentNetwork.unroll` for any network with `remember`; step by step if it has no `unroll`."""
     if hasattr(network, "unroll"):
-        outputs: tuple[jax.Array, jax.Array] = network.unroll(observation, memory, fresh, acts)
-        return outputs
+        return network.unroll(observation, memory, fresh, acts)
 
     def one(memory: Memory, step: tuple[Any, ...]) -> tuple[Memory, tuple[jax.Array, jax.Array]]:
         seen, begins, remembered = step
@@ -243,3 +242,61 @@ def _widths(network: Any, space: spaces.Dict) -> list[int]:
         return network.features(prepared)[0]
 
     return [math.prod(leaf.shape[1:]) for leaf in jax.eval_shape(shapes)]
+
+
+class StackedNetwork(eqx.Module):
+    """A network on the last k observations of a life, the oldest first, padded with zeros.
+
+    Its memory (`interplay.train.networks.memory`) are the last k - 1 observations with which the agent acted. So every row holds the
+    network's whole input, and no gradient goes through time.
+
+    Args:
+        make: makes the inner network for an observation space.
+        observation_space: of one agent; the inner network's leaves have a leading axis of k.
+        frames: k.
+    """
+
+    network: Any
+    frames: int = eqx.field(static=True)
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = eqx.field(static=True)
+
+    def __init__(
+        self, make: Callable[[spaces.Dict], Any], observation_space: spaces.Dict, frames: int
+    ) -> None:
+        parts = observation_space.spaces
+        self.frames, self.shapes = frames, tuple((key, part.shape or ()) for key, part in parts.items())
+        self.network = make(spaces.Dict({key: _stacked(part, frames) for key, part in parts.items()}))
+
+    @property
+    def memory_size(self) -> int:
+        """Numbers per agent: k - 1 observations."""
+        return (self.frames - 1) * sum(math.prod(shape) for _, shape in self.shapes)
+
+    def prepare(self, observation: Mapping[str, jax.Array]) -> jax.Array:
+        """Flattens the newest observation: (B, n) float32."""
+        return flatten({key: observation[key] for key, _ in self.shapes})
+
+    def __call__(self, newest: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Parameters and value at the beginning of a life."""
+        return self.remember(newest, jnp.zeros((newest.shape[0], self.memory_size)))[:2]
+
+    def remember(self, newest: jax.Array, memory: Memory) -> tuple[jax.Array, jax.Array, Memory]:
+        """Parameters, value and the next memory."""
+        frames = jnp.concatenate([memory, newest], axis=1)
+        by_step, seen, at = frames.reshape(frames.shape[0], self.frames, -1), {}, 0
+        for key, shape in self.shapes:
+            end = at + math.prod(shape)
+            seen[key], at = by_step[:, :, at:end].reshape(frames.shape[0], self.frames, *shape), end
+        prepared = self.network.prepare(seen) if hasattr(self.network, "prepare") else seen
+        return *self.network(prepared), frames[:, newest.shape[1] :]
+
+
+def _stacked(part: spaces.Space, frames: int) -> spaces.Space:
+    """A leaf's space with an axis of frames; the zeros of padding may be outside of its bounds."""
+    shape = (frames, *(part.shape or ()))
+    if isinstance(part, Embedded):
+        return Embedded(np.broadcast_to(part.nvec, shape))
+    if isinstance(part, spaces.Box):
+        low, high = (np.broadcast_to(bound, shape) for bound in (part.low, part.high))
+        return spaces.Box(low, high, dtype=part.dtype)  # type: ignore[arg-type]
+    return spaces.Box(-np.inf, np.inf, shape)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -18,7 +18,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.train.distributions import Distribution
-from interplay.train.networks.flat import Embeddings, is_picture
+from interplay.train.networks.flat import Embeddings, Normaliser, is_picture
 from interplay.train.networks.layers import (
     ACTIVATIONS,
     HIDDEN_GAIN,
@@ -29,7 +29,6 @@ from interplay.train.networks.layers import (
     Stack,
     orthogonal,
 )
-from interplay.train.networks.normaliser import Normaliser
 from interplay.train.settings import NetworkGroup
 
 # Side of the kernel and stride of each convolution, in pixels (Mnih et al. 2015, methods); strides divide sides.
@@ -193,8 +192,7 @@ class PicturesNetwork(eqx.Module):
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Parameters of the distribution and value."""
-        value: Any = self.value_head(features[0])
-        return self.policy_head(features[0]), value[:, 0]
+        return self.policy_head(features[0]), self.value_head(features[0])[:, 0]
 
 
 def find_pictures(space: spaces.Dict) -> tuple[str, ...]:

@@ -17,8 +17,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.overdue import AFTER, OVERDUE, SLOWER
-from interplay.train.parallel.exchange import LostWorker
-from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
+from interplay.train.parallel.exchange import COMPILED, COMPILING, HEART, LostWorker
 
 STOPPED = 1.0  # seconds; a debugger's stop is shorter
 HEARTBEAT_TIMEOUT = 30.0  # seconds of silence that are always allowed

@@ -1,8 +1,8 @@
-"""Loads policies of runs from a run folder or a checkpoint."""
+"""Loads policies of runs: from a run folder, one checkpoint, or one checkpoint after another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,13 @@ from interplay.train.curriculum import admit_options, in_stage, played_stage
 from interplay.train.interfaced import InterfacedTrainedPolicy, with_interfaces
 from interplay.train.play.stored_world import KEY
 from interplay.train.play.trained_policy import TrainedPolicy
-from interplay.train.run.checkpoint import find_checkpoint, read_part
+from interplay.train.run.checkpoint import find_checkpoint, list_checkpoints, problem, read_part
 from interplay.train.run.manifest import damaged, read_manifest
-from interplay.train.run.old_boxes import refuse_old_boxes
-from interplay.train.run.records import check_keys
+from interplay.train.run.records import check_keys, refuse_old_boxes
 from interplay.train.run.restoring import check_weights
 from interplay.train.run.settings_file import settings_of
+from interplay.train.run.warm_start import policy_stem
 from interplay.train.settings import TrainSettings
-from interplay.train.stacks import policy_stem
 
 _ONLY = "pop0"  # the population of a run with one set of weights
 
@@ -228,3 +227,36 @@ def _stems(checkpoint: Path) -> dict[str, str]:
     stems = [name.removesuffix(".safetensors") for name in read_manifest(checkpoint)["files"]]
     prefix = policy_stem("")
     return {stem.removeprefix(prefix): stem for stem in stems if stem.startswith(prefix)}
+
+
+def sound_checkpoints(run: Path | str) -> tuple[list[Path], list[str]]:
+    """A run's sound checkpoints, oldest first, and the problems of the others.
+
+    Raises:
+        UserError: if none is sound.
+    """
+    found = {path: problem(path) for path in list_checkpoints(split_player(str(run))[0])}
+    sound = [path for path, reason in found.items() if reason is None]
+    if not sound:
+        what = f"none of the {len(found)} checkpoints is sound" if found else "holds no checkpoints"
+        raise UserError(f"{run}: {what}; name a run folder, made by `interplay train`")
+    return sound, [reason for reason in found.values() if reason is not None]
+
+
+def policies_at(
+    policy: TrainedPolicy | InterfacedTrainedPolicy, run: Path | str, checkpoints: list[Path]
+) -> Iterator[Path]:
+    """Loads the weights of one checkpoint after another into a run's policy, compiled once.
+
+    Args:
+        run: its folder; of a league RUN@PLAYER.
+        checkpoints: of that run.
+
+    Raises:
+        UserError: as `read_populations`.
+    """
+    player = split_player(str(run))[1]
+    for path in checkpoints:
+        policy.load_weights(read_populations(path, policy.names)[1])
+        policy.words = words_of_checkpoint(path, player or "")
+        yield path

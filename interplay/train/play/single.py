@@ -16,10 +16,9 @@ from interplay.train.play.trained_policy import without_critic
 from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import read_checkpoint
-from interplay.train.run.old_boxes import refuse_old_boxes
+from interplay.train.run.records import refuse_old_boxes
 from interplay.train.run.settings_file import settings_of
-from interplay.train.run.warm_start import weights_of
-from interplay.train.stacks import read_stacks
+from interplay.train.run.warm_start import read_stacks, weights_of
 
 
 class SingleActor:

@@ -20,9 +20,9 @@ from interplay.train.play.stored_world import StoredWorld
 from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
 from interplay.train.run.restoring import restore
+from interplay.train.run.warm_start import read_stacks
 from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import TrainSettings
-from interplay.train.stacks import read_stacks
 
 if TYPE_CHECKING:
     from interplay.train.export.plain import PlainPolicy

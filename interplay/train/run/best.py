@@ -12,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import NAMED_BEFOREHAND
 from interplay.evaluate.last import LEAST, count_last, counted_by
 from interplay.train.run.checkpoint import BEST, Checkpoint, keep_best
-from interplay.train.run.lifetimes import OWN
+from interplay.train.run.episodes import OWN
 from interplay.train.run.manifest import read_manifest
 
 

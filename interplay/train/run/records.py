@@ -124,3 +124,23 @@ def _check(checkpoint: Path, record: Mapping[str, Any]) -> None:
         raise UserError(
             f"{checkpoint} is damaged: record.json: {key} is {value} ({where}: {found['msg']}); choose an earlier checkpoint"
         ) from None
+
+
+SCALED_BOXES = {"box_actions": "unit"}  # in the record of a checkpoint with Box actions in [-1, 1]
+
+
+def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
+    """Refuses an old checkpoint with an action Box: its numbers were in units of the Box.
+
+    Raises:
+        UserError: naming the kind, and for spaces of another form.
+    """
+    if record.items() >= SCALED_BOXES.items():
+        return
+    check_keys(checkpoint, record, "spaces")
+    for kind, spaces in record.get("spaces", {}).items():
+        if "Box " in spaces["action"]:
+            raise UserError(
+                f"{checkpoint}: actions of {kind} were in the units of {spaces['action']}, now in [-1, 1]; "
+                "train anew, or play it with the version that wrote it"
+            )

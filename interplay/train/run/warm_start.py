@@ -1,4 +1,4 @@
-"""Initial weights from another run's checkpoint."""
+"""Weights and optimiser states from a checkpoint, and the initial weights of a run from another one's."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.pointing import Pointing
 from interplay.core.world import Kind
-from interplay.train.discrete_leaves import find_names
-from interplay.train.policy_network import PolicyNetwork
+from interplay.train.observations import find_names
+from interplay.train.policy_network import PolicyNetwork, check_shapes
 from interplay.train.run.checkpoint import Checkpoint
 from interplay.train.run.records import spaces_of
+from interplay.train.run.restoring import check_array, check_weights
 from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import NetworkGroup
-from interplay.train.stacks import read_stacks
 
 SEVERAL = 8  # most bounds written out; more become a checksum
 
@@ -185,3 +187,44 @@ def _number(bounds: np.ndarray) -> str:
     if bounds.size <= SEVERAL:
         return str(bounds.tolist())
     return f"#{zlib.crc32(np.ascontiguousarray(bounds).tobytes()):08x}"
+
+
+def policy_stem(population: str) -> str:
+    """The file name, without ending, of a population's weights in a checkpoint."""
+    return f"policy-{population}"
+
+
+def read_stacks(
+    networks: Mapping[str, PolicyNetwork], tensors: Sequence[Mapping[str, np.ndarray]]
+) -> dict[str, Any]:
+    """Stacked parameters, kind name -> (Q, P), from the named tensors of Q populations."""
+    each = [read_vectors(networks, one) for one in tensors]
+    return {name: np.stack([vectors[name] for vectors in each]) for name in networks}
+
+
+def read_vectors(
+    networks: Mapping[str, PolicyNetwork], tensors: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """One population's parameters, kind name -> (P,) float32, from a checkpoint's named tensors."""
+    vectors = {}
+    for name, network in networks.items():
+        expected = {
+            f"{name}/{tensor}": array.shape for tensor, array in network.split(network.first[0]).items()
+        }
+        check_shapes(expected, tensors)
+        own = {tensor: tensors[f"{name}/{tensor}"] for tensor in network.names}
+        vectors[name] = network.join(check_weights(f"checkpoint: kind {name}", own))
+    return vectors
+
+
+def read_moments(name: str, moments: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """A kind's optimiser state in the form of `moments`, from arrays by ``kind/number``.
+
+    Raises:
+        UserError: if one is missing, of another shape or dtype, or not finite.
+    """
+    leaves, tree = jax.tree.flatten(moments)
+    for i, leaf in enumerate(leaves):
+        key = f"{name}/{i}"
+        check_array(key, arrays.get(key), leaf.shape, leaf.dtype, "checkpoint: optimiser")
+    return jax.tree.unflatten(tree, [jnp.array(arrays[f"{name}/{i}"]) for i in range(len(leaves))])

@@ -15,7 +15,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import NAMED_BEFOREHAND
-from interplay.train.episode_mean import EpisodeMean
+from interplay.train.curriculum import EpisodeMean
 from interplay.train.populations import Populations
 from interplay.train.settings import AlternateGroup
 

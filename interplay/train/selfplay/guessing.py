@@ -18,8 +18,8 @@ from interplay.core.world import World
 from interplay.train.populations import Populations
 
 if TYPE_CHECKING:
+    from interplay.train.collector import Collector
     from interplay.train.policy_network import PolicyNetwork
-    from interplay.train.rollout import Collector
     from interplay.train.samples import PendingSamples
 
 CHUNK = 4096  # rows per call of the network

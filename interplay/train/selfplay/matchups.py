@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,11 @@ from interplay.core.world import NAMED_BEFOREHAND, World
 from interplay.train.play.policy import open_opponent
 from interplay.train.populations import Populations, find_populations, group_by_name
 from interplay.train.run.checkpoint import find_checkpoint
-from interplay.train.selfplay.casting import PAST, SELF, Role
+from interplay.train.selfplay.casting import PAST, SELF, Casting, Role
+from interplay.train.selfplay.league.casting import LeagueCasting
+from interplay.train.selfplay.league.league import League
 from interplay.train.selfplay.opponents import Guest, Opponents
+from interplay.train.selfplay.pool import Others, Pool, pool_of
 from interplay.train.settings import LeagueGroup, SidesGroup, TrainSettings, shares_of
 
 ANY = "any"  # one of the sides, each equally likely
@@ -246,3 +249,21 @@ def _check(settings: TrainSettings, world: World, populations: Populations, side
                 f"pool: past selves and opponents.{both[0]} would play the same side; "
                 f'give past selves a share in opponents.{both[0]}: {{play = "past", share = ...}}'
             )
+
+
+def make_others(settings: TrainSettings, populations: Populations, first: Mapping[str, np.ndarray]) -> Others:
+    """Makes the networks that act beside a run's own; `first` are the learners' initial weights, (Q, P) by kind."""
+    if settings.league.learners:
+        return League(settings.league, populations, first, settings.seed)
+    sizes = {name: vectors.shape[1] for name, vectors in first.items()}
+    return Pool(pool_of(settings, populations), populations, sizes)
+
+
+def make_casting(
+    settings: TrainSettings, others: Others, populations: Populations, sides: Populations, world: World
+) -> Casting:
+    """Makes the casting of a shard's worlds."""
+    if isinstance(others, League):
+        return LeagueCasting(others, sides, world, settings.seed)
+    assert isinstance(others, Pool)
+    return Casting(make_roles(settings, populations, sides), sides, others, world, settings.seed)

@@ -60,8 +60,7 @@ class Membership:
     def learner(self, network: np.ndarray) -> np.ndarray:
         """(W, A) mask of the learner's slots, from their networks."""
         own = np.append(self._learns, False)[np.minimum(network, self._count)]
-        mask: np.ndarray = own & self._slots
-        return mask
+        return own & self._slots
 
     def of(self, world: World, network: np.ndarray) -> np.ndarray:
         """(1 + sides, W, A) masks of the slots of the learner and of each side, from their networks."""

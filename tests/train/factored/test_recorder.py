@@ -15,9 +15,8 @@ from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.core.world import TimeStep, World
 from interplay.train.distributions import Distribution
-from interplay.train.factored.frames import Frames
 from interplay.train.factored.learner import TeamLearner
-from interplay.train.factored.replay import Replay
+from interplay.train.factored.replay import Frames, Replay
 from interplay.train.factored.teams import find_marks
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
-from interplay.train.factored.frames import FrameLayout
-from interplay.train.factored.replay import Replay, TeamInput
+from interplay.train.factored.replay import FrameLayout, Replay, TeamInput
 from interplay.train.observations import ObservationRows
 
 GAMMA, MEMBERS, TEAMS, DECISIONS = 0.5, 2, 3, 4

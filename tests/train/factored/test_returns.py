@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.train.factored.returns import lambda_returns
+from interplay.train.factored.utilities import lambda_returns
 
 
 def slow_return(reward, discount, decides, value, at: int, td_lambda: float) -> float:

@@ -11,8 +11,8 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
-from interplay.train.factored.frames import Frames
 from interplay.train.factored.learner import TeamLearner
+from interplay.train.factored.replay import Frames
 from interplay.train.factored.utilities import NUM_SUMS, Differences
 from interplay.train.selfplay.matchups import with_opponents
 from tests.train.factored.games import TwoStep

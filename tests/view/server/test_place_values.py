@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from interplay.train.play.beside import ValuesBeside
 from interplay.train.play.trained_policy import TrainedPolicy
+from interplay.train.play.values import ValuesBeside
 from interplay.view.server.messages import read_message
 from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play

@@ -21,7 +21,7 @@ from interplay.train.run.restoring import restore
 from interplay.train.selfplay.league.decisions import EMPTY, Decision, decide
 from interplay.train.selfplay.league.meetings import chances, least_played
 from interplay.train.selfplay.league.standing import ratings
-from interplay.train.selfplay.others import Others
+from interplay.train.selfplay.pool import Others
 from interplay.train.settings.league import LeagueGroup
 
 _STREAM = 0x9B71  # of the draws of population-based training
