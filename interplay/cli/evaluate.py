@@ -40,7 +40,7 @@ def evaluate(*, json: bool = False, csv: bool = False, column: Sequence[str] = (
 
         if json and csv:
             raise UserError("--json --csv: a table has one form; give one of the two")
-        how = {name: given[name] for name in playing.EvaluateOptions.__annotations__}
+        how: Any = {name: given[name] for name in playing.EvaluateOptions.__annotations__}
         found = evaluate_checkpoints(
             player, given["world"], given["options"], how, given["out"], ProgressLines()
         )
