@@ -61,7 +61,7 @@ def named_path(typed: str | Path) -> Path:
 
 
 def whole_number(typed: str | int) -> int:
-    """A whole number that was typed, also as 1_000_000 or 1e6, exactly.
+    """A whole number from 0 on that was typed, also as 1_000_000 or 1e6, exactly.
 
     Raises:
         typer.BadParameter: for anything else, such as 1e-3 or 1.5e0.
@@ -72,11 +72,13 @@ def whole_number(typed: str | int) -> int:
     """
     try:
         number = Decimal(str(typed))
-        if number == number.to_integral_value() and abs(number) < MOST_NUMBER:
+        if number == number.to_integral_value() and 0 <= number < MOST_NUMBER:
             return int(number)
     except ArithmeticError:
         pass
-    raise typer.BadParameter(f"{typed!r} is no whole number; write for example 1000000, 1_000_000 or 1e6")
+    raise typer.BadParameter(
+        f"{typed!r} is no whole number from 0 on; write for example 1000000, 1_000_000 or 1e6"
+    )
 
 
 def agent_steps(typed: str | int) -> int:
