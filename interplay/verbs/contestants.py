@@ -53,10 +53,7 @@ def find_contestant(
 
     Args:
         name: a run folder, a checkpoint's folder, or a policy's name; ``NAME@N`` is a scripted home of N populations.
-        world: one of the tournament's worlds.
-        greedy: a trained policy takes its likeliest action.
         merged: the world's number of populations is the tournament's own affair.
-        trust: a run may name programs of its own, see `interplay.core.trust`.
     """
     if is_folder(name):
         return _trained(name, world, greedy, trust)
@@ -69,13 +66,7 @@ def find_contestant(
 
 
 def same_as_before(typed: Sequence[str], before: Sequence[str], now: Sequence[str]) -> None:
-    """Refuses players that are not those of the tournament's beginning.
-
-    Args:
-        typed: names of the players.
-        before: identities in the tournament's settings.
-        now: identities found.
-    """
+    """Refuses players that are not those of the tournament's beginning."""
     for name, old, new in zip(typed, before, now, strict=True):
         if old != new:
             raise UserError(

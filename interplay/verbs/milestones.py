@@ -57,7 +57,6 @@ def evaluate_checkpoints(
     Args:
         run: a run or its folder; of a league RUN@PLAYER.
         world, options: as for `interplay.evaluate`.
-        how: all of its options.
         out: a folder that keeps the rows, for `interplay curves`; rows that it has from an earlier call are not played again.
         progress: called with a unit, the number done, and the total.
     """

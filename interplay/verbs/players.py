@@ -166,8 +166,6 @@ def find_player(
         name: a run folder, a checkpoint's folder, or a policy's name; a folder of that name goes first.
         world: id; empty: the run's own world.
         options: of the world, on top of the run's own (if it is the run's own world).
-        greedy: a trained policy takes its likeliest action instead of drawing one.
-        example: a world that the error names where one is missing.
         roles: other players for some sides, ``"blue=random"``, ``"villager=runs/first"``, ``"blue=self"``.
         trust: the runs may name programs, see `interplay.core.trust`.
         alone: a run plays all sides that it learned, as `load_policy`, without the opponents of its training.
@@ -179,11 +177,7 @@ def find_player(
 
 
 def scripted_policy(world: str, name: str, example: str = "") -> Policy:
-    """A scripted policy of a world.
-
-    Args:
-        example: a world that the error names where one is missing.
-    """
+    """A scripted policy of a world."""
     from interplay.registry import make_policy
 
     if "/" in name and ":" not in name:

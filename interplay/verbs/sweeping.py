@@ -80,9 +80,6 @@ class Sweep:
         Columns: ``run``; the settings in which runs differ; ``seed``; ``metric``; ``value``; ``measurements``; ``cases``, the episodes or
         lives in them.
 
-        Args:
-            metrics: names.
-
         Raises:
             UserError: for an unknown metric, runs of which none has logged anything, or if pandas is not installed.
         """
@@ -102,9 +99,6 @@ class Sweep:
 
         Columns: ``run``; ``name`` where runs have one; the settings in which runs differ, by their keys (None where a run does not read one); ``seed``; ``step``
         (agent-steps of the line); ``metric``; ``value``. What was logged for every agent is ``kills[red_0]``.
-
-        Args:
-            metrics: names; None: all.
 
         Raises:
             UserError: for an unknown metric, runs of which none has logged anything, or if pandas is not installed.
@@ -231,10 +225,7 @@ def sweep_settings(
     """A sweep's settings, from what was typed and the file that it names; what was typed wins.
 
     Args:
-        world: id, or a settings file.
-        typed: settings of every run.
         varying: keys of the group ``[sweep]``.
-        trust: the file may name programs.
         words: key that varies -> how it was typed, for errors.
     """
     from interplay.train.sweep import SweepSettings

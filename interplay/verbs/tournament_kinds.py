@@ -42,10 +42,7 @@ def standing_in(out: Path, trust: bool = False, workers: int = 1, record: int = 
     """The tournament of a folder, with the players that its settings name.
 
     Args:
-        out: the folder.
         trust: its settings may name programs; the runs among its players are not trusted with it.
-        workers: processes that play a round robin.
-        record: recordings of every matchup and seat of a round robin.
     """
     if kind_of(out) == "merge":
         if record:
@@ -71,12 +68,8 @@ def round_robin(
     """A round robin of these players.
 
     Args:
-        players: as typed.
         values: of `RoundRobinSettings`, but for players and identities; a score of None is `default_score`.
         before: identities that the players must have.
-        trust: runs may name programs of their own.
-        workers: processes that play.
-        record: recordings of every matchup and seat.
     """
     world_id, options = choose_world(
         players, values["world"], values["options"], "survival/1v1-heals-low", trust
@@ -125,10 +118,8 @@ def merge(
     """A tournament of merges of these homes.
 
     Args:
-        homes: as typed.
         values: of `MergeSettings`, but for homes and what follows from them.
         before: identities that the homes must have.
-        trust: runs may name programs of their own.
     """
     runs = [members(home) for home in homes]
     world_id, options = choose_world(

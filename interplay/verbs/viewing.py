@@ -228,12 +228,7 @@ def _beginning(policy: Policy) -> str:
 
 
 def words_of(checkpoint: Path, player: str = "") -> str:
-    """Name of a checkpoint as a player, e.g. ``first at 1,000,000``.
-
-    Args:
-        checkpoint: its folder.
-        player: of the run's league; empty: none.
-    """
+    """Name of a checkpoint as a player, e.g. ``first at 1,000,000``."""
     run, name = checkpoint.parent.parent.name, checkpoint.name
     run += f"@{player}" if player else ""
     return f"{run} at {int(name):,}" if name.isdecimal() else f"{run} {name}"
@@ -346,12 +341,7 @@ def find_world_to_play(world: str) -> Opened:
 
 
 def check_shown(opened: Opened, read_only: bool) -> None:
-    """Refuses what would be an empty page for ever; in a folder that is empty yet, or holds what has just begun, things may come.
-
-    Args:
-        opened: what is to be shown.
-        read_only: whether no world is.
-    """
+    """Refuses what would be an empty page for ever; in a folder that is empty yet, or holds what has just begun, things may come."""
     if opened.file is not None or (opened.worlds and not read_only):
         return
     if opened.root is None:
@@ -423,13 +413,8 @@ def serve_page(
     """Serves the page until Ctrl-C.
 
     Args:
-        opened: what it shows.
         players: of the worlds; None: nothing is played (``--read-only``).
         host, port: of the address; port 0 is any free one.
-        browser: open one, where there is a display.
-        say: called with the address.
-        warn: called with warnings.
-        compress: deflate what worlds in play send.
     """
     check_shown(opened, players is None)
     if players is not None:
