@@ -78,7 +78,7 @@ def lead(
     best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
-    diagnosis, hints = LiveDiagnosis(settings, folder.metrics_path), DeviceHints(settings)
+    diagnosis, hints = LiveDiagnosis(settings, folder.path), DeviceHints(settings)
     enough = False
     with _progress(settings, first_steps) as progress, _tap(worker, folder, progress) as tap:
         save = functools.partial(_save, worker, folder, progress, best)

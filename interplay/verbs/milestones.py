@@ -150,22 +150,21 @@ class _Kept:
 
     def __init__(self, folder: Path, wanted: Evaluation, found: players.Player) -> None:
         from interplay.core.files import os_errors_as_user_errors, refuse_links, replace_file
-        from interplay.core.reading import read_json_lines, read_text
-        from interplay.train.run.metrics_log import cut_torn_line
+        from interplay.core.reading import read_text
+        from interplay.train.run.metrics_log import METRICS, cut_torn_line, log_lines
 
-        self.path = folder / "metrics.jsonl"
+        self.path = folder / METRICS
         text, settings = _settings_text(wanted, found), folder / "settings.toml"
         with os_errors_as_user_errors("keeping the evaluations", folder):
             folder.mkdir(parents=True, exist_ok=True)
-            refuse_links(folder, ("metrics.jsonl", "settings.toml"))
+            refuse_links(folder, (METRICS, "settings.toml"))
             if any(folder.iterdir()) and not (settings.is_file() and read_text(settings) == text):
                 raise UserError(
                     f"{folder} holds something else, or evaluations of other settings, options or episodes; choose another --out"
                 )
             replace_file(settings, text)
             cut_torn_line(self.path)
-        lines = read_json_lines(self.path, links=False) if self.path.exists() else ()
-        self.rows = {int(row["agent_steps"]): row for _, row in lines}
+        self.rows = {int(row["agent_steps"]): row for _, row in log_lines(folder)}
 
     def keep(self, row: Mapping[str, Any]) -> None:
         """Adds a row."""

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.core.reading import read_json_lines
 from interplay.train.diagnosis.rules import FIRST_RETURN, RULES, Columns, Measured, Rule, columns_of
+from interplay.train.run.metrics_log import log_lines
 from interplay.train.settings import TrainSettings
 
 ALWAYS_LOGGED = "reward_abs_max"  # absent only in logs from before the measurements
@@ -166,15 +166,13 @@ class LiveDiagnosis:
     """The rules over a run in training.
 
     Args:
-        log: its ``metrics.jsonl``. Faults in its present lines were reported before the run was resumed.
+        run: its folder. Faults in the present lines of its log were reported before the run was resumed.
     """
 
-    def __init__(self, settings: TrainSettings, log: Path) -> None:
+    def __init__(self, settings: TrainSettings, run: Path) -> None:
         self._judge, self._lines = Judge(settings), list[Mapping[str, Any]]()
-        if log.exists():
-            earlier = [line for _, line in read_json_lines(log, links=False)]
-            if earlier:
-                self._judge.add(columns_of(earlier))
+        if earlier := [line for _, line in log_lines(run)]:
+            self._judge.add(columns_of(earlier))
 
     def add(self, agent_steps: int, numbers: Mapping[str, Any]) -> list[str]:
         """Takes the numbers of an update; returns new warnings."""

@@ -22,6 +22,7 @@ from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, s
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.metrics_log import (
     ENDING,
+    METRICS,
     MetricsLog,
     cut_torn_line,
     drop_ending,
@@ -36,7 +37,7 @@ from interplay.train.settings import TrainSettings
 
 S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
-    (".lock", "settings.toml", "metrics.jsonl", "metrics.csv", MARK),
+    (".lock", "settings.toml", METRICS, "metrics.csv", MARK),
     ("checkpoints", "recordings", "tensorboard", "wandb"),
 )
 
@@ -139,7 +140,7 @@ class RunFolder(Generic[S]):
     @property
     def metrics_path(self) -> Path:
         """The log of the run."""
-        return self.path / "metrics.jsonl"
+        return self.path / METRICS
 
     def log(self, agent_steps: int, values: Mapping[str, Any]) -> None:
         """Appends a line to ``metrics.jsonl`` and passes it to the writers of ``train.writers``.
@@ -294,7 +295,7 @@ def _lock(path: Path) -> FileLock:
 def _refuse_second_run(path: Path) -> None:
     """Refuses a folder with settings, checkpoints or metrics."""
     checkpoints = list_checkpoints(path)
-    if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", "metrics.jsonl"))):
+    if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", METRICS))):
         return
     steps = int(checkpoints[-1].name) if checkpoints else 0
     raise UserError(
