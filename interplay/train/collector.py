@@ -386,11 +386,7 @@ class Collector:
     # -- numbers that are not finite ----------------------------------------------------------------------
 
     def refuse_bad_numbers(self, update: int) -> None:
-        """Checks observations, rewards and network outputs of the last rollout.
-
-        Raises:
-            UserError: naming tensor and update; for observations and rewards also agent, world and step.
-        """
+        """Checks observations, rewards and network outputs of the last rollout."""
         self.refuse_bad_observations(update)
         buffer = self.buffer
         values = (buffer.value[buffer.earlier :], buffer.last_value)
@@ -413,11 +409,7 @@ class Collector:
             )
 
     def refuse_bad_observations(self, update: int) -> None:
-        """Checks the observations of the last rollout, as far as it was played.
-
-        Raises:
-            UserError: naming leaf, agent, world and step; for frames of a replay the leaf alone.
-        """
+        """Checks the observations of the last rollout, as far as it was played."""
         if self.recorder is not None and self.recorder.bad is not None:
             raise UserError(f"update {update}: {self.recorder.bad} is not finite; check the world")
         for name, pending in self.pending.items():

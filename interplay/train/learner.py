@@ -85,9 +85,6 @@ class Learner:
         pool: past selves, or the other players of a league.
         learns: (Q,) bool, the populations that learn; samples of the others are not kept.
         norms: (m, Q) float32, of the gradients of the last epoch, see `State`.
-
-    Raises:
-        UserError: if ``train.learners`` names neither a kind nor one of the run's own populations.
     """
 
     def __init__(
@@ -277,11 +274,7 @@ class Learner:
         )
 
     def refuse(self, total: np.ndarray, update: int) -> None:
-        """Raises the error for a sum (size,) that is not finite.
-
-        Raises:
-            UserError: naming the tensor, and kind and population if there are several.
-        """
+        """Raises the error for a sum (size,) that is not finite."""
         for name, part in self._parts(total).items():
             bad = np.argwhere(~np.isfinite(part))
             if not bad.size:

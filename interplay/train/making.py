@@ -123,11 +123,7 @@ STEPS = 64  # of the trial
 
 
 def check_unmasked(settings: TrainSettings, world: World) -> None:
-    """Plays some steps with random choices, legal or not; reset the world afterwards.
-
-    Raises:
-        UserError: if the world has no masks, or refuses an illegal choice.
-    """
+    """Plays some steps with random choices, legal or not; reset the world afterwards."""
     if settings.network.action_masks:
         return
     world.reset()

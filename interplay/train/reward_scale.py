@@ -25,9 +25,6 @@ NOTHING = 1e-7  # deviation of returns that were all 0
 def reward_factors(scale: Scale, agents: Sequence[str]) -> np.ndarray:
     """The factor of each agent's rewards, (A,) float32; 1 without a pattern that fits.
 
-    Raises:
-        UserError: for a pattern that no agent fits.
-
     Example:
         >>> reward_factors({"red_0": 0.5, "red_*": 2.0}, ["red_0", "red_1", "blue_0"]).tolist()
         [0.5, 2.0, 1.0]

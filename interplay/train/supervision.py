@@ -131,9 +131,6 @@ class Faults:
         Args:
             lost: the fault.
             cure: how to go on after the final one, for the message.
-
-        Raises:
-            UserError: for the third in a row, or the eighth after the same update.
         """
         self.in_a_row = self.in_a_row + 1 if self.updates == self._begun else 1
         self._there = self._there + 1 if self.updates == self._last else 1

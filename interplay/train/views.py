@@ -87,11 +87,7 @@ class WorldView:
 
 
 def find_view(settings: TrainSettings, world: World, populations: Populations) -> View | None:
-    """The view of the run's critics; None for the policy's own input.
-
-    Raises:
-        UserError: if the world has no teams, or no state.
-    """
+    """The view of the run's critics; None for the policy's own input."""
     critic = settings.network.critic
     if critic == "own":
         return None

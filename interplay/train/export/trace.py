@@ -82,9 +82,6 @@ def trace(
         function: an array per input -> {name: array}.
         inputs: their shapes begin with -1.
         about: of the program.
-
-    Raises:
-        UserError: for an operation without a step.
     """
     (rows,) = jax.export.symbolic_shape(ROWS)
     shapes = [jax.ShapeDtypeStruct((rows, *own.shape[1:]), own.dtype) for own in inputs]
@@ -198,11 +195,7 @@ class _Writer:
         return tuple(self._length(length) for length in shape)
 
     def _length(self, length: Any) -> int:
-        """A length as in `Dims`.
-
-        Raises:
-            UserError: if it is no multiple of the rows.
-        """
+        """A length as in `Dims`."""
         if isinstance(length, int | np.integer):
             return int(length)
         one, two = (int(length._evaluate({ROWS: rows})) for rows in (1, 2))

@@ -34,9 +34,6 @@ class TeamLearner(Learner):
         state: input of the mixers; None where they have none.
         targets: kind name -> (Q, P) float32, parameters of the target networks.
         epsilon: share of random choices in play.
-
-    Raises:
-        UserError: as `find_team_groups` and `find_state`.
     """
 
     networks: dict[str, UtilityNetwork]  # type: ignore[assignment]
@@ -104,11 +101,7 @@ class TeamLearner(Learner):
         return np.asarray(self.networks[team_group.kind].sums(vector, target, frames))
 
     def step(self, number: int, total: np.ndarray, update: int) -> float:
-        """Takes a gradient step of a team group's population, given sums over all shards; returns the gradient's norm before scaling.
-
-        Raises:
-            UserError: if the sum is not finite.
-        """
+        """Takes a gradient step of a team group's population, given sums over all shards; returns the gradient's norm before scaling."""
         team_group = self.team_groups[number]
         if not np.isfinite(total).all():
             self._refuse(team_group, total, update)
@@ -161,11 +154,7 @@ class TeamLearner(Learner):
         return super().save() | {"targets": {"steps": self.steps, **self.targets}}
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Restores the arrays of `save`.
-
-        Raises:
-            UserError: if the checkpoint belongs to other networks, populations or teams.
-        """
+        """Restores the arrays of `save`."""
         super().load(arrays)
         mine = {name: np.empty_like(target) for name, target in self.targets.items()}
         counts = {"steps": self.steps}

@@ -274,11 +274,7 @@ class Windows:
         return bool(saved) and (sums is None or sums.ndim != 2 or sums.shape[1] == self.sums.shape[1])
 
     def load(self, saved: Mapping[str, np.ndarray], owner: str) -> None:
-        """Restores the arrays of `save`; for those of an earlier version it drops all windows.
-
-        Raises:
-            UserError: for arrays that do not fit.
-        """
+        """Restores the arrays of `save`; for those of an earlier version it drops all windows."""
         if not self.fits(saved):
             self.forget(UNKNOWN)
             return

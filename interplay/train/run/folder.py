@@ -148,9 +148,6 @@ class RunFolder(Generic[S]):
         Args:
             agent_steps: of the run so far.
             values: numbers, texts, lists or groups of them; NaN becomes null.
-
-        Raises:
-            UserError: if the line cannot be written (a full disk); earlier lines are intact.
         """
         if self._logs is None:
             self._logs = (
@@ -161,11 +158,7 @@ class RunFolder(Generic[S]):
             log.write(agent_steps, values)
 
     def log_ending(self, agent_steps: int, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Appends the lines of `play_out` to ``metrics.jsonl`` alone.
-
-        Raises:
-            UserError: if they cannot be written (a full disk); earlier lines are intact.
-        """
+        """Appends the lines of `play_out` to ``metrics.jsonl`` alone."""
         with MetricsLog(self.metrics_path) as log:
             log.write_lines(agent_steps, [{**line, ENDING: True} for line in lines])
             log.sync()
@@ -196,9 +189,6 @@ class RunFolder(Generic[S]):
             checkpoint: to resume from; None: there is none yet.
             accept_settings: accept changes, for this run and its checkpoints so far.
             trust: the file may name programs, see `interplay.core.trust`.
-
-        Raises:
-            UserError: naming the keys that were changed, or that name programs.
         """
         file, edited = self.path / "settings.toml", ""
         if not accept_settings:

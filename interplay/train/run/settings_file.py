@@ -60,9 +60,6 @@ def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) 
     Args:
         trust: they may name programs, see `interplay.core.trust`.
         acts: False: they are only read, so programs in them need no trust.
-
-    Raises:
-        UserError: if they cannot be read, differ from the checkpoint's, or name programs without trust.
     """
     folder = Path(checkpoint)
     plain = len(folder.parts) > 2 and ".." not in folder.parts
@@ -77,11 +74,7 @@ def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) 
 
 
 def settings_in(sealed: Sealed, file: Path, model: type[S]) -> S:
-    """The settings of a run's ``settings.toml``, checked.
-
-    Raises:
-        UserError: as `build`, and for a file of an earlier version: its networks encode observations otherwise.
-    """
+    """The settings of a run's ``settings.toml``, checked."""
     network = sealed.values.get("network")
     if isinstance(network, Mapping) and "kind" in network and "scale_pictures" not in network:
         raise UserError(
@@ -101,9 +94,6 @@ def refuse_edits(
 
     Returns:
         Changed keys of `PACE` in one line; empty if there are none.
-
-    Raises:
-        UserError: naming keys and values.
     """
     cure = f"restore it, or accept the change with `interplay resume {file.parent} --accept-settings`"
     saved = None if manifest is None else manifest.get("settings")

@@ -95,11 +95,7 @@ class Alternation:
 
 
 def check_turns(settings: AlternateGroup, populations: Populations, metrics: Sequence[str]) -> None:
-    """Checks the turns' populations and metric.
-
-    Raises:
-        UserError: if a population or the metric does not exist, or opponents play the population.
-    """
+    """Checks the turns' populations and metric."""
     if settings.metric is None:
         return
     if settings.metric not in metrics:

@@ -33,11 +33,7 @@ def sides_of(settings: TrainSettings, world: World, populations: Populations) ->
 
 
 def find_sides(settings: SidesGroup, world: World, populations: Populations) -> Populations:
-    """The sides of a world, in the form of populations.
-
-    Raises:
-        UserError: if the world has no teams, or groups do not fit.
-    """
+    """The sides of a world, in the form of populations."""
     if settings.by == "population":
         return populations
     if settings.by == "name":
@@ -58,11 +54,7 @@ def find_sides(settings: SidesGroup, world: World, populations: Populations) -> 
 
 
 def opponents_of(settings: TrainSettings, sides: Populations) -> dict[str, Any]:
-    """``opponents`` by the names of sides; a team's number is also a key, team0.
-
-    Raises:
-        UserError: if two keys name one side.
-    """
+    """``opponents`` by the names of sides; a team's number is also a key, team0."""
     numbered = {f"team{number}": name for number, name in enumerate(sides.names)}
     named = numbered if settings.sides.by == "team" else {}
     found: dict[str, Any] = {}
@@ -97,11 +89,7 @@ def make_guests(settings: TrainSettings, sides: Populations) -> list[Guest]:
 
 
 def with_opponents(settings: TrainSettings, world: World) -> Populations:
-    """The populations of a run, with those of opponents.
-
-    Raises:
-        UserError: for opponents that cannot play, or if no population is left to learn.
-    """
+    """The populations of a run, with those of opponents."""
     if settings.league.learners:
         return _league(settings, world)
     found = find_populations(settings.population, world)
@@ -178,11 +166,7 @@ def _guests(settings: TrainSettings, sides: Populations) -> Iterator[Guest]:
 
 
 def _league(settings: TrainSettings, world: World) -> Populations:
-    """The learners of a league, each of which can play every slot.
-
-    Raises:
-        UserError: for a world with one side, or without an end.
-    """
+    """The learners of a league, each of which can play every slot."""
     learners = tuple(settings.league.learners)
     found = Populations(learners, np.zeros(len(world.agents), np.uint8))
     if world.num_populations > 1:
