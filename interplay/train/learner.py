@@ -115,10 +115,9 @@ class Learner:
         self._optimiser = optimiser
         self._move = jax.jit(self._moved, donate_argnums=(0, 1))
         self._gradient = jax.jit(self._sum_gradients)
-        self.corrects = isinstance(self.algorithm, Algorithm) and self.algorithm.corrects
-        self.estimate: Any = (
-            jax.jit(self.algorithm.estimate) if isinstance(self.algorithm, Algorithm) else None
-        )
+        own = self.algorithm if isinstance(self.algorithm, Algorithm) else None
+        self.corrects = own is not None and own.corrects
+        self.estimate: Any = None if own is None else jax.jit(own.estimate)
         self._predicted = jax.jit(self._predict)
         self.norms = np.zeros((0, len(self.learns)), np.float32)
         self._epoch = jax.jit(self._run, donate_argnums=(0, 1))
@@ -412,10 +411,7 @@ class Learner:
     ) -> jax.Array:
         """(size,): every kind's gradients and terms."""
         parts = []
-        for (
-            name,
-            network,
-        ) in self.networks.items():  # jax sorts the keys of `epochs`, so its order is another
+        for name, network in self.networks.items():  # not of `epochs`, the keys of which jax sorts
             batch, minibatches, shards = epochs[name]
             chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
             parts.append(network.gradient(vectors[name], batch, chosen, rates, shards).ravel())

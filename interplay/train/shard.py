@@ -105,10 +105,6 @@ class Shard:
                 team_group.name: kept for team_group, kept in zip(own.team_groups, own.replays, strict=True)
             }
 
-    def set_learning(self, learns: np.ndarray) -> None:
-        """Sets which populations learn, (Q,) bool; drops pending samples of the others."""
-        self.collector.set_learning(learns)
-
     def play(self, parameters: InferenceParameters, update: int) -> dict[str, float]:
         """Plays one rollout of this shard alone; `collect` plays several together."""
         seconds = collect([self.collector], parameters, update)

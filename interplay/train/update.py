@@ -136,7 +136,7 @@ class Worker:
             self.sampler.learner.set_epsilon(self.agent_steps)
         parameters = self.learner.inference_parameters()
         for shard in self.shards:
-            shard.set_learning(self.learns)
+            shard.collector.set_learning(self.learns)
             shard.collector.episodes.windows.open(self.agent_steps)
         self._played = collect([shard.collector for shard in self.shards], parameters, self.updates)
         for shard in self.shards:

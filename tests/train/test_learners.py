@@ -59,7 +59,7 @@ def test_samples_of_a_population_that_stops_learning_are_forgotten() -> None:
     there = pending.population[: pending.count]
     assert set(there.tolist()) == {0, 1, 2}
     kept = pending.action[: pending.count][there == 1].copy()
-    worker.shards[0].set_learning(np.array([False, True, False]))
+    worker.shards[0].collector.set_learning(np.array([False, True, False]))
     assert set(pending.population[: pending.count].tolist()) == {1}
     assert np.array_equal(pending.action[: pending.count], kept)
 

@@ -233,14 +233,10 @@ def find_network(policy: TrainedPolicy, agent: str | None, population: int | Non
     """The kind of an agent, and the number of its network in a population (`TrainedPolicy.mover`)."""
     world = policy.world
     if agent is None:
-        if len(world.kinds) > 1:
-            raise UserError(
-                f"{policy.name}: {world.id} has agents of several kinds; give the agent, e.g. agent={world.agents[0]!r}"
-            )
-        if len(policy.names) > 1:
-            raise UserError(
-                f"{policy.name}: it has {len(policy.names)} networks; give the agent, e.g. agent={world.agents[0]!r}"
-            )
+        several = f"{world.id} has agents of several kinds" if len(world.kinds) > 1 else ""
+        several = several or (f"it has {len(policy.names)} networks" if len(policy.names) > 1 else "")
+        if several:
+            raise UserError(f"{policy.name}: {several}; give the agent, e.g. agent={world.agents[0]!r}")
         return world.kinds[0], 0
     if agent not in world.agents and has_one_network(policy):
         return world.kinds[0], 0

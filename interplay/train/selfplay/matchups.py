@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,15 @@ def make_roles(settings: TrainSettings, populations: Populations, sides: Populat
 
 def make_guests(settings: TrainSettings, sides: Populations) -> list[Guest]:
     """The policies that ``opponents`` names, in the order of `make_roles`."""
-    return list(_guests(settings, sides))
+    guests = [Guest(play, open_opponent(settings, "league", play)) for play in settings.league.fixed]
+    for key, who in settings.opponents.items():
+        own = key if settings.sides.by == "population" and key != ANY else None
+        seen = sides.names.index(key) if own is not None and sides.fixed is None else None
+        for index, (play, _) in enumerate(shares_of(who)):
+            if play not in _NO_GUESTS:
+                name = key if isinstance(who, str) else f"{key}/{index}"
+                guests.append(Guest(name, open_opponent(settings, f"opponents.{key}", play, own), seen))
+    return guests
 
 
 def with_opponents(settings: TrainSettings, world: World) -> Populations:
@@ -151,18 +159,6 @@ def pin(who: str) -> str:
 
 def _numbers(key: str, sides: Populations) -> np.ndarray:
     return np.arange(len(sides.names)) if key == ANY else np.array([sides.names.index(key)])
-
-
-def _guests(settings: TrainSettings, sides: Populations) -> Iterator[Guest]:
-    for play in settings.league.fixed:
-        yield Guest(play, open_opponent(settings, "league", play))
-    for key, who in settings.opponents.items():
-        own = key if settings.sides.by == "population" and key != ANY else None
-        seen = sides.names.index(key) if own is not None and sides.fixed is None else None
-        for index, (play, _) in enumerate(shares_of(who)):
-            if play not in _NO_GUESTS:
-                name = key if isinstance(who, str) else f"{key}/{index}"
-                yield Guest(name, open_opponent(settings, f"opponents.{key}", play, own), seen)
 
 
 def _league(settings: TrainSettings, world: World) -> Populations:
