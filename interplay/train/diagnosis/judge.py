@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,18 +50,15 @@ class Unjudged(NamedTuple):
 
 
 class Judge:
-    """The rules over one run.
-
-    Args:
-        rules: to apply if they concern these settings.
+    """The rules that concern a run's settings, over its log.
 
     Attributes:
         measurements: lines so far.
     """
 
-    def __init__(self, settings: TrainSettings, rules: Sequence[Rule] = RULES) -> None:
+    def __init__(self, settings: TrainSettings) -> None:
         self._settings = settings
-        self._rules = [rule for rule in rules if rule.applies(settings)]
+        self._rules = [rule for rule in RULES if rule.applies(settings)]
         self._streaks: dict[str, dict[str, _Streak]] = {rule.name: {} for rule in self._rules}
         self._names: set[str] = set()
         self._first = math.nan

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, replace_file, sync_folder
@@ -35,14 +35,13 @@ from interplay.train.run.settings_file import departures, refuse_edits, settings
 from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_files
 from interplay.train.settings import TrainSettings
 
-S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
     (".lock", "settings.toml", METRICS, "metrics.csv", MARK),
     ("checkpoints", "recordings", "tensorboard", "wandb"),
 )
 
 
-class RunFolder(Generic[S]):
+class RunFolder:
     """A run folder locked by this process until `close`.
 
     Attributes:
@@ -58,7 +57,9 @@ class RunFolder(Generic[S]):
         ['.lock', 'checkpoints', 'settings.toml']
     """
 
-    def __init__(self, path: Path, settings: S, lock: FileLock, sealed: Sealed | None = None) -> None:
+    def __init__(
+        self, path: Path, settings: TrainSettings, lock: FileLock, sealed: Sealed | None = None
+    ) -> None:
         self.path = path
         self.settings = settings
         self._lock = lock
@@ -68,7 +69,7 @@ class RunFolder(Generic[S]):
         self._made: list[Path] = []  # folders that `create` made, innermost first
 
     @classmethod
-    def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
+    def create(cls, path: Path | str, settings: TrainSettings) -> RunFolder:
         """Creates the folder of a new run.
 
         Raises:
@@ -94,7 +95,7 @@ class RunFolder(Generic[S]):
         return run
 
     @classmethod
-    def open(cls, path: Path | str, model: type[S] = TrainSettings) -> RunFolder[S]:  # type: ignore[assignment]
+    def open(cls, path: Path | str) -> RunFolder:
         """Opens the folder of a run to resume it, and cuts off a torn last line of ``metrics.jsonl``.
 
         Call `admit` before using its settings.
@@ -112,7 +113,7 @@ class RunFolder(Generic[S]):
         lock = _lock(path)
         try:
             sealed = read_sealed(path / "settings.toml")
-            settings = settings_in(sealed, path / "settings.toml", model)
+            settings = settings_in(sealed, path / "settings.toml")
             run = cls(path, settings, lock, sealed)
             with os_errors_as_user_errors("mending", run.metrics_path):
                 cut_torn_line(run.metrics_path)
@@ -205,7 +206,7 @@ class RunFolder(Generic[S]):
         self._sealed = self._sealed._replace(seal="none", departs=tuple(kept))
         self.change(self.settings)
 
-    def change(self, settings: S) -> None:
+    def change(self, settings: TrainSettings) -> None:
         """Rewrites ``settings.toml`` if the settings differ, e.g. for a resumed run with more steps."""
         if settings == self.settings and self._sealed.seal == "whole":
             return
@@ -241,7 +242,7 @@ class RunFolder(Generic[S]):
             log.close()
         self._logs = None
 
-    def __enter__(self) -> RunFolder[S]:
+    def __enter__(self) -> RunFolder:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -54,7 +54,7 @@ def check_room(settings: TrainSettings, world: World, populations: Populations) 
 
 
 @contextlib.contextmanager
-def memory_errors_as_user_errors(doing: str = "training") -> Iterator[None]:
+def memory_errors_as_user_errors() -> Iterator[None]:
     """Turns out-of-memory errors of NumPy, Python and XLA into one line."""
     try:
         yield
@@ -63,7 +63,7 @@ def memory_errors_as_user_errors(doing: str = "training") -> Iterator[None]:
         if not isinstance(error, MemoryError) and not any(part in detail for part in _NO_MEMORY):
             raise
         raise UserError(
-            f"{doing}: not enough memory{f' ({detail[:200]})' if detail else ''}; {_CURE}"
+            f"training: not enough memory{f' ({detail[:200]})' if detail else ''}; {_CURE}"
         ) from error
 
 

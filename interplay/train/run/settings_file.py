@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.seals import Sealed, canonical, differing, digest, read_sealed
@@ -17,8 +17,6 @@ from interplay.core.settings_text import show
 from interplay.core.trust import admit
 from interplay.train.run.manifest import read_manifest
 from interplay.train.settings import TrainSettings
-
-S = TypeVar("S", bound=Settings)
 
 NAME = "settings.toml"
 _TRAIN = (
@@ -66,21 +64,21 @@ def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) 
     file = (folder if plain else folder.resolve()).parent.parent / NAME
     manifest = read_manifest(folder)
     sealed = read_sealed(file)
-    settings = settings_in(sealed, file, TrainSettings)
+    settings = settings_in(sealed, file)
     refuse_edits(file, sealed, settings, manifest, folder.name)
     if acts:
         admit(settings, file, trust)
     return settings
 
 
-def settings_in(sealed: Sealed, file: Path, model: type[S]) -> S:
+def settings_in(sealed: Sealed, file: Path) -> TrainSettings:
     """The settings of a run's ``settings.toml``, checked."""
     network = sealed.values.get("network")
     if isinstance(network, Mapping) and "kind" in network and "scale_pictures" not in network:
         raise UserError(
             f"{file} is of an earlier version: network.scale_pictures is missing; train anew, or install that version"
         )
-    return build(model, sealed.values, str(file))
+    return build(TrainSettings, sealed.values, str(file))
 
 
 def refuse_edits(
