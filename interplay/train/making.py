@@ -88,7 +88,7 @@ def make_learner(
             make_own = Learner if settings.train.device == CPU else DeviceLearner
             learner = make_own(world.kinds, settings, populations, find_view(settings, world, populations))
         if settings.alternate.metric is not None:
-            members = Membership(settings, world, populations, learner.learns, learner.kinds_that_learn)
+            members = Membership(settings, world, learner)
             metrics = EpisodeStatistics(world, sides=members.logged).logged
             check_turns(settings.alternate, populations, metrics)
         if first and begins:

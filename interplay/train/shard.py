@@ -26,11 +26,8 @@ from interplay.train.reward_scale import DiscountedReturns, reward_factors
 from interplay.train.rollout import InferenceParameters, collect
 from interplay.train.run.episodes import BEGINS
 from interplay.train.run.restoring import restore
-from interplay.train.samples import NetworkInput, ReadySamples, TrajectoryBuffer, cut_sequences
+from interplay.train.samples import NetworkInput, ReadySamples, cut_sequences
 from interplay.train.selfplay.guessing import pay_speakers
-from interplay.train.selfplay.matchups import make_casting, make_guests, sides_of
-from interplay.train.selfplay.membership import Membership
-from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
 
 MakeWorld = Callable[..., Any]  # make_world(num_worlds=, seed=, first_world=) -> World
@@ -72,30 +69,9 @@ class Shard:
         self._settings, self._algorithm = settings, learner.algorithm
         self._count, self._estimate = len(learner.populations.names), learner.estimate
         rule = learner.algorithm
-        shape = (world.num_worlds, len(world.agents))
-        buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
-        key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
-        sides = sides_of(settings, world, learner.populations)
-        casting = make_casting(settings, learner.pool, learner.populations, sides, world)
-        guests = make_guests(settings, sides)
-        numbers = range(learner.pool.first + learner.pool.places, 2**16)[: len(guests)]
-        opponents = Opponents(world, guests, numbers, (settings.seed, index, 0))
-        self.collector = self.collector_class(
-            world,
-            self.networks,
-            learner.populations,
-            opponents,
-            casting,
-            Membership(settings, world, learner.populations, learner.learns, learner.kinds_that_learn),
-            buffer,
-            key,
-            rule.mask_dead,
-            learner.view,
-            settings.league.score,
-        )
-        self.collector.room = self.room
+        self.collector = self.collector_class(index, world, learner, settings)
         self._factors = reward_factors(rule.reward_scale, [str(agent) for agent in world.agents])
-        self.returns = DiscountedReturns(shape, rule.gamma)
+        self.returns = DiscountedReturns((world.num_worlds, len(world.agents)), rule.gamma)
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
         self.replays: dict[str, Replay] = {}
