@@ -41,9 +41,9 @@ class Membership:
         names = self._sides.names
         league = settings.league.learners if self._count > 1 else {}
         self._learners = [q for q, name in enumerate(league) if name not in names]
-        learner = self._of_learner(settings, sides, populations) if others else None
+        played = self._of_learner(settings, sides, populations) if others else None
         own = tuple(populations.names[q] for q in self._learners)
-        self.logged = LoggedSides((*names, *own), len(names), learner, brief)
+        self.logged = LoggedSides((*names, *own), len(names), played, brief)
 
     @property
     def others(self) -> bool:
