@@ -19,7 +19,7 @@ SHORT = {"num_worlds": 8, "steps": 10**9, "train": {"shards": 2, "checkpoint_sec
 MLP = {"kind": "mlp", "hidden": [8]}
 
 
-def short_run(world: str, *groups: dict[str, Any], **own: Any) -> TrainSettings:
+def short_run(world: str, /, *groups: dict[str, Any], **own: Any) -> TrainSettings:
     """The settings of a short run; later groups are merged over earlier ones, and `own` over all."""
     values = {"world": {"id": world}, **SHORT}
     for group in (*groups, own):
