@@ -142,7 +142,10 @@ class Collector:
         self._happened = 0  # in the last step, see `step_kernels.settle`
         self._rows = {name: np.zeros((3, self.rows(name)), np.int64) for name in networks}
         self._copiers = {name: RowCopier(own.layout) for name, own in networks.items()}
-        self.most_blocks = {name: self._most_blocks(name) for name in networks}
+        self.most_blocks = {
+            name: own.most_blocks(self.rows(name), self.block[name], casting.places)
+            for name, own in networks.items()
+        }
         self._counts = np.zeros((2, len(self._played)), np.int64)
         self._choosing = {name: _first_choices(own.distribution) for name, own in networks.items()}
         chosen = all(first is not None for first in self._choosing.values())
@@ -360,9 +363,6 @@ class Collector:
         if pending.truth is not None:
             truth = self.truth[where // self.truth.shape[1]][:, self._slots[name]]
         pending.append(step_rows.seen, outputs, at, where, step_rows.network, self._teaches, truth)
-
-    def _most_blocks(self, name: str) -> int:
-        return self.networks[name].most_blocks(self.rows(name), self.block[name], self.casting.places)
 
     def _allocate(self, name: str, masked: bool) -> PendingSamples:
         own, steps = self.networks[name], self.buffer.earlier + self.buffer.steps

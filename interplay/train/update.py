@@ -194,10 +194,10 @@ class Worker:
         for epoch in range(learner.epochs):
             if enough:
                 return
-            epochs = {
-                name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
-                for name, batch in batches.items()
-            }
+            epochs = {}
+            for name, batch in batches.items():
+                orders = [shard.shuffle(name, self.updates, epoch) for shard in self.shards]
+                epochs[name] = make_epoch(self.shards, name, batch, orders, minibatches)
             if epoch and learner.corrects:
                 epochs = self._correct(epochs, learner.predict(epochs, minibatches))
                 batches = {
@@ -369,9 +369,6 @@ class Worker:
             np.maximum(needs[self.exchange.rank], own, out=needs[self.exchange.rank])
         agreed = self.exchange.all_reduce(needs.ravel()).reshape(needs.shape).max(axis=0).astype(int).tolist()
         return max(agreed[0], 1), dict(zip(names, agreed[1:], strict=True))
-
-    def _shuffle(self, name: str, epoch: int) -> list[np.ndarray]:
-        return [shard.shuffle(name, self.updates, epoch) for shard in self.shards]
 
     def _loss_numbers(self, terms: np.ndarray, epochs: float, steps: int) -> dict[str, Any]:
         """The mean losses, over all and per population."""

@@ -141,7 +141,7 @@ class Pool(Others):
 
     def save(self) -> dict[str, np.ndarray]:
         """Members, and the number of snapshots."""
-        return {"taken": self.taken.copy()} | {f"stack/{name}": stack for name, stack in self.stacks.items()}
+        return self._arrays() | {"taken": self.taken.copy()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Restores `save`; a run saved without a pool begins with an empty one."""
