@@ -259,7 +259,9 @@ def test_what_is_learnt_from_is_what_was_played() -> None:
     worker.estimate()
     minibatches, _ = worker._agree_sizes()
     batch = join_batches(worker.shards, "agent")
-    epoch = make_epoch(worker.shards, "agent", batch, worker._shuffle("agent", 0), minibatches)
+    epoch = make_epoch(
+        worker.shards, "agent", batch, [shard.shuffle("agent", 0, 0) for shard in worker.shards], minibatches
+    )
     seen = 0
     for minibatch in range(minibatches):
         terms = learner.terms(learner.gradient({"agent": epoch}, minibatch))[0]

@@ -121,7 +121,7 @@ def test_predictions_before_learning_are_those_stored_in_the_rollout(make: Any, 
                 worker.shards,
                 name,
                 join_batches(worker.shards, name, most[name]),
-                worker._shuffle(name, 1),
+                [shard.shuffle(name, worker.updates, 1) for shard in worker.shards],
                 minibatches,
             )
             for name in names
