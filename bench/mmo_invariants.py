@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bench.mmo_laws import LAWS, Memory, Moment, ended_kills, full_grown
+from bench.mmo_sights import wrong_sight
 from interplay.core.world import TimeStep
-from interplay.worlds.mmo.sights import wrong_sight
 from interplay.worlds.mmo.state import CUT, MELEE
 from interplay.worlds.mmo.world import MmoWorld
 

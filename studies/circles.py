@@ -25,21 +25,21 @@ import numpy as np
 
 from interplay.core.settings import build, merge
 from interplay.evaluate.tournaments.payoff import Payoff
-from interplay.evaluate.tournaments.ratings.nash import exploitability, nash
+from interplay.evaluate.tournaments.ratings.league_table import exploitability, nash
 from interplay.registry import make_world, training_settings
 from interplay.train.play.policy import load_policy
 from interplay.train.selfplay.league.reading import read_league
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.league_presets import PRESETS
+from interplay.train.settings.league import LEAGUES
 from interplay.train.trainer import train
 from interplay.view.output import check_output
 from interplay.worlds.matrix.config import ROCK_PAPER_SCISSORS
 
 WORLD, STEPS, PERIOD = "matrix/rock-paper-scissors", 600_000, 10_000
 LEAGUES = {
-    "latest": PRESETS["latest"],
+    "latest": LEAGUES["latest"],
     "pfsp": {"learners": {"main": {"meets": [{"by": "pfsp"}]}}},
-    "psro": PRESETS["psro"],
+    "psro": LEAGUES["psro"],
 }
 BAR = 0.05
 

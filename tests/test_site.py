@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
@@ -16,7 +17,7 @@ from interplay.cli.main import run
 from interplay.core.errors import UserError
 from interplay.registry import list_worlds, make_world
 from interplay.train.settings.network import NetworkGroup
-from interplay.view.facts import as_data, facts_of
+from interplay.view.facts import facts_of
 
 ROOT = Path(__file__).resolve().parents[1]
 LISTED_ELSEWHERE = {"specs", "decisions", "results", "images"}  # folders whose README lists them
@@ -81,7 +82,7 @@ def test_facts_are_those_of_the_spaces(world_id):
             assert all(leaf.says and leaf.dtype for leaf in (*told.observation, *told.action))
     finally:
         world.close()
-    assert as_data(facts)["id"] == world_id
+    assert asdict(facts)["id"] == world_id
 
 
 def _numbers(space):

@@ -64,7 +64,7 @@ def compare(
     text = comparison.markdown(found)
     written = (text, comparison.latex(found), comparison.scores_csv(found))
     tables = {
-        out.with_suffix(ending): words for ending, words in zip(comparison.TABLES, written, strict=True)
+        out.with_suffix(ending): words for ending, words in zip(comparison.BEGINS, written, strict=True)
     }
     for path, words in tables.items():
         with os_errors_as_user_errors("writing", path):

@@ -29,11 +29,13 @@ def worlds(
     specs = list_worlds()
     family = [] if world is None else [s for s in specs if s.id.startswith(f"{world.rstrip('/')}/")]
     if world is not None and (not family or world in [s.id for s in specs]):
-        from interplay.view.facts import as_data, facts_of
+        from dataclasses import asdict
+
+        from interplay.view.facts import facts_of
 
         facts = facts_of(world)
         if json:
-            typer.echo(json_text.dumps(as_data(facts), indent=1))
+            typer.echo(json_text.dumps(asdict(facts), indent=1))
         else:
             _tell(facts)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-NOBODY = -1  # of `Guide.slots`
+NO_SLOT = -1  # of `Guide.slots`
 
 
 class Guide(NamedTuple):
@@ -18,7 +18,7 @@ class Guide(NamedTuple):
         names: of the columns of rows, or of the numbers; for text the word of each number (empty: bytes of UTF-8, up to a 0).
         rows: number of rows of the part, or of numbers of a text; 0: as in the field's shape.
         palette: of a crop, as for `Canvas.tiles`: ``"terrain"`` or the colour of each number; empty: greys from lowest to highest.
-        slots: the agent that each row describes, `NOBODY` for none; empty: unknown.
+        slots: the agent that each row describes, `NO_SLOT` for none; empty: unknown.
         shown: how many of the rows count, the others are padding; None: all.
         angles: of rays, radians from the agent's heading as it is drawn, in the sense of `Canvas.circles`; from the axis of x where it has none.
         unit: of rays, the world's units of a 1.

@@ -10,8 +10,9 @@ it (`kernel_cache`, `docs/decisions/0002-kernel-cache.md`).
 from __future__ import annotations
 
 import gc
+from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import numba
 import numpy as np
@@ -140,6 +141,22 @@ def arrays_of(state: Any) -> dict[str, np.ndarray]:
 def numbers_of(kind: Any, settings: Any, **own: Any) -> Any:
     """A NamedTuple `kind` of numbers for kernels: those of `own`, the rest from the settings of the same names."""
     return kind(*[own[name] if name in own else getattr(settings, name) for name in kind._fields])
+
+
+def table_of(settings: Any, **own: Any) -> np.ndarray:
+    """A table of one record (`as_table`): the settings' numbers and flags by their names, and the numbers of `own`.
+
+    A choice (`Literal`) becomes its place among its choices. Settings of other types are left out.
+    """
+    numbers: dict[str, Any] = {}
+    for name, field in type(settings).model_fields.items():
+        kind, value = field.annotation, getattr(settings, name)
+        if kind in (bool, int, float):
+            numbers[name] = kind(value)
+        elif get_origin(kind) is Literal:
+            numbers[name] = get_args(kind).index(value)
+    numbers |= own
+    return as_table(namedtuple("Rules", numbers)(**numbers))
 
 
 def as_table(numbers: Any) -> np.ndarray:

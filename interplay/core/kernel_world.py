@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +37,21 @@ class KernelWorld(ArrayWorld):
     def close(self) -> None:
         self._chunks.close()
 
+    def _run(self, kernel: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Calls ``kernel(*arguments, thread, first world, end)`` for every range of worlds; returns the results."""
+        found: list[Any] = []
+        self._chunks.run(lambda *part: found.append(kernel(*arguments, *part)))
+        return found
+
     def _read(self) -> TimeStep:
         return self._views
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return arrays_of(self.state)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A read-only view, for arrays that kernels rewrite only where they change."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -61,7 +61,7 @@ def prepare_worlds(
 ) -> Iterator[tuple[str, float]]:
     """Prepares worlds in several processes; yields each with its seconds.
 
-    Worlds of one family share most kernels, so a family stays in one process.
+    Worlds of one family share most kernels, so a family stays in one process. No task is repeated, so the standard pool will do.
     """
     families = _families(world_ids)
     if processes == 1 or len(families) == 1:

@@ -115,7 +115,7 @@ class Lidars(Module):
 
     Attributes:
         distance: (W, n, R) float64 metres, `depth` without a hit.
-        hit: (W, n, R) int64 body row, `sight.NOBODY` or `sight.WALL`.
+        hit: (W, n, R) int64 body row, `sight.NOTHING` or `sight.WALL`.
     """
 
     def __init__(self, rays: int = 8, span: float = 2.0 * np.pi, depth: float = 10.0) -> None:

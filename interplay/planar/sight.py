@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.core.jit import kernel, phase
 
-NOBODY = -1  # the ray hit nothing ...
+NOTHING = -1  # the ray hit nothing ...
 WALL = -2  # ... or a wall; every other number is a body row
 STRETCH = 1.0 + 1e-6  # a ray to a centre ends just behind it
 
@@ -101,11 +101,11 @@ def first_hit(bodies, w, x0, y0, x1, y1, ignore, last, wall):
         wall: m, walls at +-wall; np.inf = none.
 
     Returns:
-        (hit, fraction): a body row, `WALL`, or `NOBODY` with fraction infinity.
+        (hit, fraction): a body row, `WALL`, or `NOTHING` with fraction infinity.
     """
     rows = bodies[w]
     dx, dy = x1 - x0, y1 - y0
-    hit = NOBODY
+    hit = NOTHING
     nearest = np.inf
     for k in range(last):
         body = rows[k]
@@ -134,27 +134,6 @@ def in_cone(x, y, depth, cosine, sine):
     """
     side = abs(y)
     return (side * cosine <= x * sine) & (side * (1.0 - cosine) <= (depth - x) * sine)
-
-
-@kernel
-def can_see(bodies, w, i, j, depth, cosine, sine, last, wall):
-    """Whether body i sees body j: j's centre lies in i's cone and nothing before j blocks the ray to it.
-
-    Args:
-        depth: m, reach of the cone along the heading.
-        cosine: of half the field of view.
-        sine: of half the field of view.
-        last: rows 0 .. last - 1 block the view.
-        wall: m, walls at +-wall; np.inf = none.
-    """
-    observer, other = bodies[w, i], bodies[w, j]
-    dx, dy = other.x - observer.x, other.y - observer.y
-    c, s = observer.cosine, observer.sine
-    if not in_cone(c * dx + s * dy, c * dy - s * dx, depth, cosine, sine):
-        return False
-    if dx == 0.0 and dy == 0.0:
-        return True
-    return unobstructed(bodies[w], i, j, last, wall)
 
 
 @phase
@@ -227,7 +206,7 @@ def cast_lidar(bodies, hit, distance, i, field, depth, last, wall, w):
     """Sends n rays from body i, spread evenly over a field of view around its heading.
 
     Args:
-        hit: (n,) int64, written: body row, `WALL` or `NOBODY`.
+        hit: (n,) int64, written: body row, `WALL` or `NOTHING`.
         distance: (n,) float64 m, written: to the hit, or `depth` without one.
         field: rad, angle between the first ray (right) and the last (left); a single ray looks ahead.
         depth: m, length of the rays.

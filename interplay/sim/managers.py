@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
+from interplay.core.loading import load
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import Checked, flag, is_exactly, refuse, require
 from interplay.sim.simulation import AgentBasedSimulation, DynamicOrderSimulation
@@ -144,14 +145,15 @@ class SimulationManager(ABC):
         Raises:
             UserError: if it cannot be copied, or a space has no array form.
         """
-        from interplay.sim.adapt import SimulationWorld
-
         special: World | None = self.sim.as_batch(
             self, num_worlds, seed=seed, first_world=first_world, threads=threads
         )
         if special is not None:
             return special
-        return SimulationWorld(self._copied, num_worlds, seed, first_world=first_world)
+        general: World = load("interplay.sim.adapt:SimulationWorld")(
+            self._copied, num_worlds, seed, first_world=first_world
+        )
+        return general
 
     def _copied(self) -> SimulationManager:
         try:

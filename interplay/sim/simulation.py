@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.loading import load
 from interplay.sim.agents import PrincipleAgent
 from interplay.sim.checks import is_exactly, require
 
@@ -31,7 +32,12 @@ class AgentBasedSimulation(ABC):
 
     Args:
         agents: id -> agent.
+
+    Attributes:
+        usual_manager: the manager of `vectorize`, ``"module:class"``.
     """
+
+    usual_manager: ClassVar[str] = "interplay.sim.managers:AllStepManager"
 
     def __init__(self, agents: dict[str, Any] | None = None, **kwargs: Any) -> None:
         if agents is not None:
@@ -103,16 +109,12 @@ class AgentBasedSimulation(ABC):
 
         Args:
             num_worlds: how many.
-            manager: the manager's class; by default `AllStepManager`, of a `DynamicOrderSimulation` the `DynamicOrderManager`.
+            manager: the manager's class; by default `usual_manager`.
             seed, first_world: name the copies' random streams.
             threads: of kernels.
             **kwargs: of the manager, such as ``time_limit``.
         """
-        from interplay.sim import managers
-
-        in_own_order = isinstance(self.unwrapped, DynamicOrderSimulation)
-        usual: Any = managers.DynamicOrderManager if in_own_order else managers.AllStepManager
-        made = (manager or usual)(self, **kwargs)
+        made = (manager or load(self.unwrapped.usual_manager))(self, **kwargs)
         world: World = made.vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
         return world
 
@@ -184,6 +186,8 @@ class AgentBasedSimulation(ABC):
 
 class DynamicOrderSimulation(AgentBasedSimulation):
     """A simulation with its own order of turns; needs the `DynamicOrderManager`."""
+
+    usual_manager = "interplay.sim.managers:DynamicOrderManager"
 
     @property
     def next_agent(self) -> Collection[str]:

@@ -17,7 +17,7 @@ from interplay.core.settings_text import show
 from interplay.core.trust import add_trusted, admit_bytes
 from interplay.core.world import NAMED_BEFOREHAND, World
 from interplay.train.settings import CurriculumGroup, TrainSettings
-from interplay.train.settings.curriculum import CONDITION
+from interplay.train.settings.run import CONDITION
 
 
 class Curriculum:

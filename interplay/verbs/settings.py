@@ -41,8 +41,7 @@ def build_settings(
     from interplay.core.settings import build, merge, nest, parse_overrides
     from interplay.registry import training_settings
     from interplay.train.settings import TrainSettings
-    from interplay.train.settings.gpu_preset import GPU, with_gpu_preset
-    from interplay.train.settings.presets import under
+    from interplay.train.settings.presets import GPU, under, with_gpu_preset
     from interplay.train.settings.unread import check_read, fitting
     from interplay.view.extras import present_extras
 
@@ -139,13 +138,13 @@ def _league_of(name: str, trust: bool) -> dict[str, Any]:
     from interplay.core.loading import did_you_mean
     from interplay.core.settings import build
     from interplay.train.settings import LeagueGroup
-    from interplay.train.settings.league_presets import PRESETS
+    from interplay.train.settings.league import LEAGUES
 
     if not name.endswith(".toml"):
-        if name not in PRESETS:
-            near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)}, or a file that ends with .toml")
+        if name not in LEAGUES:
+            near = did_you_mean(name, LEAGUES, f"give {', '.join(LEAGUES)}, or a file that ends with .toml")
             raise UserError(f"--league {name}: no such league; {near}")
-        return PRESETS[name]
+        return LEAGUES[name]
     from interplay.core.loading import is_code
 
     file = SettingsFile(Path(name), trust)
@@ -262,8 +261,7 @@ def names_worlds(
 ) -> bool:
     """Whether the number of worlds was set: in the file, as KEY=VALUE, by an option or a preset."""
     from interplay.core.settings import parse_overrides, read_toml
-    from interplay.train.settings.gpu_preset import GPU
-    from interplay.train.settings.presets import find_preset
+    from interplay.train.settings.presets import GPU, find_preset
 
     named = read_toml(Path(world)) if world.endswith(".toml") else {}
     given = overrides if isinstance(overrides, Mapping) else parse_overrides(overrides)
@@ -276,8 +274,7 @@ def names_worlds(
 def tell_departures(settings: TrainSettings, preset: str | None) -> None:
     """Prints a line for each part of a preset that is not honoured."""
     from interplay.train.run.progress import tell
-    from interplay.train.settings.gpu_preset import GPU
-    from interplay.train.settings.presets import find_preset
+    from interplay.train.settings.presets import GPU, find_preset
 
     if preset not in (None, GPU) and not settings.train.quiet:
         for departure in find_preset(preset).departures:

@@ -16,9 +16,10 @@ from interplay.core.loading import did_you_mean
 from interplay.core.settings import build, merge, read_toml
 from interplay.core.trust import admit_bytes, programs
 from interplay.verbs.run import Run
-from interplay.verbs.training import Groups, nested
+from interplay.verbs.training import nested
 
 if TYPE_CHECKING:
+    from interplay.train.settings.train import SettingsKeywords
     from interplay.train.sweep import SweepSettings
     from interplay.view.run_log import RunLog
     from interplay.view.settings_table import SettingsTable
@@ -161,7 +162,7 @@ def sweep(
     num_worlds: int | None = None,
     workers: int | None = None,
     trust: bool = False,
-    **settings: Unpack[Groups],
+    **settings: Unpack[SettingsKeywords],
 ) -> Sweep:
     """Trains every combination of settings and seeds, each run in a folder of its own; the same call goes on with what is left.
 

@@ -5,41 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from interplay.core.errors import UserError
 from interplay.core.keywords import UnknownKeyword, keywords
 from interplay.core.loading import did_you_mean
 from interplay.verbs.run import Run
 
+if TYPE_CHECKING:
+    from interplay.train.settings.train import SettingsKeywords
+
 OnUpdate = Callable[[Run, Mapping[str, Any]], object]
 Group = Mapping[str, Any]
-
-
-class Groups(TypedDict, total=False):
-    """Top-level groups of settings, for type checkers; their keys are checked when the run begins."""
-
-    name: str
-    algorithm: str
-    algorithm_options: Group
-    world: Group
-    train: Group
-    ppo: Group
-    policy_gradient: Group
-    a2c: Group
-    vtrace: Group
-    vdn: Group
-    qmix: Group
-    population: Group
-    sides: Group
-    interfaces: Group
-    opponents: Group
-    alternate: Group
-    curriculum: Group
-    pool: Group
-    belief: Group
-    network: Group
-    record: Group
 
 
 def train(
@@ -59,7 +36,7 @@ def train(
     preset: str | None = None,
     on_update: OnUpdate | None = None,
     trust: bool = False,
-    **settings: Unpack[Groups],
+    **settings: Unpack[SettingsKeywords],
 ) -> Run:
     """Trains agents and writes a run folder: settings, metrics, checkpoints.
 

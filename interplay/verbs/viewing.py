@@ -12,8 +12,8 @@ from interplay.core.loading import did_you_mean, is_folder, split_player
 from interplay.core.policy import Policy
 
 if TYPE_CHECKING:
-    from interplay.view.server.continuing import Continued
     from interplay.view.server.play import Cast
+    from interplay.view.server.sessions import Continued
     from interplay.view.server.sources import Opened
 
 

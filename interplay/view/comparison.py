@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean
 from interplay.evaluate import aggregates
 from interplay.evaluate.aggregates import CUTS, LEVEL, Interval
 from interplay.evaluate.last import LEAST, OF_LIVES, Last
 from interplay.evaluate.results import NAMES as SHARES
 from interplay.view.run_groups import RunGroup, group_runs, label_groups
-from interplay.view.run_log import RunLog, one_line
+from interplay.view.run_log import RunLog, check_logged, one_line
 from interplay.view.run_table import METRICS, SEED, Run, find_runs, read_logged
 from interplay.view.seed_means import WINDOWS, curves_of
 from interplay.view.table_text import csv_table, latex_table, latex_text, markdown_table, markdown_text
@@ -25,7 +24,6 @@ RATES = ("rating", "win_rate", "loss_rate", "draw_rate", "cut_rate", "score_rate
 LONGEST = 60  # characters of a group's settings; longer ones get letters in the notes
 NAMED = 5  # runs listed in a note
 SMALL = -3  # power of ten below which numbers are written with an exponent
-TABLES = (".table.md", ".table.tex", ".table.csv")
 BEGINS = {
     ".table.md": "| group | seeds | ",
     ".table.tex": "% interplay compare\n",
@@ -278,13 +276,13 @@ def _caption(comparison: Comparison) -> str:
 def _metric(logs: Sequence[RunLog], asked: str | None) -> str:
     logged = [{name for name, column in log.columns.items() if np.isfinite(column).any()} for log in logs]
     common, some = set.intersection(*logged), set.union(*logged)
-    wanted = METRICS if asked is None else (asked,)
-    if name := next((name for there in (common, some) for name in wanted if name in there), None):
-        return name
-    there = f"there are {', '.join(sorted(some))}"
-    if asked is None:
-        raise UserError(f"none of the usual metrics is logged by any run; {there}")
-    raise UserError(f"{asked!r} is not logged by any run; {did_you_mean(asked, some, there)}")
+    if asked is not None:
+        check_logged([asked], some)
+        return asked
+    found = next((name for there in (common, some) for name in METRICS if name in there), None)
+    if found is None:
+        raise UserError(f"no run has logged any of {', '.join(METRICS)}; there are {', '.join(sorted(some))}")
+    return found
 
 
 def _labels(groups: Sequence[RunGroup], labels: Mapping[str, str]) -> tuple[list[str], list[str]]:

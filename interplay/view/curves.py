@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean
 from interplay.core.reading import parse_json
 from interplay.core.targets import GIVEN
 from interplay.view.figures import (
@@ -26,7 +25,7 @@ from interplay.view.figures import (
 )
 from interplay.view.output import FIGURES, begin_figure, check_output, save_figure
 from interplay.view.palette import FAINT, INK
-from interplay.view.run_log import RunLog, one_line, usual
+from interplay.view.run_log import RunLog, check_logged, one_line, usual
 from interplay.view.seed_means import WINDOWS, curves_of
 
 if TYPE_CHECKING:
@@ -331,15 +330,11 @@ def _bars(
 def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None, by: str) -> list[str]:
     logged = sorted({name for log in logs for name in (*log.columns, *(log.agents if by else ()))})
     names = usual(DEFAULT_COLUMNS, logged) if asked is None else list(asked)
-    there = f"there are {', '.join(logged)}"
     if not names:
         raise UserError(
-            f"{logs[0].path}: no episodes are logged yet (the longest of the first must end); {there}"
+            f"{logs[0].path}: no episodes are logged yet (the longest of the first must end); there are {', '.join(logged)}"
         )
-    for name in names:
-        if name not in logged:
-            near = did_you_mean(name, logged, there)
-            raise UserError(f"{logs[0].path}: column {name!r} was not logged; {near}")
+    check_logged(names, logged)
     return names
 
 

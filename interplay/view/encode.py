@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ MP4_CODECS: dict[str, dict[str, str]] = {
     "libopenh264": {},
     "mpeg4": {"qscale": "3"},
 }
-LOOK_AHEAD = 32  # frames from which an animation's 256 colours are chosen
+LOOK_AHEAD = 32  # pictures from which an animation's 256 colours are chosen
 
 Picture = np.ndarray  # (height, width, 3) uint8
+FrameOf = Callable[[Picture, int], Any]  # a picture and its number -> the encoder's frame
 
 
 def write_video(
@@ -41,21 +42,27 @@ def write_video(
         OSError: e.g. for a full disk.
     """
     av = load("av", "video", "videos")
-    write, form = (_write_gif, "gif") if path.suffix.lower() == ".gif" else (_write_mp4, "mp4")
+    begin, form, ahead = _begin_mp4, "mp4", 1  # pictures that are needed before the file begins
+    if path.suffix.lower() == ".gif":
+        begin, form, ahead = _begin_gif, "gif", LOOK_AHEAD
+    first = list(islice(pictures, ahead))
+    if not first:
+        raise UserError(f"{path}: no frames; record at least one")
     with path.open("wb", buffering=0) as file:
         sink = Sink(file)
         try:
             with av.open(sink, "w", format=form) as container:
-                count = write(av, container, pictures, frames_per_second)
+                stream, frame_of = begin(av, container, first, frames_per_second)
+                for number, picture in enumerate(chain(first, pictures)):
+                    container.mux(stream.encode(frame_of(picture, number)))
+                container.mux(stream.encode(None))
         except UserError:
             raise
         except Exception:
             sink.check()  # the disk's error explains more than the encoder's
             raise
         sink.check()
-    if count == 0:
-        raise UserError(f"{path}: no frames; record at least one")
-    return count
+    return number + 1
 
 
 class Sink(io.RawIOBase):
@@ -94,24 +101,17 @@ class Sink(io.RawIOBase):
             raise self._failed
 
 
-def _write_mp4(av: Any, container: Any, pictures: Iterator[Picture], rate: int | Fraction) -> int:
+def _begin_mp4(av: Any, container: Any, first: list[Picture], rate: int | Fraction) -> tuple[Any, FrameOf]:
+    """The stream of a new file, and how its frames are made."""
     name = next((name for name in MP4_CODECS if name in av.codecs_available), None)
     if name is None:
         raise UserError(
             "this build of av has no H.264 or MPEG-4 encoder; write a .gif, or install av from PyPI"
         )
-    stream, count = None, 0
-    for picture in pictures:
-        even = _even(picture)
-        if stream is None:
-            stream = container.add_stream(name, rate=rate, options=MP4_CODECS[name])
-            stream.height, stream.width = even.shape[:2]
-            stream.pix_fmt = "yuv420p"
-        container.mux(stream.encode(av.VideoFrame.from_ndarray(even, format="rgb24")))
-        count += 1
-    if stream is not None:
-        container.mux(stream.encode(None))
-    return count
+    stream = container.add_stream(name, rate=rate, options=MP4_CODECS[name])
+    stream.height, stream.width = _even(first[0]).shape[:2]
+    stream.pix_fmt = "yuv420p"
+    return stream, lambda picture, _: av.VideoFrame.from_ndarray(_even(picture), format="rgb24")
 
 
 def _even(picture: Picture) -> Picture:
@@ -120,10 +120,8 @@ def _even(picture: Picture) -> Picture:
     return np.pad(picture, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
 
-def _write_gif(av: Any, container: Any, pictures: Iterator[Picture], rate: int | Fraction) -> int:
-    first = [picture for _, picture in zip(range(LOOK_AHEAD), pictures, strict=False)]
-    if not first:
-        return 0
+def _begin_gif(av: Any, container: Any, first: list[Picture], rate: int | Fraction) -> tuple[Any, FrameOf]:
+    """As `_begin_mp4`; the colours are chosen from the first pictures."""
     colours = choose_colours(first)
     table = nearest_colours(colours)
     argb = np.full((256, 4), 255, np.uint8)
@@ -131,14 +129,13 @@ def _write_gif(av: Any, container: Any, pictures: Iterator[Picture], rate: int |
     stream = container.add_stream("gif", rate=rate)
     stream.height, stream.width = first[0].shape[:2]
     stream.pix_fmt = "pal8"
-    count = 0
-    for picture in chain(first, pictures):
+
+    def frame_of(picture: Picture, number: int) -> Any:
         frame = av.VideoFrame.from_ndarray((table[cell_of(picture)], argb), format="pal8")
-        frame.pts, frame.time_base = count, Fraction(1, rate)
-        container.mux(stream.encode(frame))
-        count += 1
-    container.mux(stream.encode(None))
-    return count
+        frame.pts, frame.time_base = number, Fraction(1, rate)
+        return frame
+
+    return stream, frame_of
 
 
 def cell_of(picture: Picture) -> np.ndarray:

@@ -7,7 +7,8 @@ import inspect
 import io
 import textwrap
 import tokenize
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -23,7 +24,8 @@ from interplay.registry import find_world, list_policies, make_world
 from interplay.sim.batch.world import EnvironmentBatch
 
 
-class Leaf(NamedTuple):
+@dataclass(frozen=True)
+class Leaf:
     """An array of an observation or an action.
 
     Attributes:
@@ -38,7 +40,8 @@ class Leaf(NamedTuple):
     says: str
 
 
-class KindFacts(NamedTuple):
+@dataclass(frozen=True)
+class KindFacts:
     """One kind of agents with its observation and action."""
 
     name: str
@@ -47,7 +50,8 @@ class KindFacts(NamedTuple):
     action: tuple[Leaf, ...]
 
 
-class Option(NamedTuple):
+@dataclass(frozen=True)
+class Option:
     """A setting of a world: its default in this variant, allowed values, and description."""
 
     name: str
@@ -56,7 +60,8 @@ class Option(NamedTuple):
     says: str
 
 
-class Facts(NamedTuple):
+@dataclass(frozen=True)
+class Facts:
     """Description of a world.
 
     Attributes:
@@ -131,18 +136,6 @@ def _traits(world: World) -> tuple[str, ...]:
     )
     masks = (masked_heads(world, world.shown),) if isinstance(world, EnvironmentBatch) else ()
     return (*(text for holds, text in traits if holds), *masks)
-
-
-def as_data(facts: Facts) -> dict[str, Any]:
-    """The facts as plain mappings and lists, for JSON."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, tuple) and hasattr(value, "_asdict"):
-            return {name: plain(part) for name, part in value._asdict().items()}
-        return [plain(part) for part in value] if isinstance(value, tuple) else value
-
-    found: dict[str, Any] = plain(facts)
-    return found
 
 
 def _leaves(space: spaces.Space, name: str = "", acts: bool = False) -> tuple[Leaf, ...]:

@@ -37,20 +37,26 @@ def keep(
         seed, options, policy: for the header.
     """
     first = next(played)  # which draws the players
-    header = {
-        "seed": seed,
-        "checkpoint": getattr(policy, "checkpoint", ""),
-        "options": dict(options or {}),
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "interplay": __version__,
-        **_players(world, index, policy, episodes),
-    }
+    players = _players(world, index, policy, episodes)
+    header = begin_header(options, seed, checkpoint=getattr(policy, "checkpoint", ""), **players)
     with WorldRecorder(target, world, index, header=header) as recorder:
         for stand in chain([first], played):
             if stand.step == 0:
                 recorder.begin()
             else:
                 recorder.step(stand.action, stand.last)
+
+
+def begin_header(options: Mapping[str, Any] | None, seed: int, **fields: Any) -> dict[str, Any]:
+    """The header of a recording that begins now: the world's options and seed, and further fields."""
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    return {
+        "options": dict(options or {}),
+        "seed": seed,
+        "started": started,
+        "interplay": __version__,
+        **fields,
+    }
 
 
 def _players(world: World, index: int, policy: Policy, episodes: int) -> dict[str, Any]:

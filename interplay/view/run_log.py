@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
 from interplay.core.reading import memory_limit, read_json_lines, read_toml
 from interplay.evaluate.last import Last, counted_by, last_of
 from interplay.evaluate.units import unit_of
@@ -138,22 +139,23 @@ def read_run(path: Path) -> RunLog:
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
     steps = table.pop("agent_steps")
     settings = _settings(path / "settings.toml")
-    own, others = (
+    of_episodes, of_others = (
         frozenset(name for line in lines for name in line.get(key) or () if name in table)
         for key in ("of_episodes", "of_others")
     )
+    world, options = _world(settings)
     return RunLog(
         path,
         path.resolve().name,
-        settings.world,
+        world,
         steps,
         table,
-        own,
-        settings.options,
+        of_episodes,
+        options,
         _agents(file, read),
-        settings.planned,
-        _mixed(read) if settings.others else 0,
-        others,
+        _planned(settings),
+        _mixed(read) if any(_inside(settings, *keys) for keys in OTHERS) else 0,
+        of_others,
         _names(read),
     )
 
@@ -185,6 +187,14 @@ def usual(names: Iterable[str], logged: Collection[str]) -> list[str]:
     return [name for some in found for name in some if name in logged]
 
 
+def check_logged(names: Iterable[str], logged: Collection[str]) -> None:
+    """Refuses metrics that no run has logged."""
+    for name in names:
+        if name not in logged:
+            near = did_you_mean(name, logged, f"there are {', '.join(sorted(logged)) or 'none yet'}")
+            raise UserError(f"no run has logged {name!r}; {near}")
+
+
 def one_line(text: str) -> str:
     """Replaces control characters of untrusted text by spaces.
 
@@ -193,6 +203,11 @@ def one_line(text: str) -> str:
         'a b [31m'
     """
     return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def finite(value: float | None) -> float | None:
+    """A number for JSON: None for NaN and infinite ones."""
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def _checked(file: Path) -> Iterator[dict[str, Any]]:
@@ -276,36 +291,26 @@ def _cell(value: Any) -> float:
     return math.nan if number is None else number
 
 
-class _LogSettings(NamedTuple):
-    """Settings for `RunLog`; `others`: whether other players than the learner take part."""
-
-    world: str = ""
-    options: str = "{}"
-    planned: int | None = None
-    others: bool = False
+def _settings(file: Path) -> dict[str, Any]:
+    """Reads ``settings.toml``; empty if it is missing."""
+    return read_toml(file, links=False) if os.path.lexists(file) else {}
 
 
-def _settings(file: Path) -> _LogSettings:
-    """Reads ``settings.toml``; defaults if it is missing."""
-    if not os.path.lexists(file):
-        return _LogSettings()
-    values = read_toml(file, links=False)
-    planned, world = _whole(values.get("steps")), values.get("world", {})
-    ends = any(isinstance(_inside(values, "train", end), int | float) for end in ENDS)
+def _world(settings: dict[str, Any]) -> tuple[str, str]:
+    """The world's id, and its options as JSON."""
+    world = settings.get("world", {})
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
-    return _LogSettings(
-        str(name),
-        json.dumps(options, sort_keys=True, default=str),
-        None if ends else planned,
-        any(_inside(values, *keys) for keys in OTHERS),
-    )
+    return str(name), json.dumps(options, sort_keys=True, default=str)
+
+
+def _planned(settings: dict[str, Any]) -> int | None:
+    """Agent-steps of the settings; None if another limit may end the run."""
+    steps = settings.get("steps")
+    ends = any(isinstance(_inside(settings, "train", end), int | float) for end in ENDS)
+    return steps if isinstance(steps, int) and not isinstance(steps, bool) and not ends else None
 
 
 def _inside(values: Any, *keys: str) -> Any:
     for key in keys:
         values = values.get(key) if isinstance(values, dict) else None
     return values
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

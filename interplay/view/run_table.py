@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean
 from interplay.core.reading import read_toml
 from interplay.core.seals import canonical
 from interplay.core.settings import build
@@ -20,7 +17,7 @@ from interplay.evaluate.last import OF_LIVES, best_of
 from interplay.train.run.settings_file import PACE
 from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.unread import keys_unread
-from interplay.view.run_log import RunLog, one_line, read_run, usual
+from interplay.view.run_log import RunLog, check_logged, finite, one_line, read_run, usual
 from interplay.view.table_text import csv_table
 
 DEPTH = 4  # nested folders that are searched for runs
@@ -175,10 +172,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
     """A row for each run: folder, differing settings, agent-steps, and last and best of each metric."""
     logged = sorted({name for run in runs if run.log is not None for name in run.log.columns})
     names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
-    for name in names:
-        if name not in logged:
-            near = did_you_mean(name, logged, f"there are {', '.join(logged) or 'none yet'}")
-            raise UserError(f"no run has logged {name!r}; {near}")
+    check_logged(names, logged)
     keys = differing_keys(runs)
     any_name = any(run.settings.get("name") for run in runs)
     rows = []
@@ -201,8 +195,8 @@ def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
         last = log.last(name)
         best = best_of(log.column(name), log.cases(name))
         cells = {
-            "last": _number(last.value),
-            "best": _number(best),
+            "last": finite(last.value),
+            "best": finite(best),
             "measurements": last.measurements,
             counts: last.cases,
         }
@@ -262,7 +256,3 @@ def _relative(path: str, root: Path) -> str:
     with contextlib.suppress(ValueError):
         return str(Path(path).relative_to(root))
     return path
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -33,7 +33,7 @@ SHOWN = {
     "worlds": {"json"},
 }
 
-NOBODY = SimpleNamespace(policy="a policy", world="a/world", options={})
+TASK = SimpleNamespace(policy="a policy", world="a/world", options={})
 
 
 class Stopped(Exception):

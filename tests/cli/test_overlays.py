@@ -77,8 +77,8 @@ def test_the_same_seed_writes_the_same_bytes(capsys, tmp_path):
 
 
 def test_the_map_is_the_one_that_was_asked_for(capsys, tmp_path):
+    from bench.mmo_maps import generate_map
     from interplay.worlds.mmo.config import MmoSettings
-    from interplay.worlds.mmo.maps import generate_map
 
     typed(
         capsys,

@@ -8,11 +8,10 @@ from interplay.cli import talking_text
 from interplay.evaluate.communication.ablation import Ablation
 from interplay.evaluate.communication.belief import Calibration
 from interplay.evaluate.communication.deception import Share
-from interplay.evaluate.communication.language import Language
 from interplay.evaluate.communication.listening import Influence
 from interplay.evaluate.communication.null import Finding
 from interplay.evaluate.communication.probe import Probed
-from interplay.evaluate.communication.report import TalkReport
+from interplay.evaluate.communication.report import Language, TalkReport
 from interplay.evaluate.communication.werewolf.believing import Beliefs
 from interplay.evaluate.statistics import Estimate
 from tests.evaluate.wild_talks import wild_talk

@@ -14,7 +14,6 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 from bench.rllib_checks import check_report, episode
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.rllib import MultiAgentWrapper, WorldMultiAgentEnv, world_to_rllib
-from interplay.connect.rllib.lives import LivesMultiAgentEnv
 from interplay.core.errors import UserError
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
 from tests.connect.foreign_envs import Market
@@ -26,7 +25,7 @@ LIVES = {"a": 2, "b": 5, "c": 3}
 
 
 def relay(lives):
-    return LivesMultiAgentEnv(WorldEnv(Relay(1, story=("oo*oooox", "-ooxoo*o", "--oxoo-o"))), lives)
+    return WorldMultiAgentEnv(WorldEnv(Relay(1, story=("oo*oooox", "-ooxoo*o", "--oxoo-o")), lives=lives))
 
 
 ENVIRONMENTS = {

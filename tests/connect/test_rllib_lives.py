@@ -16,8 +16,7 @@ from ray.rllib.connectors.env_to_module import FlattenObservations
 from ray.tune.registry import register_env
 
 from interplay.connect.pettingzoo import WorldEnv
-from interplay.connect.rllib import world_to_rllib
-from interplay.connect.rllib.lives import LivesMultiAgentEnv
+from interplay.connect.rllib import WorldMultiAgentEnv, world_to_rllib
 from interplay.core.errors import UserError
 from tests.connect.relay import Relay
 
@@ -27,7 +26,7 @@ SMALL = {"slots": 8, "interior": 20, "npop": 2, "prefill": 6, "food": 6, "water"
 
 
 def relay(lives, *story):
-    return LivesMultiAgentEnv(WorldEnv(Relay(1, story=story)), lives)
+    return WorldMultiAgentEnv(WorldEnv(Relay(1, story=story), lives=lives))
 
 
 def test_the_life_too_many_cuts_the_episode():
@@ -79,7 +78,7 @@ def test_the_episode_begins_with_the_first_birth_and_ends_when_nobody_survives()
     ("make", "message"),
     [
         (lambda: world_to_rllib("mmo/forage"), "pass lives=N"),
-        (lambda: world_to_rllib("mmo/forage", lives=0), "lives = 0; pass lives=N"),
+        (lambda: world_to_rllib("mmo/forage", lives=0), "lives = 0"),
         (
             lambda: world_to_rllib("mmo/forage", lives=5, **SMALL).reset(),
             "6 agents live at the beginning, lives = 5",

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.evaluate.lifetimes.coverage import against_control, coverage, log_steps, visit_entropy
-from interplay.evaluate.lifetimes.visits import VisitRecorder
-from interplay.evaluate.lifetimes.walks import RandomWalkers, WalkerRecorder
+from interplay.evaluate.lifetimes.coverage import (
+    RandomWalkers,
+    VisitRecorder,
+    WalkerRecorder,
+    against_control,
+    coverage,
+    log_steps,
+    visit_entropy,
+)
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, STONE, WATER
 from tests.evaluate.ticks import tick
 

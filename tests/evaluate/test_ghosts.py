@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from interplay.evaluate.lifetimes.mmo import ghosts
-from interplay.evaluate.lifetimes.mmo.dependence import dependence
+from interplay.evaluate.lifetimes.mmo.dependence import dependence, meadow
 from interplay.evaluate.lifetimes.mmo.ghosts import livable, standardise, value_map
-from interplay.evaluate.lifetimes.mmo.scenes import meadow
 from interplay.worlds.mmo.tiles import GRASS, LAVA, STONE, WATER
 from tests.evaluate.commons import common, lawn, settle, taste
 

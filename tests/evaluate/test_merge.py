@@ -13,8 +13,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import Home, Watch, merge_homes
 from interplay.evaluate.tournaments.merge import Merge, MergeSettings, play_merge
-from interplay.evaluate.tournaments.merge_results import bootstrap_groups
-from interplay.evaluate.tournaments.merge_rows import wrong_row
+from interplay.evaluate.tournaments.merge_results import bootstrap_groups, wrong_row
 
 NURSERY = "tests.evaluate.nursery:Nursery"
 SMALL = {"interior": 20}

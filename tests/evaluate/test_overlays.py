@@ -9,10 +9,10 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate.lifetimes.coverage import against_control
+from interplay.evaluate.lifetimes.coverage import VisitRecorder, WalkerRecorder, against_control
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
-from interplay.evaluate.lifetimes.mmo.life_coverage import life_coverage
 from interplay.evaluate.lifetimes.mmo.overlays import niches as niches_overlay
+from interplay.evaluate.lifetimes.mmo.overlays.coverage import life_coverage
 from interplay.evaluate.lifetimes.mmo.overlays.recorders import visits
 from interplay.evaluate.lifetimes.overlays import (
     Layer,
@@ -24,10 +24,8 @@ from interplay.evaluate.lifetimes.overlays import (
     register_overlay,
     side_by_side,
 )
+from interplay.evaluate.lifetimes.tick import watch
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
-from interplay.evaluate.lifetimes.visits import VisitRecorder
-from interplay.evaluate.lifetimes.walks import WalkerRecorder
-from interplay.evaluate.lifetimes.watching import watch
 from interplay.worlds.mmo.tiles import FOREST
 from tests.evaluate.commons import common, taste
 from tests.evaluate.ticks import tick

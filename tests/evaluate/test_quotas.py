@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
-from interplay.evaluate.tournaments.quotas import shares
+from interplay.evaluate.tournaments.merge import shares
 
 
 @given(st.integers(1, 128), st.integers(1, 12), st.integers(1, 12))

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
-from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
-from interplay.evaluate.lifetimes.mmo.blows import BlowRecorder
+from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, BlowRecorder
 from interplay.evaluate.lifetimes.mmo.ticks import read_tick
-from interplay.evaluate.lifetimes.tick import tick_reader
+from interplay.evaluate.lifetimes.tick import tick_reader, watch
 from interplay.evaluate.lifetimes.tracks import TrackRecorder, Tracks
-from interplay.evaluate.lifetimes.watching import watch
 from tests.evaluate.nursery import Nursery
 from tests.evaluate.ticks import tick
 from tests.worlds.mmo.scenes import MELEE, MIDDLE, PASS, RANGE, KernelScene

@@ -13,20 +13,19 @@ from interplay.evaluate import PolicyMap, play, round_robin
 from interplay.evaluate.communication.belief import calibrate
 from interplay.evaluate.communication.histories import read_histories
 from interplay.evaluate.communication.probe import probe_roles
-from interplay.evaluate.communication.readers import reader_of
+from interplay.evaluate.communication.reading import reader_of
 from interplay.evaluate.communication.signals import prepare, signal_role, signal_vote
 from interplay.evaluate.communication.table import Talk
-from interplay.evaluate.lifetimes.coverage import coverage
+from interplay.evaluate.lifetimes.coverage import VisitRecorder, coverage
 from interplay.evaluate.lifetimes.elsewhere import standing_reader
 from interplay.evaluate.lifetimes.mmo.ghosts import value_map
 from interplay.evaluate.lifetimes.overlays import Layer, compute_overlays, find_overlay
 from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
-from interplay.evaluate.lifetimes.visits import VisitRecorder
 from interplay.evaluate.results import results
 from interplay.evaluate.tournaments.matchups import check_sides
-from interplay.evaluate.tournaments.quotas import shares
+from interplay.evaluate.tournaments.merge import shares
 from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank
-from interplay.evaluate.tournaments.ratings.nash import nash
+from interplay.evaluate.tournaments.ratings.league_table import nash
 from interplay.evaluate.tournaments.round_robins import make_settings
 from interplay.registry import make_world
 from tests.connect.toys import Line

@@ -15,9 +15,8 @@ from interplay.evaluate.lifetimes.overlays import compute_overlays
 from interplay.evaluate.lifetimes.survival_world import events as e
 from interplay.evaluate.lifetimes.survival_world import moments, overlays
 from interplay.evaluate.lifetimes.survival_world.moments import MomentReader
-from interplay.evaluate.lifetimes.watching import watch
-from interplay.planar.sight import NOBODY as NOTHING
-from interplay.planar.sight import WALL
+from interplay.evaluate.lifetimes.tick import watch
+from interplay.planar.sight import NOTHING, WALL
 from interplay.registry import make_world
 from interplay.worlds.survival.config import READ_BY
 from interplay.worlds.survival.state import EMPTY

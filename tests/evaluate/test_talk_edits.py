@@ -11,14 +11,15 @@ from scipy import stats
 from interplay.core.errors import UserError
 from interplay.evaluate import EpisodeTable
 from interplay.evaluate.communication.ablation import Ablation, ablate, fitting_arms, holm, pair
-from interplay.evaluate.communication.edits import (
+from interplay.evaluate.communication.listening import (
     Marginal,
+    Views,
     board_influence,
     divergence,
     edited,
+    measure_influence,
     speaker_marginal,
 )
-from interplay.evaluate.communication.listening import Views, measure_influence
 from interplay.evaluate.statistics import Estimate
 from interplay.registry import make_policy, make_world
 from interplay.worlds.werewolf.config import WerewolfSettings

@@ -9,9 +9,8 @@ from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.communication import TalkFolder, TalkRecorder, read_talk, reader_of, record
-from interplay.evaluate.communication.broadcasts import BroadcastReader
-from interplay.evaluate.communication.columns import wrong_talk
-from interplay.evaluate.communication.shards import INDEX
+from interplay.evaluate.communication.reading import BroadcastReader
+from interplay.evaluate.communication.shards import INDEX, wrong_talk
 from interplay.evaluate.communication.table import EXECUTION, KILL, TALK, join
 from interplay.registry import make_policy, make_world
 from tests.evaluate.talks import made_up, random_words

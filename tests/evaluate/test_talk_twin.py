@@ -16,7 +16,7 @@ from interplay.evaluate.communication.deception import (
     vote_switching,
 )
 from interplay.evaluate.communication.histories import ACTIONS, read_histories
-from interplay.evaluate.communication.language import describe_language
+from interplay.evaluate.communication.report import describe_language
 from interplay.evaluate.communication.table import EXECUTION, TALK
 from tests.evaluate.wild_talks import SEATS, SYMBOLS, WOLVES, wild_talk
 

@@ -8,7 +8,7 @@ from interplay.evaluate.communication.table import (
     BOARD_TYPES,
     EXECUTION,
     KILL,
-    NOBODY,
+    NONE,
     TALK,
     About,
     Boards,
@@ -43,7 +43,7 @@ def wild_talk(seed: int, games: int = 4) -> Talk:
         "wild", phases=("night", "talk", "vote"), symbols=SYMBOLS, teams=("villagers", "wolves"),
         roles=("villager", "werewolf"), verbs=VERBS, wolves=WOLVES,
     )  # fmt: skip
-    nobody = np.full(games, NOBODY, np.int8)
+    nobody = np.full(games, NONE, np.int8)
     return Talk(
         about,
         Games(np.arange(games), np.zeros((games, 2), np.uint64), team.astype(np.uint8), team, nobody),
@@ -54,11 +54,11 @@ def wild_talk(seed: int, games: int = 4) -> Talk:
 def _board(rng: np.random.Generator, game: int, step: int, day: int, phase: int, counted: int, public: bool):
     spoke = rng.random(SEATS) < 0.8
     worded = spoke & (rng.random(SEATS) < 0.9)
-    names = np.where(spoke, rng.integers(-1, SEATS, SEATS), NOBODY)
+    names = np.where(spoke, rng.integers(-1, SEATS, SEATS), NONE)
     words = np.stack([rng.integers(0, count, SEATS) for count in SYMBOLS], axis=1)
     return {
         "game": game, "step": step, "day": day, "phase": phase, "round": 0, "public": public,
-        "counted": counted, "chosen": NOBODY if counted == TALK else rng.integers(-1, SEATS), "tied": False,
+        "counted": counted, "chosen": NONE if counted == TALK else rng.integers(-1, SEATS), "tied": False,
         "alive": np.ones(SEATS, bool), "spoke": spoke, "died": np.zeros(SEATS, bool),
         "names": names[:, None], "words": np.where(worded[:, None], words, -1), "reward": np.zeros((SEATS, 1)),
     }  # fmt: skip

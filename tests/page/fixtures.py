@@ -23,7 +23,7 @@ from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy, make_world
 from interplay.train.play.values import values_of
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.record import RecordGroup
+from interplay.train.settings.run import RecordGroup
 from interplay.train.trainer import train
 from interplay.verbs.players import find_player
 from interplay.verbs.playing import record

@@ -10,7 +10,7 @@ import numpy as np
 from interplay.core.jit import kernel
 from interplay.planar.bodies import Bodies, Physics, allocate_bodies, view_bodies
 from interplay.planar.contacts import allocate_scratch, apply_impulses, step_bodies
-from interplay.planar.sight import can_see, cast_lidar, first_hit, look
+from interplay.planar.sight import cast_lidar, first_hit, in_cone, look, unobstructed
 
 HALF_VIEW = 0.2 * np.pi  # 36 degrees, half the field of view
 DEPTH = 10.0
@@ -194,8 +194,13 @@ def look_all(bodies, seen, depth, cosine, sine, items_block, physics):
 
 @kernel
 def sees(bodies, i, j, depth, cosine, sine, last, wall):
-    """`can_see` in world 0."""
-    return can_see(bodies, 0, i, j, depth, cosine, sine, last, wall)
+    """Whether body i of world 0 sees body j: its centre lies in the cone, and nothing before it blocks the ray to it."""
+    observer, other = bodies[0, i], bodies[0, j]
+    dx, dy = other.x - observer.x, other.y - observer.y
+    c, s = observer.cosine, observer.sine
+    if not in_cone(c * dx + s * dy, c * dy - s * dx, depth, cosine, sine):
+        return False
+    return (dx == 0.0 and dy == 0.0) or unobstructed(bodies[0], i, j, last, wall)
 
 
 @kernel

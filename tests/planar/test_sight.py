@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.planar.sight import NOBODY, WALL, ray_box, ray_circle, ray_walls
+from interplay.planar.sight import NOTHING, WALL, ray_box, ray_circle, ray_walls
 from tests.naive import planar_sight as naive
 from tests.planar.overlaps import shape_of
 from tests.planar.rooms import DEPTH, HALF_VIEW, ITEM_RADIUS, Disc, Room, Slab, hit, scan, sees
@@ -92,7 +92,7 @@ def test_first_hit_meets_its_twin(scene, p, q, data):
     if not robust(*(naive.ray_shape(p, q, s) for s in shapes.values()), naive.ray_walls(p, q, WALL_AT)):
         return
     expected, at = naive.first_hit(p, q, shapes, WALL_AT)
-    assert what == {"wall": WALL, "nobody": NOBODY}.get(expected, expected)
+    assert what == {"wall": WALL, "nobody": NOTHING}.get(expected, expected)
     assert fraction == pytest.approx(at, abs=1e-6)
 
 
@@ -131,7 +131,7 @@ def test_vision_meets_its_twin_on_random_scenes(items_block):
 
 @unhurried
 @given(scenes)
-def test_look_is_can_see_for_everybody(scene):
+def test_look_is_the_sight_of_each_pair(scene):
     room = room_of(scene)
     count, observers = room.shape[1], len(scene[0])
     seen = room.visible(observers)[0]
@@ -198,8 +198,8 @@ def test_a_lidar_measures_distances():
     room = Room([[Disc(0, 0), Slab(3, 0, 1, 0.4), Disc(0, 3)]], wall=5.0)
     hits, distance = np.empty(5, np.int64), np.empty(5)
     scan(room.table, hits, distance, 0, np.pi, 4.0, 3, 5.0)
-    assert hits.tolist() == [NOBODY, NOBODY, 1, NOBODY, 2]
+    assert hits.tolist() == [NOTHING, NOTHING, 1, NOTHING, 2]
     assert distance == pytest.approx([4.0, 4.0, 2.5, 4.0, 2.5])
     scan(room.table, hits, distance, 0, np.pi, 6.0, 3, 5.0)
-    assert hits.tolist() == [WALL, NOBODY, 1, NOBODY, 2]
+    assert hits.tolist() == [WALL, NOTHING, 1, NOTHING, 2]
     assert distance[0] == pytest.approx(5.0)

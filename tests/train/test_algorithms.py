@@ -1,7 +1,12 @@
-"""Algorithms of a user's own: the example learns and resumes exactly, what lacks something is named, a file that names one is asked for trust."""
+"""Algorithms: a further built-in one needs two files; a user-defined one learns and resumes exactly, and its faults are named."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +161,49 @@ def test_a_file_that_names_an_algorithm_names_a_program() -> None:
     assert names["algorithm"] == OWN
     assert "algorithm_options" in names
     assert "algorithm" not in dict(settings_of("ppo").code_names())
+
+
+PACKAGE = Path(__file__).parents[2] / "interplay"
+THROWAWAY = '''
+from interplay.train.algorithms.a2c import A2c
+
+
+class Throwaway(A2c):
+    """The actor-critic with twice the bonus of entropy."""
+
+    def entropy_coefficient(self, rates):
+        return 2.0 * rates["entropy_coefficient"]
+'''
+GROUP = """
+class ThrowawayGroup(ActorCriticGroup):
+    implementation = "interplay.train.algorithms.throwaway:Throwaway"
+
+
+class AlgorithmSettings(RunSettings):
+"""
+
+
+def test_a_further_built_in_algorithm_is_its_file_and_a_group_in_the_list(tmp_path: Path) -> None:
+    copy = tmp_path / "interplay"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "static", "web"))
+    (copy / "train/algorithms/throwaway.py").write_text(THROWAWAY)
+    listed = copy / "train/settings/algorithms.py"
+    text = listed.read_text().replace("class AlgorithmSettings(RunSettings):\n", GROUP)
+    last = "    qmix: QmixGroup = QmixGroup()\n"
+    listed.write_text(text.replace(last, f"{last}    throwaway: ThrowawayGroup = ThrowawayGroup()\n"))
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", "from interplay.cli.main import main; main()", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=env)
+
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    asked = ["train", "dilemma/fixed", "network.kind=mlp", "throwaway.rollout=8", "--out", "run"]
+    refused = run(*asked)
+    assert refused.returncode == 2
+    assert "throwaway.rollout = 8 is not read by algorithm = ppo" in refused.stderr
+    done = run(*asked, "algorithm=throwaway", "--steps", "2048", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads((tmp_path / "run/settings.toml").read_text())["throwaway"]["rollout"] == 8
+    done = run("resume", "run", "--steps", "4096")
+    assert done.returncode == 0, done.stderr
+    assert log_of(tmp_path / "run")[-1]["agent_steps"] >= 4096

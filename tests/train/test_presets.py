@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.core.settings_text import toml_value
 from interplay.registry import list_worlds
-from interplay.train.settings.presets import PRESETS, describe
+from interplay.train.settings.presets import PRESETS, Row
 from interplay.verbs.settings import build_settings, names_worlds
 from tests.cli.command import refusal, typed
 
@@ -91,6 +92,23 @@ def test_a_run_begins_with_what_its_preset_does_not_honour(capsys, monkeypatch, 
     code, _, errors = typed(capsys, "train", "mmo/forage", "--preset", "suarez2019")
     assert (code, trained[2].world.id, trained[2].policy_gradient.reward_scale) == (0, "mmo/forage", 1.0)
     assert "no world; name one" in refusal(capsys, "train")
+
+
+def describe(name: str) -> str:
+    """A section of docs/presets.md: the preset's rows with sources, and its departures."""
+    preset = PRESETS[name]
+    lines = [f"## {name}", "", f"{preset.about[0].upper()}{preset.about[1:]}; for `{preset.worlds}`,"]
+    options = "".join(f" world.options.{key}={toml_value(value)}" for key, value, _ in preset.game)
+    lines[-1] += f" `{preset.world}{options}` unless you name a world."
+    lines += ["", "| setting | value | source |", "|---|---|---|"]
+    game = [Row(f"world.options.{key}", value, source) for key, value, source in preset.game]
+    for key, value, source in (*preset.rows, *game):
+        shown = '"off"' if value is None else toml_value(value)
+        lines.append(f"| `{key}` | `{shown}` | {source} |")
+    return (
+        "\n".join([*lines, "", "Not honoured, or ours:", "", *(f"- {line}" for line in preset.departures)])
+        + "\n"
+    )
 
 
 def test_the_page_shows_them_as_they_are() -> None:

@@ -11,8 +11,13 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.settings import build
-from interplay.evaluate.communication.edits import board_influence, editable, speaker_marginal
-from interplay.evaluate.communication.listening import Views, measure_influence
+from interplay.evaluate.communication.listening import (
+    Views,
+    board_influence,
+    editable,
+    measure_influence,
+    speaker_marginal,
+)
 from interplay.registry import make_world
 from interplay.train.distributions import Distribution
 from interplay.train.play.policy import load_policy

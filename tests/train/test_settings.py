@@ -9,7 +9,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import build, from_toml, key_called, merge, parse_overrides, to_toml
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.synonyms import ALSO_CALLED
+from interplay.train.settings.train import ALSO_CALLED
 
 BASE = {"world": {"id": "survival/1v1-heals-low"}}
 

@@ -99,7 +99,7 @@ def test_several_edits_are_all_named(run: Path) -> None:
         (run / "settings.toml").write_text(re.sub(re.escape(old.strip()), new.strip(), text, count=1))
     with pytest.raises(
         UserError,
-        match=r"seed is 6, was 5, ppo\.clip is 0\.1, was 0\.2, ppo\.gamma is 0\.9, was 0\.99, ppo\.gae_lambda in",
+        match=r"seed is 6, was 5, ppo\.gamma is 0\.9, was 0\.99, ppo\.gae_lambda is 0\.9, was 0\.95, ppo\.clip in",
     ):
         go_on(run)
 

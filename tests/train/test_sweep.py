@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.settings.train import TrainGroup
+from interplay.train.settings import TrainGroup
 from interplay.train.sweep import SweepSettings, plan, resume_sweep, sweep
 from interplay.train.sweep.axes import Drawn, name_runs, nested, points, read_axis
 from interplay.train.sweep.sweep import _Coordinator

@@ -17,8 +17,7 @@ from interplay.core.errors import MissingExtraError, UserError
 from interplay.core.settings import build
 from interplay.train.run.folder import RunFolder
 from interplay.train.run.writers import WRITERS, Writers, check_writers
-from interplay.train.settings import TrainSettings
-from interplay.train.settings.train import TrainGroup
+from interplay.train.settings import TrainGroup, TrainSettings
 
 WORLD = {"id": "dilemma/fixed"}
 
@@ -74,7 +73,7 @@ def test_tensorboard_loads_no_torch_and_no_tensorflow(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     code = (
         "import sys; from interplay.train.run.writers import Writers; from interplay.train.settings import *; "
-        "from interplay.train.settings.train import WorldChoice; from pathlib import Path; "
+        "from interplay.train.settings import WorldChoice; from pathlib import Path; "
         "w = Writers(Path(sys.argv[1]), TrainSettings(world=WorldChoice(id='a'))); w.write(1, {'x': 1.0}); w.close(); "
         "print('torch' in sys.modules, 'tensorflow' in sys.modules)"
     )

@@ -15,7 +15,7 @@ import interplay
 from interplay import Run
 from interplay.core.errors import UserError
 from interplay.train.settings import TrainSettings
-from interplay.verbs.training import Groups
+from interplay.train.settings.train import SettingsKeywords
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +128,7 @@ def test_examples_of_the_pages_have_no_mistake(tmp_path):
 
 def test_groups_are_the_settings_that_are_no_argument():
     arguments = set(inspect.signature(interplay.train).parameters) - {"world", "train"}
-    assert set(Groups.__annotations__) == set(TrainSettings.model_fields) - arguments
+    assert set(SettingsKeywords.__annotations__) == set(TrainSettings.model_fields) - arguments
 
 
 MISSPELT = {

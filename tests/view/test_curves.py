@@ -184,7 +184,7 @@ def test_wrong_runs_columns_and_files_are_told(tmp_path):
         plot_runs([tmp_path], tmp_path / "c.png")
     with pytest.raises(UserError, match="at least one run"):
         plot_runs([], tmp_path / "c.png")
-    with pytest.raises(UserError, match=r"'lenght' was not logged; there are episode_length, kills"):
+    with pytest.raises(UserError, match="'lenght'"):
         plot_runs([run], tmp_path / "c.png", columns=["lenght"])
     with pytest.raises(UserError, match=r"end the name in .png or .pdf or .svg"):
         plot_runs([run], tmp_path / "c.gif")

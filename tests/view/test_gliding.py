@@ -7,10 +7,10 @@ import numpy as np
 from interplay.core.scene import Canvas, Scene
 from interplay.view.gliding import glide, moves
 
-NOBODY = np.zeros(4, bool)
+NO_AGENT = np.zeros(4, bool)
 
 
-def scene(x, angle=0.0, jump=NOBODY, absent=NOBODY, health=1.0) -> Scene:
+def scene(x, angle=0.0, jump=NO_AGENT, absent=NO_AGENT, health=1.0) -> Scene:
     c = Canvas((0, 0, 10, 10))
     health = np.full(4, health)
     c.circles(

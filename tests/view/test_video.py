@@ -6,6 +6,7 @@ import contextlib
 import errno
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -274,12 +275,13 @@ def test_a_failed_write_is_told_although_the_encoder_keeps_it_to_itself(monkeypa
         def open(sink, *_, **__):
             with contextlib.suppress(OSError):
                 sink.write(b"video")
-            yield None
+            yield SimpleNamespace(mux=lambda packets: None)
 
     monkeypatch.setattr(encode, "load", lambda *_: Deaf)
-    monkeypatch.setattr(encode, "_write_mp4", lambda *_: 1)
+    stream = SimpleNamespace(encode=lambda frame: ())
+    monkeypatch.setattr(encode, "_begin_mp4", lambda *_: (stream, lambda picture, number: picture))
     with pytest.raises(OSError, match="space") as caught:
-        write_video(Path("/dev/full"), iter(()))
+        write_video(Path("/dev/full"), iter([np.zeros((2, 2, 3), np.uint8)]))
     assert caught.value.errno == errno.ENOSPC
 
 

@@ -17,7 +17,7 @@ from interplay.planar.bodies import allocate_bodies, view_bodies
 from interplay.planar.contacts import step_bodies
 from interplay.planar.scratch import allocate_scratch
 from interplay.registry import make_world
-from interplay.worlds.survival.state import EMPTY, NOBODY, arrays_of
+from interplay.worlds.survival.state import EMPTY, NO_SIDE, arrays_of
 from interplay.worlds.survival.world import action_heads
 from tests.naive.survival import Rewards, Settings, SurvivalTwin
 from tests.naive.survival.players import TEMPERS, act
@@ -240,7 +240,7 @@ class Comparison:
         self._note("boxes due", state.due[w, rows], [box.due for box in boxes])
         self._note("boxes broken", state.broken[w, rows], [box.broken_once for box in boxes])
         if self.twin.settings.ownership:
-            owners = [box.owner if box.broken_once else NOBODY for box in boxes]
+            owners = [box.owner if box.broken_once else NO_SIDE for box in boxes]
             self._note("owners", state.owner[w, rows], owners)
         standing = [box.present for box in boxes]
         self._note(

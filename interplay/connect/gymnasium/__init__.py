@@ -5,8 +5,7 @@ after the namespace, with dots for its slashes. ``gymnasium.make("interplay.conn
 Source: manual 2.1.5 and 7.4; specification 2.12, X1 and X2, and section 3, rows 15 and 16.
 """
 
-from interplay.connect.gymnasium.making import world_to_gym
-from interplay.connect.gymnasium.names import gym_id, register_worlds
+from interplay.connect.gymnasium.making import gym_id, register_worlds, world_to_gym
 from interplay.connect.gymnasium.simulation import GymABS, gym_to_simulation
 from interplay.connect.gymnasium.worlds import WorldGymEnv
 from interplay.connect.gymnasium.wrapper import GymWrapper

@@ -1,14 +1,19 @@
-"""Worlds by their ids as Gymnasium environments."""
+"""Worlds by their ids as Gymnasium environments, for `gymnasium.make` too."""
 
 from __future__ import annotations
 
 import secrets
 from typing import Any
 
+import gymnasium
+from gymnasium.envs.registration import ENV_ID_RE
+
 from interplay.connect.gymnasium.worlds import WorldGymEnv
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.registry import make_policy, make_world
+from interplay.registry import list_worlds, make_policy, make_world
+
+NAMESPACE = "interplay"
 
 
 def world_to_gym(
@@ -52,3 +57,24 @@ def world_to_gym(
 
 # gymnasium.make looks here for what it can show: "human" by its own window, "rgb_array_list" by its own collection.
 world_to_gym.metadata = WorldGymEnv.metadata  # type: ignore[attr-defined]
+
+
+def gym_id(world_id: str) -> str:
+    """A world's name for `gymnasium.make`; such names have one slash.
+
+    Example:
+        >>> gym_id("survival/1v1-heals-low")
+        'interplay/survival.1v1-heals-low'
+    """
+    return f"{NAMESPACE}/{world_id.replace('/', '.')}"
+
+
+def register_worlds() -> None:
+    """Registers every world that Gymnasium does not have; call it again after `interplay.register`.
+
+    An id that makes no valid Gymnasium name is left out: `world_to_gym` makes that world.
+    """
+    for spec in list_worlds():
+        name = gym_id(spec.id)
+        if name not in gymnasium.registry and ENV_ID_RE.fullmatch(name):
+            gymnasium.register(name, entry_point=f"{__name__}:world_to_gym", kwargs={"world_id": spec.id})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
 from interplay.connect.flat import FORMS
-from interplay.connect.gymnasium.rows import column_of, put_in, row_of
 from interplay.connect.pictures import PIXELS
 from interplay.connect.readers import FlatReader, KindReader, idle
 from interplay.core.errors import UserError
@@ -152,7 +153,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         """The agent's action as the world takes it, (1, 1, ...)."""
         owner, space = f"{self.world.id} {self.agent}", self._kind.action_space
         if not self._flat:
-            return check_action(owner, space, row_of(action), 1, 1)
+            return check_action(owner, space, _row_of(action), 1, 1)
         try:
             batch = self._reader.batch({self.agent: action}, lambda slot: False)
         except (TypeError, ValueError):
@@ -160,14 +161,14 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             raise UserError(
                 f"{owner}: action {shown} is not in {self.action_space}; mend the policy"
             ) from None
-        return column_of(check_action(owner, space, batch, 1, len(self._kind.slots)), self._column)
+        return _column_of(check_action(owner, space, batch, 1, len(self._kind.slots)), self._column)
 
     def _advance(self, rows: Any) -> TimeStep:
         """Steps the world with the agent's action `rows` (1, 1, ...); None: it is idle."""
         chosen = self._others.act(self.world.timestep)
         if rows is not None:
             several = len(self.world.kinds) > 1
-            own = put_in(
+            own = _put_in(
                 self.action_space, chosen[self._kind.name] if several else chosen, self._column, rows
             )
             chosen = {**chosen, self._kind.name: own} if several else own
@@ -215,3 +216,26 @@ def _check(world: World, agent: str | None, render_mode: str | None, flat: bool 
         raise UserError(f'{world.id}: render_mode = {render_mode!r}; choose "rgb_array", or None')
     if not any(flat is form or (isinstance(flat, str) and flat == form) for form in FORMS):
         raise UserError(f'{world.id}: flat = {flat!r}; choose False, True or "discrete"')
+
+
+def _row_of(action: Any) -> Any:
+    """One agent's action as a batch of one."""
+    if isinstance(action, Mapping):
+        return {key: _row_of(part) for key, part in action.items()}
+    return None if action is None else [[action]]
+
+
+def _column_of(batch: Any, column: int) -> Any:
+    """The part of one agent, (1, 1, ...)."""
+    if isinstance(batch, dict):
+        return {key: _column_of(part, column) for key, part in batch.items()}
+    return batch[:, column : column + 1]
+
+
+def _put_in(space: spaces.Space[Any], chosen: Any, column: int, rows: Any) -> Any:
+    """The batch's actions with those of one agent put in."""
+    if isinstance(space, spaces.Dict):
+        return {key: _put_in(part, chosen[key], column, rows[key]) for key, part in space.spaces.items()}
+    batch = np.array(chosen, space.dtype)
+    batch[0, column] = rows[0, 0]
+    return batch

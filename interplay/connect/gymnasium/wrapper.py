@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
+import numpy as np
 
-from interplay.connect.fresh import fresh
 from interplay.connect.pictures import PIXELS, check_render_mode, metadata_of, picture_of
 from interplay.connect.refusals import no_manager
 from interplay.core.masks import drawable
@@ -84,3 +84,20 @@ class GymWrapper(gymnasium.Env[Any, Any]):
     def _told(self, info: Any) -> Any:
         mask = drawable(self.action_space, self.sim.sim.get_action_mask(self.agent_id))
         return fresh(info) if mask is None else fresh({**info, "action_mask": mask})
+
+
+def fresh(data: Any) -> Any:
+    """Copies dicts, lists, tuples and arrays deeply; other values stay themselves.
+
+    Example:
+        >>> own = {"place": np.zeros(2), "name": "a"}
+        >>> fresh(own)["place"] is own["place"], fresh(own)["name"] is own["name"]
+        (False, True)
+    """
+    if isinstance(data, np.ndarray):
+        return data.copy()
+    if isinstance(data, dict):
+        return {key: fresh(part) for key, part in data.items()}
+    if type(data) in (list, tuple):
+        return type(data)(fresh(part) for part in data)
+    return data

@@ -25,7 +25,6 @@ class MaskedMultiAgentEnv(WorldMultiAgentEnv):
 
     Args:
         env: the environment, as `interplay.make` or `interplay.connect.werewolf.make_role_named` gives it.
-        agents: all possible ones; by default the environment's own.
 
     Example:
         >>> from interplay.connect.werewolf import make_role_named
@@ -35,8 +34,8 @@ class MaskedMultiAgentEnv(WorldMultiAgentEnv):
         {'werewolf_0': 4, 'werewolf_1': 4}
     """
 
-    def __init__(self, env: ParallelEnv[str, Any, Any], agents: list[str] | None = None) -> None:
-        super().__init__(env, agents)
+    def __init__(self, env: ParallelEnv[str, Any, Any]) -> None:
+        super().__init__(env)
         self._plain = self.observation_spaces
         self.observation_spaces = {
             name: spaces.Dict(

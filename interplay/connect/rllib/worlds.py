@@ -22,13 +22,12 @@ class WorldMultiAgentEnv(MultiAgentEnv):
     but its rewards go on. `agents` are those of the last step's report, those that ended in it included, as RLlib's own check of
     environments requires.
 
-    Args:
-        agents: all possible ones; by default the environment's own.
+    RLlib ends an episode when all its agents have ended: agents that join in that step are left out.
     """
 
-    def __init__(self, env: ParallelEnv[str, Any, Any], agents: list[str] | None = None) -> None:
+    def __init__(self, env: ParallelEnv[str, Any, Any]) -> None:
         self.env: Any = env
-        self.possible_agents = list(env.possible_agents if agents is None else agents)
+        self.possible_agents = list(env.possible_agents)
         self.agents = list(self.possible_agents)
         super().__init__()
         self.metadata = dict(env.metadata)
@@ -54,24 +53,24 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         Raises:
             UserError: for an unknown agent, or an action that is not in its space.
         """
+        before = set(self.env.agents)
         given = taken_of_all(self._given, action_dict)
         observations, rewards, terminated, truncated, infos = self.env.step(given)
-        self.agents = list(dict.fromkeys((*rewards, *observations)))
-        over = self._is_over()
+        over = before.isdisjoint(self.env.agents)
+        joined = set(self.env.agents) if over else set()
+        self.agents = [name for name in dict.fromkeys((*rewards, *observations)) if name not in joined]
         cut = over and any(truncated.values())
         # In some environments an agent that has just joined has no flags.
         ended = {name for flags in (terminated, truncated) for name in flags if flags[name]}
         shown = [n for n in observations if n in ended or infos.get(n, {}).get("acting", True)]
+        shown = [name for name in shown if name not in joined]
         return (
             {name: observations[name] for name in shown},
-            dict(rewards),
+            {name: reward for name, reward in rewards.items() if name not in joined},
             {**{name: bool(terminated.get(name)) for name in shown}, "__all__": over and not cut},
             {**{name: bool(truncated.get(name)) for name in shown}, "__all__": cut},
             {name: infos.get(name, {}) for name in shown},
         )
-
-    def _is_over(self) -> bool:
-        return not self.env.agents
 
     def render(self) -> Any:
         return self.env.render()
@@ -85,7 +84,7 @@ def world_to_rllib(world_id: str, *, lives: int | None = None, **options: Any) -
 
     Args:
         world_id: a registered id, or anything else that `interplay.make` takes.
-        lives: of an episode, where slots live more than once; see `lives.LivesMultiAgentEnv`.
+        lives: of an episode, where slots live more than once: RLlib needs all agents beforehand. See `WorldEnv`.
         **options: of `interplay.make`, the world's settings among them.
 
     Raises:
@@ -96,13 +95,7 @@ def world_to_rllib(world_id: str, *, lives: int | None = None, **options: Any) -
         >>> sorted(env.reset(seed=1)[0])
         ['agent_0', 'agent_1']
     """
-    env = interplay.make(world_id, **options)
-    if env.renames:
-        from interplay.connect.rllib.lives import LivesMultiAgentEnv
-
-        return LivesMultiAgentEnv(env, lives)
-    if lives is not None:
-        raise UserError(
-            f"{world_id}: lives = {lives}, but each agent of this world lives once; leave lives out"
-        )
+    env = interplay.make(world_id, lives=lives, **options)
+    if env.renames and lives is None:
+        raise UserError(f"{world_id}: RLlib needs all agents beforehand, here each life is one; pass lives=N")
     return WorldMultiAgentEnv(env)

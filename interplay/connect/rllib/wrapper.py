@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from interplay.connect.refusals import no_manager
 from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken_of_all
-from interplay.connect.rllib.observations import tidy
 from interplay.sim import is_agent
 from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
@@ -104,3 +105,28 @@ class MultiAgentWrapper(MultiAgentEnv):
         # Finished agents get a full row, which is not used: an empty row is no distribution.
         legal = None if name in self.sim.done_agents else self.sim.sim.get_action_mask(name)
         return mask_row(self._given[name], legal)
+
+
+def tidy(space: spaces.Space, point: Any) -> Any:
+    """A point with lists and bare numbers as arrays of the space's type and shape.
+
+    RLlib takes a list for a nest of its own. A point outside the space stays as it is; RLlib refuses it.
+
+    Example:
+        >>> tidy(spaces.Dict(mask=spaces.MultiBinary(1), at=spaces.Discrete(3)), {"mask": [True], "at": 2})
+        {'mask': array([1], dtype=int8), 'at': 2}
+    """
+    if isinstance(space, spaces.Dict) and isinstance(point, Mapping) and point.keys() == space.spaces.keys():
+        return {key: tidy(space.spaces[key], part) for key, part in point.items()}
+    if (
+        isinstance(space, spaces.Tuple)
+        and isinstance(point, list | tuple)
+        and len(point) == len(space.spaces)
+    ):
+        return tuple(tidy(part, own) for part, own in zip(space.spaces, point, strict=True))
+    if not isinstance(space, spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete):
+        return point
+    array = np.asarray(point)
+    if array.dtype.kind not in "biuf" or array.size != np.prod(space.shape):
+        return point
+    return array.astype(space.dtype, copy=False).reshape(space.shape)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pettingzoo.utils.wrappers import BaseParallelWrapper
 
 from interplay.connect.werewolf.masked import MaskedEnv
-from interplay.connect.werewolf.wrapped import WrappedEnv
 from interplay.connect.werewolf.written import Told, WrittenEnv
 from interplay.core.errors import UserError
 from interplay.core.files import os_errors_as_user_errors, replace_file
@@ -37,7 +37,7 @@ _ROWS = {
 }
 
 
-class EvaluatedEnv(WrappedEnv):
+class EvaluatedEnv(BaseParallelWrapper[str, Any, Any]):
     """A `WrittenEnv` or `MaskedEnv` that records its games.
 
     Args:
@@ -92,12 +92,6 @@ class EvaluatedEnv(WrappedEnv):
                 spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
                 found[name] = (float(values.mean()), spread / math.sqrt(len(values)))
         return found
-
-    def render(self) -> None:
-        """Draws nothing."""
-
-    def close(self) -> None:
-        self.env.close()
 
     def _write(self) -> None:
         if self._record is None or self.folder is None:

@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 from gymnasium import spaces
+from pettingzoo.utils.wrappers import BaseParallelWrapper
 
 from interplay.connect.werewolf.spaces import observed_spaces
-from interplay.connect.werewolf.wrapped import WrappedEnv
 from interplay.connect.werewolf.written import Told, WrittenEnv
 from interplay.core.errors import UserError
 
 Boards = Literal["one_hot", "scaled"]
 
 
-class MaskedEnv(WrappedEnv):
+class MaskedEnv(BaseParallelWrapper[str, Any, Any]):
     """A `WrittenEnv` with observations for a network with masks.
 
     An observation is a Dict of ``action_mask`` (``n * (1 + L)`` int8, of the seat's own next action; of an ended seat all 0),
@@ -70,11 +70,8 @@ class MaskedEnv(WrappedEnv):
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         return self._seen(observations, infos), rewards, terminated, truncated, infos
 
-    def render(self) -> None:
-        """Draws nothing."""
-
-    def close(self) -> None:
-        self.env.close()
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
 
     def flatten(self, observation: Mapping[str, Any]) -> np.ndarray:
         """(size,) float32 of one of the original's observations; see `layout`."""

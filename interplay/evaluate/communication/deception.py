@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.evaluate.communication.null import PERMUTATIONS, beside_null, permute
 from interplay.evaluate.communication.signals import prepare
-from interplay.evaluate.communication.table import EXECUTION, NOBODY, TALK, Array, Talk
+from interplay.evaluate.communication.table import EXECUTION, NONE, TALK, Array, Talk
 from interplay.kernels.permuted import AGREEMENT
 
 CLAIM, ACCUSE, DEFEND = "claim", "accuse", "defend"
@@ -178,22 +178,22 @@ def _no_cases(name: str) -> Share:
 
 
 def _last_talk(talk: Talk, held: Array) -> Array:
-    """(H,) the last public talk board of the day before each execution, or NOBODY."""
+    """(H,) the last public talk board of the day before each execution, or NONE."""
     boards = talk.boards
     rows = np.flatnonzero((boards.counted == TALK) & boards.public)
-    return _on_the_day(talk, held, np.append(rows, NOBODY)[np.searchsorted(rows, held) - 1])
+    return _on_the_day(talk, held, np.append(rows, NONE)[np.searchsorted(rows, held) - 1])
 
 
 def _first_board_naming(talk: Talk, held: Array, victim: Array) -> Array:
-    """(H,) the day's first public talk board that names the victim, or NOBODY."""
+    """(H,) the day's first public talk board that names the victim, or NONE."""
     boards = talk.boards
-    found = np.full(len(held), NOBODY)
+    found = np.full(len(held), NONE)
     at = _last_talk(talk, held)
     while (at >= 0).any():
         safe = np.maximum(at, 0)
         named = ((boards.names[safe, :, 0] == victim[:, None]) & boards.spoke[safe]).any(axis=1) & (at >= 0)
         found[named] = at[named]
-        at = np.where(at >= 0, _last_talk(talk, at), NOBODY)
+        at = np.where(at >= 0, _last_talk(talk, at), NONE)
     return found
 
 
@@ -202,4 +202,4 @@ def _on_the_day(talk: Talk, held: Array, before: Array) -> Array:
     same = (
         (before >= 0) & (boards.game[before] == boards.game[held]) & (boards.day[before] == boards.day[held])
     )
-    return np.where(same, before, NOBODY)
+    return np.where(same, before, NONE)

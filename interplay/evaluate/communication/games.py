@@ -12,9 +12,8 @@ from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.communication.ablation import Ablation, Ticker, ablate, fitting_arms
 from interplay.evaluate.communication.belief import Beliefs
-from interplay.evaluate.communication.edits import speaker_marginal
-from interplay.evaluate.communication.listening import Influence, Views, measure_influence
-from interplay.evaluate.communication.readers import reader_of
+from interplay.evaluate.communication.listening import Influence, Views, measure_influence, speaker_marginal
+from interplay.evaluate.communication.reading import reader_of
 from interplay.evaluate.communication.recording import TalkRecorder
 from interplay.evaluate.communication.table import Talk
 from interplay.evaluate.communication.werewolf.believing import BeliefRecorder, ways_of

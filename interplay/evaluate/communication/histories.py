@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.evaluate.communication.table import EXECUTION, NOBODY, Array, Talk, whole_words
+from interplay.evaluate.communication.table import EXECUTION, NONE, Array, Talk, whole_words
 
 # Features beside the symbols, which have one column each.
 ACTIONS = (
@@ -86,7 +86,7 @@ def _actions(talk: Talk, rows: Array) -> Array:
     boards, n = talk.boards, talk.seats
     spoke, words = boards.spoke[rows], boards.words[rows]
     shape = spoke.shape
-    names = boards.names[rows, :, 0] if boards.names.shape[2] else np.full(shape, NOBODY)
+    names = boards.names[rows, :, 0] if boards.names.shape[2] else np.full(shape, NONE)
     word = whole_words(words.reshape(spoke.size, words.shape[2])).reshape(shape)
     others = np.maximum(spoke.sum(axis=1, keepdims=True) - 1, 1)
     pair = spoke[:, :, None] & spoke[:, None, :] & ~np.eye(n, dtype=bool)
@@ -113,9 +113,9 @@ def _actions(talk: Talk, rows: Array) -> Array:
 
 
 def _talked_before(talk: Talk) -> Array:
-    """(B, n) seat named by each seat on the previous public board, or NOBODY."""
+    """(B, n) seat named by each seat on the previous public board, or NONE."""
     boards = talk.boards
-    found = np.full(boards.spoke.shape, NOBODY)
+    found = np.full(boards.spoke.shape, NONE)
     public = np.flatnonzero(boards.public)
     if boards.names.shape[2] and len(public) > 1:
         same = boards.game[public[1:]] == boards.game[public[:-1]]

@@ -27,7 +27,7 @@ class TalkRecorder:
     Example:
         >>> from interplay.core.policy import RandomPolicy
         >>> from interplay.evaluate import play
-        >>> from interplay.evaluate.communication.broadcasts import BroadcastReader
+        >>> from interplay.evaluate.communication.reading import BroadcastReader
         >>> from interplay.registry import make_world
         >>> recorder = TalkRecorder(BroadcastReader(), log_every=2)
         >>> world = make_world("gridworld/broadcast", num_worlds=2)

@@ -17,7 +17,7 @@ import numpy as np
 from interplay.core.errors import UserError
 
 Array = np.ndarray
-NOBODY = -1
+NONE = -1
 TALK, KILL, EXECUTION = range(3)  # effect of a board's names: none, a kill by night, an execution by day
 
 
@@ -45,7 +45,7 @@ class About(NamedTuple):
     roles: tuple[str, ...] = ("all",)
     terms: tuple[str, ...] = ("reward",)
     verbs: tuple[str, ...] = ()
-    wolves: int = NOBODY
+    wolves: int = NONE
     arm: str = "full"
 
 
@@ -56,7 +56,7 @@ class Games(NamedTuple):
     stream: Array  # (G, 2) uint64, seed and episode of the world's random stream
     role: Array  # (G, n) uint8, number of the role
     team: Array  # (G, n) int8, number of the team
-    winner: Array  # (G,) int8, number of the team, or NOBODY
+    winner: Array  # (G,) int8, number of the team, or NONE
 
 
 class Boards(NamedTuple):
@@ -69,12 +69,12 @@ class Boards(NamedTuple):
     round: Array  # (B,) int16
     public: Array  # (B,) bool, observed by all
     counted: Array  # (B,) int8: TALK, KILL or EXECUTION
-    chosen: Array  # (B,) int16, seat that the votes chose, or NOBODY
+    chosen: Array  # (B,) int16, seat that the votes chose, or NONE
     tied: Array  # (B,) bool, several shared the top of the count
     alive: Array  # (B, n) bool, before the step
     spoke: Array  # (B, n) bool, acted
     died: Array  # (B, n) bool, in this step
-    names: Array  # (B, n, b) int16, or NOBODY
+    names: Array  # (B, n, b) int16, or NONE
     words: Array  # (B, n, L) int16, or -1
     reward: Array  # (B, n, T) float32
 
@@ -113,7 +113,7 @@ class Utterances(NamedTuple):
     round: Array  # (U,)
     speaker: Array  # (U,) seat
     role: Array  # (U,) team of the speaker
-    name: Array  # (U,) first named seat, or NOBODY
+    name: Array  # (U,) first named seat, or NONE
     word: Array  # (U, L)
     speakers: Array  # (U,) number of speakers on the board
 
@@ -181,8 +181,8 @@ class Talk:
         return int(self.games.team.shape[1])
 
     def team_of(self, game: Array, seat: Array) -> Array:
-        """Team of seats (...,) of games (...,); NOBODY stays NOBODY."""
-        return np.where(seat >= 0, self.games.team[game, np.maximum(seat, 0)], NOBODY)
+        """Team of seats (...,) of games (...,); NONE stays NONE."""
+        return np.where(seat >= 0, self.games.team[game, np.maximum(seat, 0)], NONE)
 
     def utterances(self, rows: Array | None = None) -> Utterances:
         """Utterances of the boards in `rows` (B,) bool; None: of the public ones."""
@@ -200,7 +200,7 @@ class Talk:
             round=boards.round[board],
             speaker=speaker,
             role=self.games.team[game, speaker],
-            name=names[:, 0] if names.shape[1] else np.full(len(board), NOBODY),
+            name=names[:, 0] if names.shape[1] else np.full(len(board), NONE),
             word=boards.words[board, speaker],
             speakers=boards.spoke.sum(axis=1)[board],
         )
@@ -208,7 +208,7 @@ class Talk:
     def votes(self, counted: int = EXECUTION) -> Votes:
         """Votes, by first names."""
         boards = self.boards
-        names = boards.names[:, :, 0] if boards.names.shape[2] else np.full(boards.spoke.shape, NOBODY)
+        names = boards.names[:, :, 0] if boards.names.shape[2] else np.full(boards.spoke.shape, NONE)
         board, voter = np.nonzero(boards.spoke & (boards.counted == counted)[:, None] & (names >= 0))
         game, name = boards.game[board], names[board, voter]
         return Votes(
@@ -235,21 +235,21 @@ class Talk:
         )
 
     def next_execution(self) -> Array:
-        """(B,) row of the first execution board of the same game after each board, or NOBODY."""
+        """(B,) row of the first execution board of the same game after each board, or NONE."""
         boards = self.boards
         held = np.flatnonzero(boards.counted == EXECUTION)
         at = np.searchsorted(held, np.arange(len(boards.game)), side="right")
-        follows = np.append(held, NOBODY)[at]
+        follows = np.append(held, NONE)[at]
         same = (follows >= 0) & (boards.game[follows] == boards.game)
-        return np.where(same, follows, NOBODY)
+        return np.where(same, follows, NONE)
 
     def next_votes(self) -> Array:
-        """(B, n) seat named by each seat in the next execution after the board, or NOBODY."""
+        """(B, n) seat named by each seat in the next execution after the board, or NONE."""
         follows = self.next_execution()
         boards = self.boards
         if not boards.names.shape[2] or not len(follows):
-            return np.full(boards.spoke.shape, NOBODY, np.int16)
-        return np.where((follows >= 0)[:, None] & boards.spoke[follows], boards.names[follows, :, 0], NOBODY)
+            return np.full(boards.spoke.shape, NONE, np.int16)
+        return np.where((follows >= 0)[:, None] & boards.spoke[follows], boards.names[follows, :, 0], NONE)
 
     def select(self, games: Array) -> Talk:
         """The games in the (G,) bool mask."""

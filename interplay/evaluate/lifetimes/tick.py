@@ -1,19 +1,20 @@
-"""One tick of a world of many lives, the input of recorders.
+"""One tick of a world of many lives, the input of recorders, and `watch`, which feeds them.
 
 Recorders depend on these arrays only. The reader named in `World.instruments` maps a world's state to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from interplay.core.errors import UserError
 from interplay.core.loading import load
+from interplay.core.policy import Policy
 from interplay.core.world import Array, World
 
 STYLES = ("melee", "range", "mage")
-NOBODY = -1  # of `Tick.struck`
+NO_SLOT = -1  # of `Tick.struck`
 
 
 class Tick(NamedTuple):
@@ -27,7 +28,7 @@ class Tick(NamedTuple):
         row, col: (W, A) int, position.
         tiles: (W, T, T) uint8, tile ids.
         livable: (number of ids,) bool, tiles on which an agent can stand and survive.
-        struck: (W, A) int, the slot hit by this slot's agent in this tick, or `NOBODY`. The attacker is the agent of that tick, not a
+        struck: (W, A) int, the slot hit by this slot's agent in this tick, or `NO_SLOT`. The attacker is the agent of that tick, not a
             newcomer in the slot.
         style: (W, A) int, of that attack: index into `STYLES`.
         from_row, from_col: (W, A) int, position of the attacker.
@@ -69,3 +70,44 @@ def tick_reader(world: World) -> Callable[[World], Tick]:
             "or name what reads yours in World.instruments"
         )
     return load(world.instruments["ticks"])
+
+
+def watch(
+    world: World,
+    policy: Policy,
+    recorders: Iterable[Recorder],
+    ticks: int,
+    seed: int = 0,
+    burn_in: int = 0,
+    progress: Callable[[int], None] | None = None,
+    reader: Callable[[World], Callable[[World], Any]] = tick_reader,
+) -> None:
+    """Resets a world, plays it, and feeds the recorders after the burn-in and every later tick.
+
+    Args:
+        world: a batch; worlds that are over stand still.
+        policy: acts for every agent.
+        ticks: to record.
+        seed: of the worlds' streams and of the policy's.
+        burn_in: ticks played before recording.
+        progress: called with the number of ticks played.
+        reader: world -> function that reads the recorders' input from it.
+    """
+    if ticks < 1 or burn_in < 0:
+        raise UserError(
+            f"ticks = {ticks}, burn_in = {burn_in}: record at least one tick after a burn-in of 0 or more"
+        )
+    watching, read = tuple(recorders), reader(world)
+    timestep = world.reset(seeds=seed)
+    policy.start(world, seed)
+    for done in range(burn_in + ticks + 1):
+        if done:
+            timestep = world.step(policy.act(timestep))
+        tick = read(world)  # in the burn-in too: a reader may keep the previous tick
+        if done >= burn_in:
+            for recorder in watching:
+                recorder.add(tick)
+        if progress is not None:
+            progress(done)
+        if timestep.over.all():
+            return

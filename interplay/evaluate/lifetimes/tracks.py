@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.hashing import mix64
-from interplay.evaluate.lifetimes.tick import NOBODY, Array, Tick
+from interplay.evaluate.lifetimes.tick import NO_SLOT, Array, Tick
 
 _LEFT_OUT = -1
 
@@ -115,7 +115,7 @@ class TrackRecorder:
 
     def _add_attacks(self, tick: Tick) -> None:
         # An attack belongs to the life that had this slot in the tick before.
-        struck = (tick.struck != NOBODY) & (self._current >= 0)
+        struck = (tick.struck != NO_SLOT) & (self._current >= 0)
         offset = np.stack([tick.struck_row[struck], tick.struck_col[struck]], axis=1).astype(np.int64)
         self._attacks.append((self._current[struck], tick.style[struck].astype(np.int64), offset))
 

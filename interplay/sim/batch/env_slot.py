@@ -16,7 +16,6 @@ from interplay.sim.batch.layout import Buffers, KindLayout, Layout, Leaf, mask_r
 from interplay.sim.batch.leaf_column import LeafColumn
 from interplay.sim.batch.managed import ManagedSimulation
 from interplay.sim.batch.mask_rows import MASK
-from interplay.sim.batch.scalars import end_of, reward_of
 
 LOOKED = 3  # steps of an episode in which infos are searched for a misspelt mask
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
@@ -306,3 +305,33 @@ def _nest(rows: Mapping[tuple[Any, ...], Any]) -> Any:
             inner = inner.setdefault(key, {})
         inner[path[-1]] = value
     return point
+
+
+def reward_of(reward: Any, agent: Any) -> Any:
+    """The number in an array with one element.
+
+    Raises:
+        UserError: for anything else.
+    """
+    return _single("reward", reward, agent, "give one number")
+
+
+def end_of(end: Any, agent: Any) -> bool:
+    """A flag of a bool, None, or a number that is 0 or 1.
+
+    Raises:
+        UserError: for anything else.
+    """
+    if end is None or isinstance(end, bool | np.bool_):
+        return bool(end)
+    number = _single("end", end, agent, "give True or False")
+    if number not in (0, 1):
+        raise UserError(f"end of {agent} is {end!r}; give True or False")
+    return bool(number)
+
+
+def _single(thing: str, value: Any, agent: Any, cure: str) -> Any:
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        raise UserError(f"{thing} of {agent} is {str(value)[:60]!r} (a {type(value).__name__}); {cure}")
+    return array.item()

@@ -2,7 +2,8 @@
 
 Both pools offer `reset`, `step` and `close`; results are in the shared arrays. Processes are started
 anew (spawn), import the factory by its name, and share one block of memory with the batch: no observation or
-action is ever pickled.
+action is ever pickled. All run a command together, unlike a `interplay.core.processes.TaskProcess`,
+which takes tasks one by one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.core.overdue import CURE, OVERDUE, print_line
+from interplay.core.processes import ignore_terminal_signals, watch_parent
 from interplay.core.reading import parse_json
 from interplay.sim.batch.info_numbers import Columns
 from interplay.sim.batch.layout import place, read_layout, shapes_of, size_of
@@ -271,12 +273,10 @@ def _work(
 ) -> None:
     """A worker process: runs commands until the pipe closes."""
     # Signals that ask to stop are for the parent, which closes the pipe; programs that are started here can be ended by SIGTERM.
-    for name in ("SIGINT", "SIGHUP"):
-        if number := getattr(signal, name, None):
-            signal.signal(number, signal.SIG_IGN)
+    ignore_terminal_signals()
     signal.signal(signal.SIGTERM, lambda *_: None)
     OVERDUE.limit, OVERDUE.give_up = limit, partial(_give_up, pipe)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    watch_parent()
     try:
         make = partial(load(factory, users=True), **kwargs)
         envs = [made(make, w, accept) for w in worlds]
@@ -319,14 +319,6 @@ def _give_up(pipe: Connection, line: str) -> None:
     try:
         pipe.send_bytes(f"{LATE}{line}".encode())
     finally:
-        os._exit(1)
-
-
-def _end_with_parent() -> None:
-    """Ends a worker with its parent, which a blocking environment would outlive."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
         os._exit(1)
 
 

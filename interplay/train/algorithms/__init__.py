@@ -16,7 +16,6 @@ from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.train.algorithms.base import Algorithm, Rule, Segments
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.algorithms import BUILT_IN
 
 __all__ = ["Algorithm", "Rule", "Segments", "make_algorithm", "make_rule"]
 
@@ -27,10 +26,11 @@ def make_rule(settings: TrainSettings) -> Rule:
     Raises:
         UserError: if a user's module or class cannot be found, or lacks something.
     """
-    if settings.algorithm in BUILT_IN:
-        made: Rule = load(BUILT_IN[settings.algorithm])(getattr(settings, settings.algorithm))
-        return made
-    return _users_own(settings)
+    group = settings.own_group
+    if group is None:
+        return _users_own(settings)
+    made: Rule = load(group.implementation)(group)
+    return made
 
 
 def make_algorithm(settings: TrainSettings) -> Algorithm:

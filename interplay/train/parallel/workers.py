@@ -11,14 +11,13 @@ import functools
 import multiprocessing
 import os
 import signal
-import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.overdue import CURE, OVERDUE
+from interplay.core.processes import exit_with_parent
 from interplay.core.waiting import WAITING
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, Heart, SharedMemory, SingleProcess, create_block
@@ -27,7 +26,6 @@ from interplay.train.run.room import memory_errors_as_user_errors
 
 _TERMINAL = [number for name in ("SIGINT", "SIGHUP") if (number := getattr(signal, name, None))]
 _ASKING = {*_TERMINAL, signal.SIGTERM}
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 class Link(NamedTuple):
@@ -172,22 +170,3 @@ def _ignore_signals() -> None:
 
 def _nothing(_number: int, _frame: Any) -> None:
     """Does nothing; unlike SIG_IGN, a handler is not inherited by programs that are started."""
-
-
-def exit_with_parent(parent: int) -> None:
-    """Ends this process when the first worker ends, on Linux even while frozen."""
-    threading.Thread(target=_wait_for_parent, daemon=True).start()
-    if sys.platform == "linux":
-        import ctypes
-
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
-
-
-def _wait_for_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -7,7 +7,6 @@ from interplay.train.settings.algorithms import (
     RatesGroup,
     VdnGroup,
 )
-from interplay.train.settings.curriculum import CurriculumGroup, StageGroup
 from interplay.train.settings.league import LeagueGroup, LearnerGroup, MeetingGroup
 from interplay.train.settings.network import NetworkGroup
 from interplay.train.settings.populations import (
@@ -19,8 +18,8 @@ from interplay.train.settings.populations import (
     SidesGroup,
     shares_of,
 )
-from interplay.train.settings.record import RecordGroup
-from interplay.train.settings.train import TrainGroup, TrainSettings, WorldChoice
+from interplay.train.settings.run import CurriculumGroup, RecordGroup, StageGroup, TrainGroup, WorldChoice
+from interplay.train.settings.train import TrainSettings
 
 __all__ = [
     "NAME",

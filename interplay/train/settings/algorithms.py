@@ -1,4 +1,7 @@
-"""Settings of the algorithms.
+"""The built-in algorithms: their settings, and the list of them.
+
+A new one is a class beside the others (`interplay.train.algorithms`), and here a group that names it and a line of `AlgorithmSettings`
+(and for type checkers one of `AlgorithmKeywords`).
 
 *Preset* is the column of specification survival 10 that follows the code of Fanti (2022).
 """
@@ -6,13 +9,15 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import Settings
 from interplay.train.schedules import Rate, check_rate
+from interplay.train.settings.run import RunSettings
 
 # Name of a rate -> lower bound, upper bound, whether the bounds are excluded.
 _BOUNDS = {
@@ -21,13 +26,20 @@ _BOUNDS = {
     "entropy_coefficient": (0.0, math.inf, False),
 }
 
-
+Group = Mapping[str, Any]  # values of a group, as keyword arguments have them
 _Factor = Annotated[float, Field(gt=0)]
 
 
 class RatesGroup(Settings):
-    """Base of algorithms with rates that may follow a schedule and differ between populations."""
+    """Base of the built-in algorithms, with rates that may follow a schedule and differ between populations.
 
+    Attributes:
+        implementation: the algorithm's class.
+    """
+
+    implementation: ClassVar[str]
+
+    rollout: int = Field(32, ge=1, description="Steps of each world per update.")
     populations: dict[str, dict[str, Rate]] = Field(
         {}, description="Rates of single populations, e.g. {werewolf = {learning_rate = 1e-4}}."
     )
@@ -68,10 +80,41 @@ class RolloutGroup(RatesGroup):
         None,
         description="Divide rewards by the running deviation of discounted returns, per kind or per agent; off: never.",
     )
+    sequence: int = Field(
+        16, ge=1, description="Steps of backpropagation through memory; divides the rollout."
+    )
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
+    discount: Literal["step", "decision"] = Field(
+        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
+    )
 
 
-class PpoGroup(RolloutGroup):
+class ActorCriticGroup(RolloutGroup):
+    """Common settings of a2c, vtrace and ppo."""
+
+    rollout: int = Field(16, ge=1, description="Steps of each world per update.")
+    gae_lambda: float = Field(
+        1.0, ge=0, le=1, description="Lambda of the advantages; 1: returns to the end of the rollout."
+    )
+    learning_rate: Rate = Field(7e-4, description="RMSProp's step size; a number or a schedule.")
+    entropy_coefficient: Rate = Field(
+        0.01, description="Weight of the entropy bonus; a number or a schedule."
+    )
+    value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
+    max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
+    normalise_advantage: bool = Field(
+        False, description="Mean 0 and deviation 1 over each population's acting samples of all shards."
+    )
+    mask_dead: bool = Field(
+        True,
+        description="Learn from acting steps only; otherwise also from steps of dead agents that are present.",
+    )
+
+
+class PpoGroup(ActorCriticGroup):
     """Proximal policy optimisation (Schulman et al. 2017); defaults are the preset where none is named."""
+
+    implementation = "interplay.train.algorithms.ppo:Ppo"
 
     rollout: int = Field(128, ge=1, description="Steps of each world per update; 256 in the preset.")
     minibatch: int = Field(512, ge=1, description="Samples per gradient step.")
@@ -79,26 +122,14 @@ class PpoGroup(RolloutGroup):
         10, ge=1, description="Most passes over a rollout; target_kl may stop earlier. 400 in the preset."
     )
     clip: Rate = Field(0.2, description="Clip range of the probability ratio; a number or a schedule.")
-    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
-    discount: Literal["step", "decision"] = Field(
-        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
-    )
     gae_lambda: float = Field(0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
     target_kl: float | None = Field(
         0.01, gt=0, description='Epochs stop when the KL estimate exceeds 1.5 times this; "off": never.'
     )
     learning_rate: Rate = Field(3e-4, description="Adam's step size; a number or a schedule.")
     entropy_coefficient: Rate = Field(0.0, description="Weight of the entropy bonus; a number or a schedule.")
-    value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
-    max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
     normalise_advantage: bool = Field(
         True, description="Mean 0 and deviation 1 over each population's acting samples of all shards."
-    )
-    mask_dead: bool = Field(
-        True, description="Learn from acting steps only; the paper's code learns from all."
-    )
-    sequence: int = Field(
-        16, ge=1, description="Steps of backpropagation through memory; divides the rollout."
     )
 
 
@@ -108,7 +139,8 @@ class PolicyGradientGroup(RolloutGroup):
     Defaults are those of Suarez et al. (2019) and their code.
     """
 
-    rollout: int = Field(32, ge=1, description="Steps of each world per update.")
+    implementation = "interplay.train.algorithms.policy_gradient:PolicyGradient"
+
     returns: Literal["lives", "cut"] = Field(
         "lives",
         description="lives: learn from a life after its end; cut: at once, bootstrapped with the value.",
@@ -117,10 +149,6 @@ class PolicyGradientGroup(RolloutGroup):
         128,
         ge=1,
         description="Steps after which the older part of a running life is used anyway, bootstrapped.",
-    )
-    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
-    discount: Literal["step", "decision"] = Field(
-        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
     )
     learning_rate: Rate = Field(1e-3, description="Adam's step size; a number or a schedule.")
     weight_decay: float = Field(
@@ -143,44 +171,19 @@ class PolicyGradientGroup(RolloutGroup):
     )
 
 
-class ActorCriticGroup(RolloutGroup):
-    """Common settings of a2c and vtrace."""
-
-    rollout: int = Field(16, ge=1, description="Steps of each world per update.")
-    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
-    discount: Literal["step", "decision"] = Field(
-        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
-    )
-    gae_lambda: float = Field(
-        1.0, ge=0, le=1, description="Lambda of the advantages; 1: returns to the end of the rollout."
-    )
-    learning_rate: Rate = Field(7e-4, description="RMSProp's step size; a number or a schedule.")
-    entropy_coefficient: Rate = Field(
-        0.01, description="Weight of the entropy bonus; a number or a schedule."
-    )
-    value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
-    max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
-    normalise_advantage: bool = Field(
-        False, description="Mean 0 and deviation 1 over each population's acting samples of all shards."
-    )
-    mask_dead: bool = Field(
-        True,
-        description="Learn from acting steps only; otherwise also from steps of dead agents that are present.",
-    )
-    sequence: int = Field(
-        16, ge=1, description="Steps of backpropagation through memory; divides the rollout."
-    )
-
-
 class A2cGroup(ActorCriticGroup):
     """Advantage actor-critic (Mnih et al. 2016), one gradient step per rollout.
 
     Defaults are Stable-Baselines3's, except longer rollouts and the paper's entropy bonus.
     """
 
+    implementation = "interplay.train.algorithms.a2c:A2c"
+
 
 class VtraceGroup(ActorCriticGroup):
     """Actor-critic with V-trace targets (Espeholt et al. 2018), recomputed each epoch; the paper's coefficients."""
+
+    implementation = "interplay.train.algorithms.vtrace:Vtrace"
 
     rollout: int = Field(32, ge=1, description="Steps of each world per update.")
     minibatch: int | None = Field(
@@ -199,6 +202,8 @@ class VdnGroup(RatesGroup):
 
     Defaults are QMIX's of Hu et al. (2021), with their counts of episodes turned into team-steps.
     """
+
+    implementation = "interplay.train.algorithms.value_factorisation:ValueFactorisation"
 
     rollout: int = Field(8, ge=1, description="Steps of each world per update.")
     sequence: int = Field(
@@ -245,6 +250,14 @@ class VdnGroup(RatesGroup):
         False, description="Add the member's index in its team to its observation, as a one-hot."
     )
 
+    @model_validator(mode="after")
+    def _replay_holds_a_minibatch(self) -> Self:
+        if self.replay < self.minibatch:
+            raise ValueError(
+                f"replay = {self.replay} holds no minibatch of {self.minibatch}; raise it, or lower minibatch"
+            )
+        return self
+
 
 class QmixGroup(VdnGroup):
     """QMIX (Rashid et al. 2018): a monotonic mixer with weights made from the state."""
@@ -257,12 +270,31 @@ class QmixGroup(VdnGroup):
     hyper: int = Field(64, ge=1, le=65_536, description="Units of the hypernetworks' layers.")
 
 
-# Built-in algorithms: name -> class. Each has a settings group of the same name in `TrainSettings`.
-BUILT_IN = {
-    "ppo": "interplay.train.algorithms.ppo:Ppo",
-    "policy_gradient": "interplay.train.algorithms.policy_gradient:PolicyGradient",
-    "a2c": "interplay.train.algorithms.a2c:A2c",
-    "vtrace": "interplay.train.algorithms.vtrace:Vtrace",
-    "vdn": "interplay.train.algorithms.value_factorisation:ValueFactorisation",
-    "qmix": "interplay.train.algorithms.value_factorisation:ValueFactorisation",
+class AlgorithmSettings(RunSettings):
+    """The list of the built-in algorithms, each with its settings."""
+
+    ppo: PpoGroup = PpoGroup()
+    policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
+    a2c: A2cGroup = A2cGroup()
+    vtrace: VtraceGroup = VtraceGroup()
+    vdn: VdnGroup = VdnGroup()
+    qmix: QmixGroup = QmixGroup()
+
+
+class AlgorithmKeywords(TypedDict, total=False):
+    """The same as keyword arguments of `interplay.train`, for type checkers."""
+
+    ppo: Group
+    policy_gradient: Group
+    a2c: Group
+    vtrace: Group
+    vdn: Group
+    qmix: Group
+
+
+# Name -> its group.
+BUILT_IN: dict[str, type[RatesGroup]] = {
+    name: field.annotation
+    for name, field in AlgorithmSettings.model_fields.items()
+    if isinstance(field.annotation, type) and issubclass(field.annotation, RatesGroup)
 }

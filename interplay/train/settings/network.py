@@ -13,7 +13,16 @@ from pydantic import Field, field_validator, model_validator
 from interplay.core.settings import Settings
 
 CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_NETWORKS = ("attention", "mlp", "pictures", "seats", "tiles", "tiles_attention")
+# Kind -> settings that it reads besides those of every kind.
+_OF_ARRAYS = ("activation", "discrete", "normalise")
+READS = {
+    "attention": (*_OF_ARRAYS, "width", "heads", "tail", "attention_mask_additive", "separate_value"),
+    "mlp": (*_OF_ARRAYS, "hidden", "stack"),
+    "pictures": (*_OF_ARRAYS, "hidden", "channels"),
+    "seats": ("activation", "width", "heads", "layers", "tail"),
+    "tiles": ("activation", "width", "separate_heads"),
+    "tiles_attention": ("activation", "width", "heads", "tail"),
+}
 _MOST_UNITS = 1_000_000  # of one layer; memory is checked by `run.room`
 
 
@@ -89,10 +98,10 @@ class NetworkGroup(Settings):
     @field_validator("kind")
     @classmethod
     def _known_kind(cls, kind: str) -> str:
-        if kind in _NETWORKS or CLASS.fullmatch(kind):
+        if kind in READS or CLASS.fullmatch(kind):
             return kind
         raise ValueError(
-            f'"{kind}" is no network; give {", ".join(_NETWORKS)} or your own as package.module:Class'
+            f'"{kind}" is no network; give {", ".join(READS)} or your own as package.module:Class'
         )
 
     @field_validator("hidden", "critic_hidden", "channels")
@@ -106,7 +115,7 @@ class NetworkGroup(Settings):
     def _fits(self) -> NetworkGroup:
         if self.stack > 1 and self.memory != "none":
             raise ValueError(f"stack = {self.stack} beside memory = {self.memory}; leave one of them out")
-        if self.stack > 1 and self.kind in _NETWORKS and self.kind != "mlp":
+        if self.stack > 1 and self.kind in READS and self.kind != "mlp":
             raise ValueError(
                 f"stack = {self.stack}: {self.kind} reads one observation; use kind = mlp, or memory = gru"
             )
@@ -114,7 +123,7 @@ class NetworkGroup(Settings):
             raise ValueError(
                 f"normalise = true beside stack = {self.stack}; leave one out, or use memory = gru"
             )
-        if self.kind in ("attention", "seats", "tiles_attention") and self.width % self.heads:
+        if "heads" in READS.get(self.kind, ()) and self.width % self.heads:
             raise ValueError(
                 f"width = {self.width} cannot be shared by heads = {self.heads}; use a multiple of {self.heads}"
             )

@@ -1,14 +1,22 @@
-"""Published training settings by name: every number with its source, and the departures from the original."""
+"""Presets: published training settings, every number with its source; and `gpu`, batch sizes for a GPU."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
-from interplay.core.settings import merge
-from interplay.core.settings_text import toml_value
+from interplay.core.settings import merge, nest
+from interplay.train.settings.algorithms import BUILT_IN, RolloutGroup
+from interplay.train.settings.train import TrainSettings
+from interplay.train.settings.unread import fitting
+
+GPU = "gpu"
+AGENTS, ROLLOUT, EPOCHS = 4096, 64, 2
+SHARDS = 2  # the GPU infers for one while the worlds of the other step (`rollout.collect`)
+MINIBATCH = 16_384  # at least; a quarter of an update where that is more
 
 
 class Row(NamedTuple):
@@ -163,7 +171,7 @@ def find_preset(name: str) -> Preset:
         UserError: if there is none.
     """
     if name not in PRESETS:
-        near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)} or gpu")
+        near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)} or {GPU}")
         raise UserError(f"--preset {name}: no such preset; {near}")
     return PRESETS[name]
 
@@ -184,13 +192,7 @@ def under(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
         10
     """
     preset = find_preset(name)
-    below: dict[str, Any] = {}
-    for key, value, _ in preset.rows:
-        *groups, last = key.split(".")
-        nested: dict[str, Any] = {last: "off" if value is None else value}
-        for group in reversed(groups):
-            nested = {group: nested}
-        below = merge(below, nested)
+    below = nest({key: "off" if value is None else value for key, value, _ in preset.rows})
     chosen = wanted.get("world")
     if not (isinstance(chosen, dict) and "id" in chosen):
         below["world"] = {"id": preset.world, "options": {key: value for key, value, _ in preset.game}}
@@ -198,23 +200,44 @@ def under(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
         raise UserError(
             f"--preset {name} is for {preset.worlds}, not for {chosen['id']}; leave one of them out"
         )
-    from interplay.train.settings.unread import fitting
-
     return merge(fitting(below, wanted), wanted)
 
 
-def describe(name: str) -> str:
-    """A preset as a section of docs/presets.md: its rows with sources, and its departures."""
-    preset = find_preset(name)
-    lines = [f"## {name}", "", f"{preset.about[0].upper()}{preset.about[1:]}; for `{preset.worlds}`,"]
-    options = "".join(f" world.options.{key}={toml_value(value)}" for key, value, _ in preset.game)
-    lines[-1] += f" `{preset.world}{options}` unless you name a world."
-    lines += ["", "| setting | value | source |", "|---|---|---|"]
-    game = [Row(f"world.options.{key}", value, source) for key, value, source in preset.game]
-    for key, value, source in (*preset.rows, *game):
-        shown = '"off"' if value is None else toml_value(value)
-        lines.append(f"| `{key}` | `{shown}` | {source} |")
-    return (
-        "\n".join([*lines, "", "Not honoured, or ours:", "", *(f"- {line}" for line in preset.departures)])
-        + "\n"
+def with_gpu_preset(values: Mapping[str, Any], asked: Mapping[str, Any], agents: int) -> dict[str, Any]:
+    """Puts the preset `gpu` over `values` and the user's settings over both.
+
+    Args:
+        values: nested, of the world and the user together.
+        agents: slots of one world.
+
+    Raises:
+        UserError: if the algorithm does not learn from rollouts.
+
+    Example:
+        >>> found = with_gpu_preset({"num_worlds": 64}, {"ppo": {"epochs": 3}}, agents=2)
+        >>> found["num_worlds"], found["ppo"]
+        (2048, {'rollout': 64, 'epochs': 3, 'minibatch': 65536})
+    """
+    algorithm = str(values.get("algorithm", "ppo"))
+    group = BUILT_IN.get(algorithm)
+    if group is None or not issubclass(group, RolloutGroup):
+        raise UserError(f"--preset {GPU}: {algorithm} has no minibatches of rollouts; leave the preset out")
+    own = {"rollout": ROLLOUT} | ({"epochs": EPOCHS} if "epochs" in group.model_fields else {})
+    below = merge(dict(values), {"train": {"shards": SHARDS}, algorithm: own})
+    found = merge(below, asked)
+    split, rule, worlds = (
+        found["train"],
+        found[algorithm],
+        found.get("num_worlds", TrainSettings.model_fields["num_worlds"].default),
     )
+    if not (isinstance(split, Mapping) and isinstance(rule, Mapping)):
+        return found  # `build` refuses it
+    shards, rollout = split["shards"], rule["rollout"]
+    if not all(isinstance(number, int) and number > 0 for number in (worlds, shards, rollout)):
+        return found
+    if "num_worlds" not in asked:
+        worlds = -(-max(worlds, -(-AGENTS // agents)) // shards) * shards
+    least = {"num_worlds": worlds}
+    if "minibatch" in group.model_fields:
+        least |= {algorithm: {"minibatch": max(MINIBATCH, worlds * agents * rollout // 4)}}
+    return merge(merge(found, least), asked)

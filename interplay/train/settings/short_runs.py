@@ -64,7 +64,7 @@ def fit_worlds(settings: TrainSettings, slots: int) -> TrainSettings:
         >>> fit_worlds(settings, 2).num_worlds, fit_worlds(settings.model_copy(update={"steps": 10}), 2).num_worlds
         (64, 4)
     """
-    group = getattr(settings, settings.algorithm, None)
+    group = settings.own_group
     if group is None:  # a user-defined algorithm: its rollout is not known yet
         return settings
     worlds, shards = settings.num_worlds, settings.train.shards

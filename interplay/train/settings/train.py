@@ -1,204 +1,76 @@
-"""Settings of a whole run: its world, its split over processes, and all groups."""
+"""Settings of a training run: its algorithm, network, populations and opponents beside those of `settings.run`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean, is_code
-from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.interfaces.names import from_settings
 from interplay.train.settings.algorithms import (
     BUILT_IN,
-    A2cGroup,
-    PolicyGradientGroup,
-    PpoGroup,
-    QmixGroup,
+    AlgorithmKeywords,
+    AlgorithmSettings,
+    Group,
+    RatesGroup,
+    RolloutGroup,
     VdnGroup,
-    VtraceGroup,
 )
-from interplay.train.settings.curriculum import CurriculumGroup
 from interplay.train.settings.league import LeagueGroup
 from interplay.train.settings.network import CLASS, NetworkGroup
 from interplay.train.settings.populations import (
     AlternateGroup,
     BeliefGroup,
-    Distinct,
     PoolGroup,
     PopulationGroup,
     SidesGroup,
     is_share,
     shares_of,
 )
-from interplay.train.settings.record import RecordGroup
-from interplay.train.settings.synonyms import ALSO_CALLED
 
 _READ_KNOWN_LEAVES = ("seats", "tiles", "tiles_attention")  # networks that ignore an additional leaf
 
-
-class WorldChoice(Settings):
-    """The world of the run."""
-
-    id: str = Field(min_length=1, description="Registry id; `interplay worlds` lists them.")
-    options: dict[str, Any] = Field({}, description="Options of the world; `interplay worlds ID` lists them.")
-
-    @field_validator("options")
-    @classmethod
-    def _set_by_the_run(cls, options: dict[str, Any]) -> dict[str, Any]:
-        for name in ("num_worlds", "seed", "first_world", "world_id"):
-            if name in options:
-                cure = (
-                    "leave it out"
-                    if name in ("first_world", "world_id")
-                    else f"write {name}, without world.options"
-                )
-                raise ValueError(f"{name} = {show(options[name])} is set by the run; {cure}")
-        return options
-
-
-class TrainGroup(Settings):
-    """Processes, devices, checkpoints, limits, ratings and logs of the run."""
-
-    shards: int = Field(
-        4, ge=1, le=1024, description="Fixed parts of the run (specification scale 3); part of the result."
-    )
-    workers: int = Field(
-        1, ge=1, le=1024, description="Processes that share the shards; not part of the result."
-    )
-    device: str = Field(
-        "cpu",
-        description="Device of the networks: cpu, gpu, gpu:1 (the second GPU), or auto (a GPU if there is one); part of "
-        "the result. Worlds are stepped on the CPU.",
-    )
-    devices: int = Field(
-        1,
-        ge=1,
-        le=8,
-        description="GPUs of this machine that share every minibatch, from `device` on: 1, 2, 4 or 8; part of the result.",
-    )
-    precision: Literal["float32", "tf32", "bfloat16"] = Field(
-        "float32",
-        description="Precision of matrix products on a GPU; sums, gradients and moments stay float32. Part of the result.",
-    )
-    threads: Literal["auto"] | Annotated[int, Field(ge=1, le=1024)] = Field(
-        "auto",
-        description="Threads that step worlds, in each process; not part of the result. auto: 1, with a GPU the cores less two. "
-        "Worlds in plain Python use none.",
-    )
-    checkpoint_seconds: float = Field(
-        30.0, ge=0, description="Seconds of training between checkpoints, the most a crash can lose."
-    )
-    keep_checkpoints: int = Field(3, ge=1, description="Number of newest checkpoints to keep.")
-    keep_at: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        (),
-        description="Agent-steps with a permanent checkpoint: of each the first update that reaches it.",
-    )
-    keep_every: int | None = Field(None, ge=1, description="Agent-steps between permanent checkpoints.")
-    checkpoint_updates: int | None = Field(
-        None, ge=1, description="Updates between checkpoints, besides those by time."
-    )
-    checkpoint_at_end: bool = Field(True, description="Save when the run is complete.")
-    log_every: int = Field(1, ge=1, description="Updates per line of metrics.jsonl.")
-    max_updates: int | None = Field(None, ge=1, description="The run ends after this many updates.")
-    max_episodes: int | None = Field(None, ge=1, description="The run ends after this many whole episodes.")
-    max_seconds: float | None = Field(None, gt=0, description="The run ends after this many seconds.")
-    step_limit: float | None = Field(
-        None,
-        gt=0,
-        description="Time limit of an environment step in seconds; beyond it the run ends. With "
-        "world.options.processes = 1 or more the process is replaced instead and the episodes of its worlds are truncated.",
-    )
-    learners: tuple[str, ...] = Field(
-        (), description="Kinds of agents, or populations, that learn; empty = all of them."
-    )
-    start_from: str | None = Field(
-        None, min_length=1, description="Run or checkpoint with the initial weights."
-    )
-    best_by: str | None = Field(
-        None,
-        min_length=1,
-        description="Metric, e.g. life; the checkpoint with its highest mean is kept as checkpoints/best.",
-    )
-    best_measurements: int | None = Field(
-        None,
-        ge=1,
-        description="Measurements in this mean: updates, or ratings, that have the metric; "
-        "off: a tenth of those so far, at least 5.",
-    )
-    evaluate_against: Distinct = Field(
-        (),
-        description="Fixed opponents of ratings: policies, run folders, checkpoints.",
-    )
-    evaluate_every: int | None = Field(
-        None, ge=1, description="Agent-steps between two ratings; off: a twentieth of the run."
-    )
-    evaluate_episodes: int = Field(
-        32, ge=2, multiple_of=2, description="Episodes against each, half of them in each seat."
-    )
-    evaluate_actions: Literal["greedy", "sampled", "both"] = Field(
-        "greedy",
-        description="Actions in ratings: the likeliest, sampled ones, or a rating with each. Value factorisation is always greedy.",
-    )
-    evaluate_score: Literal["outcome", "return"] | None = Field(
-        None,
-        description="What decides an episode of a rating; off: the outcome where the world has one, else the return.",
-    )
-    quiet: bool = Field(False, description="Show no progress.")
-    writers: tuple[Literal["auto", "tensorboard", "csv", "wandb", "mlflow"], ...] = Field(
-        ("auto",),
-        description="Writers of the metrics besides metrics.jsonl; auto: TensorBoard where it is installed.",
-    )
-
-    def keeps(self, before: int, now: int) -> bool:
-        """Whether the checkpoint at `now` is permanent: `keep_at` or `keep_every` has a number in (before, now].
-
-        Example:
-            >>> group = TrainGroup(keep_at=(0, 700), keep_every=500)
-            >>> [group.keeps(*pair) for pair in ((-1, 0), (0, 480), (480, 500), (500, 690), (690, 710))]
-            [True, False, True, False, True]
-        """
-        at = any(before < steps <= now for steps in self.keep_at)
-        return at or (
-            self.keep_every is not None and now // self.keep_every > max(before, 0) // self.keep_every
-        )
-
-    @field_validator("device")
-    @classmethod
-    def _known_device(cls, device: str) -> str:
-        if not re.fullmatch(r"cpu|auto|gpu(:\d{1,3})?|host:\d{1,3}", device):
-            raise ValueError(f"{device!r} is no device; give cpu, gpu, gpu:1 or auto")
-        return device
-
-    @model_validator(mode="after")
-    def _workers_share_shards(self) -> TrainGroup:
-        if self.shards & (self.shards - 1):
-            below = 1 << (self.shards.bit_length() - 1)
-            raise ValueError(
-                f"shards = {self.shards} is not a power of two; use for example {below} or {2 * below}"
-            )
-        if self.workers & (self.workers - 1) or self.workers > self.shards:
-            fit = ", ".join(str(1 << k) for k in range(self.shards.bit_length()))
-            raise ValueError(
-                f"workers = {self.workers} cannot share shards = {self.shards}; use one of {fit}"
-            )
-        if self.workers > 1 and self.device not in ("cpu", "auto"):
-            raise ValueError(
-                f"workers = {self.workers} with device = {self.device}: one process feeds a GPU; leave workers out, train.threads steps worlds"
-            )
-        if self.devices > 1 and (self.devices & (self.devices - 1) or self.device == "cpu"):
-            raise ValueError(
-                f"devices = {self.devices} with device = {self.device}: give 2, 4 or 8 and device = gpu, or leave it out"
-            )
-        if self.precision != "float32" and (self.device == "cpu" or self.device.startswith("host")):
-            raise ValueError(
-                f"precision = {self.precision} is for GPUs; leave it out with device = {self.device}"
-            )
-        return self
+# Names of settings in papers, Stable-Baselines3, CleanRL and RLlib -> ours, for the suggestion in an error.
+ALSO_CALLED = {
+    "lr": "learning_rate",
+    "step_size": "learning_rate",
+    "discount_factor": "gamma",
+    "lam": "gae_lambda",
+    "lambda": "gae_lambda",
+    "lambda_": "gae_lambda",
+    "ent_coef": "entropy_coefficient",
+    "entropy": "entropy_coefficient",
+    "entropy_coeff": "entropy_coefficient",
+    "vf_coef": "value_coefficient",
+    "vf_loss_coeff": "value_coefficient",
+    "clip_range": "clip",
+    "clip_coef": "clip",
+    "clip_param": "clip",
+    "n_steps": "rollout",
+    "num_steps": "rollout",
+    "rollout_fragment_length": "rollout",
+    "batch_size": "minibatch",
+    "minibatch_size": "minibatch",
+    "n_epochs": "epochs",
+    "num_epochs": "epochs",
+    "update_epochs": "epochs",
+    "grad_clip": "max_grad_norm",
+    "norm_adv": "normalise_advantage",
+    "normalize_advantage": "normalise_advantage",
+    "reward_scaling": "reward_scale",
+    "n_envs": "num_worlds",
+    "num_envs": "num_worlds",
+    "total_timesteps": "steps",
+    "timesteps": "steps",
+    "env_id": "id",
+    "num_workers": "workers",
+    "hidden_sizes": "hidden",
+    "net_arch": "hidden",
+}
 
 
 def code_names(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -238,39 +110,20 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(part)
 
 
-class TrainSettings(Settings):
+class TrainSettings(AlgorithmSettings):
     """Settings of a training run; with the package, thread count and jax version they fix its result bit by bit.
 
     Example:
-        >>> TrainSettings(world=WorldChoice(id="survival/1v1-heals-low")).ppo.clip
+        >>> TrainSettings(world={"id": "survival/1v1-heals-low"}).ppo.clip
         0.2
     """
 
     also_called: ClassVar[Mapping[str, str]] = ALSO_CALLED
 
-    seed: int = Field(0, ge=0, lt=2**63, description="Names every random stream of the run.")
-    num_worlds: int = Field(64, ge=1, description="Worlds stepped together, over all shards.")
-    steps: int = Field(
-        1_000_000, ge=1, description="Agent-steps in total: steps of one agent, summed over all."
-    )
     algorithm: str = Field(
         "ppo",
         description=f"{', '.join(BUILT_IN)} (each with a group of its name), or your own as package.module:Class.",
     )
-    algorithm_options: dict[str, Any] = Field({}, description="Settings of your own algorithm.")
-    name: str = Field(
-        "", max_length=60, description="Label of runs with these settings in tables and pictures."
-    )
-    world: WorldChoice
-    curriculum: CurriculumGroup = CurriculumGroup()
-    train: TrainGroup = TrainGroup()
-    record: RecordGroup = RecordGroup()
-    ppo: PpoGroup = PpoGroup()
-    policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
-    a2c: A2cGroup = A2cGroup()
-    vtrace: VtraceGroup = VtraceGroup()
-    vdn: VdnGroup = VdnGroup()
-    qmix: QmixGroup = QmixGroup()
     population: PopulationGroup = PopulationGroup()
     sides: SidesGroup = SidesGroup()
     interfaces: dict[str, Any] = Field(
@@ -294,10 +147,14 @@ class TrainSettings(Settings):
         yield from code_names(self.model_dump())
 
     @property
+    def own_group(self) -> RatesGroup | None:
+        """The settings of the run's algorithm; None if it is user-defined."""
+        return getattr(self, self.algorithm, None)
+
+    @property
     def factored(self) -> VdnGroup | None:
-        """The group of the run's value factorisation; None for other algorithms."""
-        own = getattr(self, self.algorithm, None)
-        return own if isinstance(own, VdnGroup) else None
+        """The settings of the run's value factorisation; None for other algorithms."""
+        return self.own_group if isinstance(self.own_group, VdnGroup) else None
 
     @property
     def has_past_selves(self) -> bool:
@@ -359,16 +216,16 @@ class TrainSettings(Settings):
         raise ValueError(f'"{algorithm}" is no algorithm; {near}')
 
     @model_validator(mode="after")
-    def _sequences_fit(self) -> TrainSettings:
+    def _memory_fits(self) -> Self:
         if self.belief.about and (self.network.remembers or self.network.critic != "own"):
             key = self.network.remembers.partition(" ")[0] or "critic"
             raise ValueError(
                 f'belief.about = "{self.belief.about}" with network.{key} = "{getattr(self.network, key)}": '
                 f"networks with a belief head have no {'other critic' if key == 'critic' else 'memory'}; leave one of them out"
             )
-        if self.network.memory == "none" or self.algorithm not in BUILT_IN or self.factored is not None:
+        group = self.own_group
+        if self.network.memory == "none" or not isinstance(group, RolloutGroup):
             return self
-        group = getattr(self, self.algorithm)
         if group.rollout % group.sequence:
             fits = next(n for n in range(group.sequence, 0, -1) if group.rollout % n == 0)
             raise ValueError(
@@ -378,66 +235,63 @@ class TrainSettings(Settings):
         return self
 
     @model_validator(mode="after")
-    def _league_alone(self) -> TrainSettings:
-        known = list(getattr(self, self.algorithm).rates()) if self.algorithm in BUILT_IN else []
-        for rate in self.league.pbt.rates:
-            if known and rate not in known:
-                near = did_you_mean(rate, known, f"there are {', '.join(known)}")
-                raise ValueError(f"league.pbt.rates: {self.algorithm} has no rate {rate!r}; {near}")
-        if self.league.learners and self.algorithm in BUILT_IN:
-            update = getattr(self, self.algorithm).rollout * self.num_worlds
-            if self.league.period < update:
-                raise ValueError(
-                    f"league.period = {self.league.period} is shorter than an update, {update} agent-steps at least "
-                    f"({self.algorithm}.rollout x num_worlds); raise it, or lower one of these"
-                )
-        if self.league.learners:
-            for key, others in (
-                ("opponents", self.opponents),
-                ("pool.populations", self.pool.populations),
-                ("alternate.metric", self.alternate.metric),
-                ("belief.about", self.belief.about),
-                ("population.groups", self.population.groups),
-                ("population.by", self.population.by if self.population.by != "world" else ""),
-            ):
-                if others:
-                    raise ValueError(
-                        f"league.learners and {key} = {show(others)}: a league sets learners and opponents itself; leave one out"
-                    )
+    def _league_alone(self) -> Self:
+        if (group := self.own_group) is not None:
+            for rate in self.league.pbt.rates:
+                if rate not in group.rates():
+                    near = did_you_mean(rate, group.rates(), f"there are {', '.join(group.rates())}")
+                    raise ValueError(f"league.pbt.rates: {self.algorithm} has no rate {rate!r}; {near}")
+        if not self.league.learners:
+            return self
+        update = 0 if group is None else group.rollout * self.num_worlds
+        if self.league.period < update:
+            raise ValueError(
+                f"league.period = {self.league.period} is shorter than an update, {update} agent-steps at least "
+                f"({self.algorithm}.rollout x num_worlds); raise it, or lower one of these"
+            )
+        self._refuse_beside(
+            "league.learners",
+            "a league sets learners and opponents itself; leave one out",
+            {
+                "opponents": self.opponents,
+                "pool.populations": self.pool.populations,
+                "alternate.metric": self.alternate.metric,
+                "belief.about": self.belief.about,
+                "population.groups": self.population.groups,
+                "population.by": self.population.by if self.population.by != "world" else "",
+            },
+        )
         return self
 
     @model_validator(mode="after")
-    def _factored_alone(self) -> TrainSettings:
+    def _factored_alone(self) -> Self:
         group = self.factored
         if group is None:
             return self
-        for key, value in (
-            ("league.learners", tuple(self.league.learners)),
-            ("alternate.metric", self.alternate.metric),
-            ("belief.about", self.belief.about),
-        ):
-            if value:
-                raise ValueError(
-                    f'{key} = {show(value)} with algorithm = "{self.algorithm}", which has no turns, beliefs or '
-                    'league; leave it out, or set algorithm = "ppo"'
-                )
-        if self.train.devices > 1:
-            raise ValueError(
-                f'train.devices = {self.train.devices} with algorithm = "{self.algorithm}", which uses one device; leave it out'
-            )
+        self._refuse_beside(
+            f'algorithm = "{self.algorithm}"',
+            "it has no turns, beliefs or league, and uses one device; leave one out",
+            {
+                "league.learners": tuple(self.league.learners),
+                "alternate.metric": self.alternate.metric,
+                "belief.about": self.belief.about,
+                "train.devices": self.train.devices if self.train.devices > 1 else None,
+            },
+        )
         if group.agent_id and self.network.kind in _READ_KNOWN_LEAVES:
             raise ValueError(
                 f'{self.algorithm}.agent_id = true with network.kind = "{self.network.kind}", which ignores additional leaves; '
                 "set network.kind = mlp, or agent_id = false"
             )
-        if group.replay < group.minibatch:
-            raise ValueError(
-                f"{self.algorithm}.replay = {group.replay} holds no minibatch of {group.minibatch}; raise it, or lower {self.algorithm}.minibatch"
-            )
         return self
 
+    def _refuse_beside(self, chosen: str, cure: str, others: Mapping[str, Any]) -> None:
+        for key, value in others.items():
+            if value:
+                raise ValueError(f"{chosen} and {key} = {show(value)}: {cure}")
+
     @model_validator(mode="after")
-    def _options_are_read(self) -> TrainSettings:
+    def _options_are_read(self) -> Self:
         if self.algorithm_options and ":" not in self.algorithm:
             raise ValueError(
                 f"algorithm_options = {self.algorithm_options} is not read by {self.algorithm}; "
@@ -445,11 +299,22 @@ class TrainSettings(Settings):
             )
         return self
 
-    @model_validator(mode="after")
-    def _shards_share_worlds(self) -> TrainSettings:
-        if self.num_worlds % self.train.shards:
-            raise ValueError(
-                f"num_worlds = {self.num_worlds} cannot be split over train.shards = {self.train.shards} evenly; "
-                f"use a multiple of {self.train.shards}"
-            )
-        return self
+
+class SettingsKeywords(AlgorithmKeywords, total=False):
+    """Settings as keyword arguments of `interplay.train`, for type checkers; keys inside of groups are checked when the run begins."""
+
+    name: str
+    algorithm: str
+    algorithm_options: Group
+    world: Group
+    curriculum: Group
+    train: Group
+    record: Group
+    population: Group
+    sides: Group
+    interfaces: Group
+    opponents: Group
+    alternate: Group
+    pool: Group
+    belief: Group
+    network: Group

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.settings_text import show
-from interplay.train.populations import Populations
-from interplay.train.settings import RatesGroup, TrainSettings
 from interplay.train.settings.algorithms import BUILT_IN, RolloutGroup, VdnGroup
+from interplay.train.settings.network import READS
+from interplay.train.settings.train import TrainSettings
 
-# Of the network: settings of all kinds, and those of each kind.
+if TYPE_CHECKING:
+    from interplay.train.populations import Populations
+
+# Settings of networks of every kind; `READS` has those of each.
 _ALWAYS = ("kind", "input_scale", "scale_pictures", "probability_floor", "action_masks", "memory", "critic")
-_KINDS = {
-    "attention": [
-        "width",
-        "heads",
-        "tail",
-        "activation",
-        "attention_mask_additive",
-        "separate_value",
-        "discrete",
-        "normalise",
-    ],
-    "mlp": ["hidden", "activation", "stack", "discrete", "normalise"],
-    "pictures": ["channels", "hidden", "activation", "discrete", "normalise"],
-    "seats": ["width", "heads", "layers", "tail", "activation"],
-    "tiles": ["width", "activation", "separate_heads"],
-    "tiles_attention": ["width", "heads", "tail", "activation"],
-}
-_OWN = {name for names in _KINDS.values() for name in names} - {"discrete", "normalise"}  # user-defined
-_FACTORED = [name for name in BUILT_IN if isinstance(TrainSettings.model_fields[name].default, VdnGroup)]
+_OWN = {name for names in READS.values() for name in names} - {"discrete", "normalise"}  # user-defined
+_FACTORED = [name for name, group in BUILT_IN.items() if issubclass(group, VdnGroup)]
 # Of the network: unused by value factorisation, which has no probabilities and no value of a single agent.
 _NOT_FACTORED = {
     "normalise": "by {0}, which learns from replay; scale observations in the world",
@@ -62,8 +48,8 @@ def check_populations_read(settings: TrainSettings, populations: Populations) ->
     Raises:
         UserError: naming it.
     """
-    group = getattr(settings, settings.algorithm, None)
-    for name in group.populations if isinstance(group, RatesGroup) else ():
+    group = settings.own_group
+    for name in () if group is None else group.populations:
         if name not in populations.own:
             near = did_you_mean(name, populations.own, f"there are {', '.join(populations.own)}")
             raise UserError(f"{settings.algorithm}.populations: no population {name!r} learns here; {near}")
@@ -81,7 +67,7 @@ def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, 
     kind = group.get("kind") if isinstance(group, Mapping) else None
     algorithm = asked.get("algorithm", out.get("algorithm", "ppo"))
     if "network" in out:
-        kept = {*_ALWAYS, *_KINDS[kind]} if kind in _KINDS else {*out["network"]}
+        kept = {*_ALWAYS, *READS[kind]} if kind in READS else {*out["network"]}
         kept -= _NOT_FACTORED.keys() if algorithm in _FACTORED else set()
         out["network"] = {k: v for k, v in out["network"].items() if k in kept}
     return {k: v for k, v in out.items() if k not in BUILT_IN or k == algorithm}
@@ -118,7 +104,7 @@ def _fields(settings: TrainSettings, group: str, *but: str) -> list[str]:
 
 def _unread_of_networks(settings: TrainSettings) -> Iterator[tuple[str, Iterable[str], str]]:
     network = settings.network
-    reads = {*_ALWAYS, *_KINDS.get(network.kind, _OWN)}
+    reads = {*_ALWAYS, *READS.get(network.kind, _OWN)}
     reads |= {"memory_size"} if network.memory in ("gru", "lstm") else set()
     reads |= {"critic_hidden"} if network.critic != "own" else set()
     reasons = {
@@ -164,5 +150,5 @@ def _unread_of_groups(settings: TrainSettings) -> Iterator[tuple[str, Iterable[s
             yield group, _fields(settings, group, switch), reason
     if train.best_by is None:
         yield "train", ["best_measurements"], "without a metric; name train.best_by"
-    if isinstance(getattr(settings, algorithm, None), RolloutGroup) and settings.network.memory == "none":
+    if isinstance(settings.own_group, RolloutGroup) and settings.network.memory == "none":
         yield algorithm, ["sequence"], _NO_MEMORY

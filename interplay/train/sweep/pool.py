@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import multiprocessing.connection
-import os
-import signal
 from collections.abc import Iterator
 
+from interplay.core.processes import LOST, TaskProcess, kill_all, receive
 from interplay.train.sweep.work import Job, Outcome, work
-
-
-class _Process:
-    """A process of the pool.
-
-    Attributes:
-        process, pipe: the process and the connection to it.
-        name: of the run it trains; empty while idle.
-    """
-
-    def __init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        # Not a daemon, since it may start simulator programs; `work` ends it with its parent.
-        self.process = context.Process(target=work, args=(theirs, os.getpid()))
-        self.process.start()
-        theirs.close()  # so that the pipe ends when the process does
-        self.name = ""
 
 
 class Pool:
@@ -35,12 +13,12 @@ class Pool:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._all: list[_Process] = []
+        self._all: list[TaskProcess] = []
 
     @property
     def busy(self) -> list[str]:
         """Names of the runs in training."""
-        return [one.name for one in self._all if one.name]
+        return [name for one in self._all for name in one.tasks]
 
     @property
     def free(self) -> bool:
@@ -49,42 +27,28 @@ class Pool:
 
     def submit(self, name: str, job: Job) -> None:
         """Begins a run in an idle process, or in a new one."""
-        one = next((one for one in self._all if not one.name), None)
+        one = next((one for one in self._all if not one.tasks), None)
         if one is None:
-            one = _Process()
+            one = TaskProcess(work)
             self._all.append(one)
-        one.name = name
-        with contextlib.suppress(OSError):  # the process is lost; `outcomes` reports it
-            one.pipe.send(job)
+        one.send(name, job)
 
     def outcomes(self, seconds: float) -> Iterator[tuple[str, Outcome | int | None]]:
         """Waits up to `seconds`; yields names of runs with their outcome, or the exit code of a lost process."""
-        ready = multiprocessing.connection.wait([one.pipe for one in self._all], seconds)
-        for one in [one for one in self._all if one.pipe in ready]:
-            name = one.name
-            try:
-                outcome: Outcome | int | None = one.pipe.recv()
-                one.name = ""
-            except (EOFError, OSError):
-                one.process.join()
-                outcome = one.process.exitcode
-                one.pipe.close()
+        for one, outcome in receive(self._all, seconds):
+            if outcome is LOST:
                 self._all.remove(one)
-            if name:
-                yield name, outcome
+                outcome = one.exit_code()
+            if one.tasks:
+                yield one.tasks.popleft(), outcome
 
     def request_stop(self) -> None:
         """Makes every process finish its update, save and stop."""
         for one in self._all:
-            if one.name and one.process.pid:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(one.process.pid, signal.SIGTERM)
+            if one.tasks:
+                one.terminate()
 
     def close(self) -> None:
         """Kills all processes."""
-        for one in self._all:
-            one.pipe.close()
-            one.process.kill()
-        for one in self._all:
-            one.process.join()
+        kill_all(self._all)
         self._all = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import signal
 import sys
 import time
 import traceback
@@ -16,7 +15,6 @@ from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.files import open_log, os_errors_as_user_errors
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stopped, listening
-from interplay.train.parallel.workers import exit_with_parent
 
 if TYPE_CHECKING:
     from interplay.train.settings import TrainSettings
@@ -54,20 +52,15 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-def work(pipe: Any, parent: int) -> None:
-    """Main function of a process: trains jobs from the pipe until it is closed."""
-    for name in ("SIGINT", "SIGHUP"):  # from the terminal; the coordinator handles them and sends SIGTERM
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    exit_with_parent(parent)
-    with contextlib.suppress(EOFError, OSError):  # the coordinator is gone
-        for number in itertools.count(1):
-            outcome = _trained(pipe.recv())
-            if number % KEEP == 0:
-                import jax
+def work(pipe: Any) -> None:
+    """Trains jobs from the pipe; SIGTERM stops a run."""
+    for number in itertools.count(1):
+        outcome = _trained(pipe.recv())
+        if number % KEEP == 0:
+            import jax
 
-                jax.clear_caches()
-            pipe.send(outcome)
+            jax.clear_caches()
+        pipe.send(outcome)
 
 
 def _trained(job: Job) -> Outcome:

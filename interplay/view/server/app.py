@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,18 @@ from interplay.core.reading import MIB, opened
 from interplay.evaluate.tournaments.match_recordings import MATCHES
 from interplay.view.extras import present_extras
 from interplay.view.run_log import one_line
-from interplay.view.server.config import POINTS, PROTOCOL, WORDS
+from interplay.view.server.config import POINTS, PROTOCOL
 from interplay.view.server.curves import CurveRequest, Logs
 from interplay.view.server.guard import Guard
-from interplay.view.server.live import Live
+from interplay.view.server.live import serve_live
 from interplay.view.server.messages import Overlay, read_message
 from interplay.view.server.page import STATIC, Page
 from interplay.view.server.ratings import ratings_of
 from interplay.view.server.recorded_overlays import RecordedOverlays
-from interplay.view.server.recordings import Recordings
+from interplay.view.server.recordings import Recordings, Watching
 from interplay.view.server.refusals import NotThere, status_of
 from interplay.view.server.sessions import MakeCast, Sessions
 from interplay.view.server.sources import Opened, Sources
-from interplay.view.server.watching import Watching
 
 _ANY_SIZE = 2**63
 _WHOLE = re.compile(r"[0-9]{1,9}")
@@ -81,24 +81,27 @@ class Routes:
 
     def app(self) -> Starlette:
         """The application; handlers that read files run in threads."""
-        of_recording = "/api/recordings/{id}"
+        of_recording, of_run = "/api/recordings/{id}", "/api/runs/{id}"
+        answers: dict[str, Callable[[Request], dict[str, Any]]] = {
+            "/api/about": self._about,
+            "/api/sources": self._list,
+            of_recording: self._recording,
+            f"{of_recording}/events": self._events,
+            f"{of_recording}/agent/{{slot}}": self._agent,
+            f"{of_recording}/overlays": self._overlays_of,
+            f"{of_recording}/overlay": self._overlay,
+            f"{of_run}/curves": self._curves,
+            f"{of_run}/ratings": self._ratings,
+            f"{of_run}/matches": self._matches,
+            f"{of_run}/players": self._players,
+        }
         routes: list[BaseRoute] = [
             Route("/", self._page.index),
             Route("/static/{name}", self._page.file),
-            Route("/api/about", self._about),
-            Route("/api/sources", self._list),
-            Route(of_recording, self._recording),
             Route(f"{of_recording}/chunks/{{chunk}}", self._chunk),
-            Route(f"{of_recording}/events", self._events),
-            Route(f"{of_recording}/agent/{{slot}}", self._agent),
-            Route(f"{of_recording}/overlays", self._overlays_of),
-            Route(f"{of_recording}/overlay", self._overlay),
             Route(f"{of_recording}/file", self._file),
-            Route("/api/runs/{id}/curves", self._curves),
-            Route("/api/runs/{id}/ratings", self._ratings),
-            Route("/api/runs/{id}/matches", self._matches),
-            Route("/api/runs/{id}/players", self._players),
-            WebSocketRoute("/api/live", Live(self._sessions).serve),
+            *(Route(path, _as_json(handler)) for path, handler in answers.items()),
+            WebSocketRoute("/api/live", partial(serve_live, self._sessions, self._sources.words)),
         ]
         handlers: dict[Any, Any] = {UserError: self._refused, HTTPException: _unknown}
         return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
@@ -108,42 +111,39 @@ class Routes:
         yield
         self._sessions.stop()
 
-    def _about(self, request: Request) -> Response:
-        opened = one_line(self._sources.opened.name)
-        about = {
+    def _about(self, request: Request) -> dict[str, Any]:
+        return {
             "interplay": __version__,
             "protocol": PROTOCOL,
-            "opened": opened,
+            "opened": one_line(self._sources.opened.name),
             "read_only": self._read_only,
             "extras": present_extras(),
         }
-        return _json(about)
 
-    def _list(self, request: Request) -> Response:
-        return _json(self._recordings.page(_number(request.query_params.get("page", "0"), "page")))
+    def _list(self, request: Request) -> dict[str, Any]:
+        return self._recordings.page(_number(request.query_params.get("page", "0"), "page"))
 
-    def _recording(self, request: Request) -> Response:
-        return _json(self._recordings.table(_id(request)))
+    def _recording(self, request: Request) -> dict[str, Any]:
+        return self._recordings.table(_id(request))
 
     def _chunk(self, request: Request) -> Response:
         data = self._recordings.chunk(_id(request), _number(request.path_params["chunk"], "chunk"))
         return Response(data, media_type="application/octet-stream")
 
-    def _events(self, request: Request) -> Response:
-        return _json({"events": self._recordings.events(_id(request))})
+    def _events(self, request: Request) -> dict[str, Any]:
+        return {"events": self._recordings.events(_id(request))}
 
-    def _agent(self, request: Request) -> Response:
+    def _agent(self, request: Request) -> dict[str, Any]:
         self._check_steps("agents")
         slot = _number(request.path_params["slot"], "slot")
-        return _json(
-            self._recordings.agent(_id(request), slot, _number(request.query_params.get("tick", ""), "tick"))
-        )
+        tick = _number(request.query_params.get("tick", ""), "tick")
+        return self._recordings.agent(_id(request), slot, tick)
 
-    def _overlays_of(self, request: Request) -> Response:
+    def _overlays_of(self, request: Request) -> dict[str, Any]:
         self._check_steps("overlays")
-        return _json(self._overlays.listed(_id(request)))
+        return self._overlays.listed(_id(request))
 
-    def _overlay(self, request: Request) -> Response:
+    def _overlay(self, request: Request) -> dict[str, Any]:
         self._check_steps("overlays")
         tick = _number(request.query_params.get("tick", ""), "tick")
         try:
@@ -152,19 +152,19 @@ class Routes:
             wanted = None
         if not isinstance(wanted, Overlay) or wanted.name is None:
             raise NotThere("asked: no overlay is named; /api/recordings/ID/overlays lists all")
-        return _json(self._overlays.show(_id(request), wanted, tick))
+        return self._overlays.show(_id(request), wanted, tick)
 
     def _check_steps(self, what: str) -> None:
         if self._read_only:
             raise NotThere(f"{what}: worlds are not stepped with --read-only; open the viewer without")
 
     def _file(self, request: Request) -> Response:
-        path = self._recordings.path(_id(request))
+        path = self._sources.recording(_id(request))
         name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name)
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return StreamingResponse(_blocks(path), media_type="application/octet-stream", headers=headers)
 
-    def _curves(self, request: Request) -> Response:
+    def _curves(self, request: Request) -> dict[str, Any]:
         given = request.query_params
         wanted = CurveRequest(
             tuple(name for name in given.get("names", "").split(",") if name),
@@ -173,28 +173,28 @@ class Routes:
             _place(given.get("to", ""), "to", math.inf),
             _number(given.get("points", str(POINTS)), "points"),
         )
-        return _json(self._logs.curves(self._sources.run(_id(request)), wanted))
+        return self._logs.curves(self._sources.run(_id(request)), wanted)
 
-    def _ratings(self, request: Request) -> Response:
+    def _ratings(self, request: Request) -> dict[str, Any]:
         number = _id(request)
         run = self._sources.run(number)
         files = {
             path.name: place for place, path in self._sources.matches(number) if path.parent == run / MATCHES
         }
-        return _json(ratings_of(run, lambda name: self._sessions.rosters.number(run, name), files))
+        return ratings_of(run, lambda name: self._sessions.rosters.number(run, name), files)
 
-    def _players(self, request: Request) -> Response:
-        return _json({"players": self._sessions.rosters.players(_id(request))})
+    def _players(self, request: Request) -> dict[str, Any]:
+        return {"players": self._sessions.rosters.players(_id(request))}
 
-    def _matches(self, request: Request) -> Response:
+    def _matches(self, request: Request) -> dict[str, Any]:
         """The recordings of a run; as an open page requests them every few seconds, this notifies the trainer."""
         run = _id(request)
         if not self._read_only:
             self._watching.renew(self._sources.run(run))
-        return _json(self._recordings.matches(run))
+        return self._recordings.matches(run)
 
     def _refused(self, request: Request, error: UserError) -> Response:
-        return _json({"error": one_line(self._sources.plain(str(error)))[:WORDS]}, status_of(error))
+        return _json({"error": self._sources.words(error)}, status_of(error))
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -219,6 +219,10 @@ def _place(text: str, what: str, otherwise: float) -> float:
         return float(text)
     except ValueError:
         raise UserError(f"{what} = {text[:40]!r}: no number; give a place on the axis") from None
+
+
+def _as_json(handler: Callable[[Request], Any]) -> Callable[[Request], Response]:
+    return lambda request: _json(handler(request))
 
 
 def _json(value: Any, status: int = 200) -> Response:

@@ -167,5 +167,5 @@ class _Log:
                 )
             self._log, self._error = read_run(self._run), None
         except UserError as error:
-            self._error = UserError(one_line(str(error).replace(str(self._run), self._run.name)))
+            self._error = error
         self._next = self._clock() + REST * (self._clock() - began)

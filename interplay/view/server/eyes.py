@@ -8,7 +8,7 @@ from typing import Any
 from interplay.core.errors import UserError
 from interplay.core.replay import Mark
 from interplay.view.run_log import one_line
-from interplay.view.server.play import NOBODY, Moment, Play
+from interplay.view.server.play import NO_SLOT, Moment, Play
 from interplay.view.server.visitor import Visitor
 
 SEES_ALL = "no fog: the player sees everything"
@@ -37,12 +37,12 @@ class Eyes:
         self._play, self._holders = play, holders
 
     def of(self, visitor: Visitor) -> int | None:
-        """The slot of a page's view under fog, `NOBODY` for none; None: it sees all."""
+        """The slot of a page's view under fog, `NO_SLOT` for none; None: it sees all."""
         if not self._play.cast.fog or not self._holders:
             return None
         own = next((slot for slot, holder in self._holders.items() if holder is visitor), None)
         if own is None:
-            return next(iter(self._holders)) if len(self._holders) == 1 else NOBODY
+            return next(iter(self._holders)) if len(self._holders) == 1 else NO_SLOT
         return own
 
     @property
@@ -80,7 +80,7 @@ class Eyes:
             if self.concealing:
                 return DEALT_ANEW
             return FOG_OF_ROLES if self._play.has_secrets else SEES_ALL
-        if eyes == NOBODY:
+        if eyes == NO_SLOT:
             return NO_EYES
         hides = self._play.hides(eyes)
         if not hides:

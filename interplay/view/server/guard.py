@@ -1,4 +1,4 @@
-"""Authenticates requests before all other code (docs/specs/viewer.md 11).
+"""Authenticates requests before all other code, and limits the rate of messages (docs/specs/viewer.md 11).
 
 A local port is open to every page in the browser and to every local user, so a request must name this host, come from
 this page and carry the token of this start.
@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from interplay.view.server.config import SUBPROTOCOL, TARGET_BYTES, TICKET_SECONDS, VIOLATED
+from interplay.view.server.config import MESSAGES, SUBPROTOCOL, TARGET_BYTES, TICKET_SECONDS, VIOLATED
 
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -133,6 +133,26 @@ class Guard:
             if len(values) != 1:
                 return False
         return len(tokens) == 1 and hmac.compare_digest(tokens[0], self._token)
+
+
+class RateLimiter:
+    """A token bucket.
+
+    Args:
+        most: messages per second, and in a burst.
+    """
+
+    def __init__(self, most: int = MESSAGES, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = most, clock
+        self._left, self._then = float(most), clock()
+
+    def allows(self) -> bool:
+        """Counts a message; returns whether it is within the limit."""
+        now = self._clock()
+        self._left = min(self._left + (now - self._then) * self._most, float(self._most))
+        self._then = now
+        self._left -= 1
+        return self._left >= 0
 
 
 def _in_address(host: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from interplay.core.errors import UserError
 from interplay.core.masks import rows_of
 from interplay.core.spaces import action_choices
 from interplay.core.world import Array, Kind, World
+from interplay.view.run_log import finite
 
 WHOLE = "action"  # of an action space that is no Dict
 
@@ -75,7 +75,7 @@ class Heads:
         for key, part in self._parts.items():
             if isinstance(part, spaces.Box):
                 low, high = (
-                    tuple(_finite(x) for x in end.reshape(-1).tolist()) for end in (part.low, part.high)
+                    tuple(finite(x) for x in end.reshape(-1).tolist()) for end in (part.low, part.high)
                 )
                 yield Head(key, key, 0, 0, 0, column, low, high)
                 continue
@@ -231,8 +231,4 @@ def numbers(array: Any) -> list[float | int | None] | None:
     flat = np.asarray(array).reshape(-1)
     if flat.dtype.kind != "f":
         return [int(x) for x in flat.tolist()]
-    return [_finite(x) for x in flat.tolist()]
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+    return [finite(x) for x in flat.tolist()]

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from interplay import __version__
 from interplay.core.errors import UserError
 from interplay.core.files import os_errors_as_user_errors
 from interplay.core.replay import WorldRecorder
 from interplay.core.replay.layout import HUMAN, SUFFIX
 from interplay.core.world import World
 from interplay.view.output import check_output
+from interplay.view.replays import begin_header
 from interplay.view.run_log import one_line
 
 TAKEN, GIVEN = "taken", "given"  # kinds of marks
@@ -44,7 +43,7 @@ class Keeper:
         seed: int = 0,
         warn: Callable[[str], object] = lambda line: None,
     ) -> None:
-        self.path, self._options, self._seed, self._warn = path, dict(options or {}), seed, warn
+        self.path, self._options, self._seed, self._warn = path, options, seed, warn
         self._recorder: WorldRecorder | None = None
 
     @property
@@ -67,15 +66,8 @@ class Keeper:
             return
         check_target(self.path)
         others = list(players) or [policy] * len(world.agents)
-        players = [HUMAN if one == slot else words for one, words in enumerate(others)]
-        header = {
-            "policy": f"{policy} and people",
-            "players": tuple(players),
-            "options": self._options,
-            "seed": self._seed,
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "interplay": __version__,
-        }
+        seated = tuple(HUMAN if one == slot else words for one, words in enumerate(others))
+        header = begin_header(self._options, self._seed, policy=f"{policy} and people", players=seated)
         self._recorder = WorldRecorder(self.path, world, header=header, growing=True)
         self._recorder.add_mark(TAKEN, slot)
         with self._given_up():

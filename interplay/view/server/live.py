@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable
 
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from interplay.core.errors import UserError
-from interplay.view.run_log import one_line
 from interplay.view.server.config import MESSAGE_BYTES, MESSAGES, SUBPROTOCOL, VIOLATED
+from interplay.view.server.guard import RateLimiter
 from interplay.view.server.messages import Shown, read_message
-from interplay.view.server.rate_limits import RateLimiter
 from interplay.view.server.session import Session
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.visitor import Visitor
@@ -21,41 +21,34 @@ from interplay.view.server.visitor import Visitor
 DONE, NO_TEXT, TOO_LARGE = 1000, 1003, 1009  # codes of a close
 
 
-class Live:
-    """The endpoint ``/api/live?source=``."""
+async def serve_live(sessions: Sessions, words: Callable[[Exception], str], socket: WebSocket) -> None:
+    """The endpoint ``/api/live?source=``: serves one page until it disconnects; for `words` see `Sources`."""
+    await socket.accept(SUBPROTOCOL)
+    loop, waiting = asyncio.get_running_loop(), asyncio.Event()
 
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
+    def wake() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(waiting.set)
 
-    async def serve(self, socket: WebSocket) -> None:
-        """Serves one page until it disconnects."""
-        await socket.accept(SUBPROTOCOL)
-        loop, waiting = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(waiting.set)
-
-        visitor = Visitor(wake)
-        try:
-            source = socket.query_params.get("source", "")
-            session = await run_in_threadpool(self._sessions.join, source, visitor)
-        except UserError as error:
-            await _say_bye(socket, one_line(str(error)))
-            return
-        tasks = [
-            asyncio.create_task(_listen(socket, session, visitor)),
-            asyncio.create_task(_send(socket, visitor, waiting)),
-        ]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # disconnected during a send
-                    task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            self._sessions.leave(visitor)
+    visitor = Visitor(wake)
+    try:
+        session = await run_in_threadpool(sessions.join, socket.query_params.get("source", ""), visitor)
+    except UserError as error:
+        await _say_bye(socket, words(error))
+        return
+    tasks = [
+        asyncio.create_task(_listen(socket, session, visitor)),
+        asyncio.create_task(_send(socket, words, visitor, waiting)),
+    ]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # disconnected during a send
+                task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        sessions.leave(visitor)
 
 
 async def _listen(socket: WebSocket, session: Session, visitor: Visitor) -> None:
@@ -85,7 +78,9 @@ async def _listen(socket: WebSocket, session: Session, visitor: Visitor) -> None
         session.receive(visitor, message)
 
 
-async def _send(socket: WebSocket, visitor: Visitor, waiting: asyncio.Event) -> None:
+async def _send(
+    socket: WebSocket, words: Callable[[Exception], str], visitor: Visitor, waiting: asyncio.Event
+) -> None:
     """Sends what is queued, in its order; a slow socket delays only its own page."""
     while True:
         await waiting.wait()
@@ -93,7 +88,7 @@ async def _send(socket: WebSocket, visitor: Visitor, waiting: asyncio.Event) -> 
         try:
             messages, frame = visitor.fetch()
         except UserError as error:
-            await _say_bye(socket, one_line(str(error)), again=True)
+            await _say_bye(socket, words(error), again=True)
             return
         for message in messages:
             await socket.send_text(json.dumps(message, allow_nan=False))

@@ -12,7 +12,6 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.replay.layout import Header
 from interplay.core.world import Array, World
-from interplay.view.run_log import one_line
 from interplay.view.server.config import MANIFESTS
 from interplay.view.server.heads import heads_of, place_of
 from interplay.view.server.sources import Sources
@@ -140,7 +139,7 @@ class Networks:
             legal = heads_of(world)[kind.name].legal(masks[kind.name], len(kind.slots))[column]
             return look_at(policy, world, slot, legal, None), None
         except UserError as error:
-            return None, one_line(self._sources.plain(str(error)))
+            return None, self._sources.words(error)
 
     def _policy(self, key: str) -> Any:
         if self._loaded is not None and self._loaded[0] == key:

@@ -23,7 +23,7 @@ from interplay.view.server.keeping import Keeper
 from interplay.view.server.networks import look_at
 
 HUMAN = "a person"
-NOBODY = -1  # no slot: the view of spectators while several people play under fog
+NO_SLOT = -1  # no slot: the view of spectators while several people play under fog
 
 
 class UnderWay(NamedTuple):
@@ -218,10 +218,10 @@ class Play:
             self.world.privileged_view, self._moment = on, None
 
     def moment_of(self, slot: int) -> Moment:
-        """The current view limited to what a slot sees, nothing for `NOBODY`; all of it if the world does not define that."""
+        """The current view limited to what a slot sees, nothing for `NO_SLOT`; all of it if the world does not define that."""
         whole = self.moment()
         if slot not in self._through:
-            visible = {} if slot == NOBODY else self.world.visible(0, slot)
+            visible = {} if slot == NO_SLOT else self.world.visible(0, slot)
             scene = whole.scene if visible is None else fogged(whole.scene, visible)
             self._through[slot] = whole._replace(scene=scene)
         return self._through[slot]

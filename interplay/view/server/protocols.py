@@ -12,7 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from interplay.view.server.config import VIOLATED
-from interplay.view.server.rate_limits import RateLimiter
+from interplay.view.server.guard import RateLimiter
 
 SILENCE = 20.0  # seconds for which a connection may be idle
 

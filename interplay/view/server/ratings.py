@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from interplay.core.reading import read_json, read_toml
 from interplay.evaluate.results import NAMES
 from interplay.evaluate.tournaments.match_recordings import MOST, recording_name
 from interplay.evaluate.tournaments.matchups import seat
-from interplay.view.run_log import one_line
+from interplay.view.run_log import finite, one_line
 from interplay.view.server.refusals import NotThere, Unreadable
 
 RATINGS = "ratings.json"
@@ -100,7 +99,7 @@ def _of_league(run: Path, number: Callable[[str], int]) -> dict[str, Any]:
     ]
     return {
         "players": players,
-        "payoff": [[_number(x) for x in row] for row in table.shares.tolist()],
+        "payoff": [[finite(x) for x in row] for row in table.shares.tolist()],
         "games": met.tolist(),
         "seats": _by_seats((table.payoff.total + table.payoff.matches) / 2, table.payoff.matches),
         "matches": [],
@@ -164,14 +163,14 @@ def _recorded(data: Any, players: int, files: Mapping[str, int]) -> list[dict[st
             raise ValueError("no player")
         if (number := files.get(recording_name(who, match))) is not None:
             seats = seat(len(who), len(who), match)
-            seated = {"players": [who[i] for i in seats], "scores": [_number(scores[i]) for i in seats]}
+            seated = {"players": [who[i] for i in seats], "scores": [finite(scores[i]) for i in seats]}
             found.append({"id": number, "match": match, **seated})
     return found
 
 
 def _player(name: str, rating: Any, interval: Sequence[Any] | None, games: Any) -> dict[str, Any]:
-    low, high = (None, None) if interval is None else (_number(interval[0]), _number(interval[1]))
-    return {"name": name, "rating": _number(rating), "low": low, "high": high, "games": _number(games)}
+    low, high = (None, None) if interval is None else (finite(interval[0]), finite(interval[1]))
+    return {"name": name, "rating": finite(rating), "low": low, "high": high, "games": finite(games)}
 
 
 def read_ratings(folder: Path) -> Any:
@@ -183,7 +182,7 @@ def read_ratings(folder: Path) -> Any:
     try:
         return read_json(folder / RATINGS, links=False)
     except UserError as error:
-        raise Unreadable(str(error).replace(str(folder), folder.name)) from None
+        raise Unreadable(str(error)) from None
 
 
 @contextmanager
@@ -196,7 +195,7 @@ def reading_league(run: Path) -> Iterator[None]:
             f'{run.name}: a league needs {error.name}; install it with pip install "interplay[train]"'
         ) from None
     except UserError as error:
-        raise NotThere(one_line(str(error).replace(str(run), run.name))) from None
+        raise NotThere(str(error)) from None
 
 
 def has_league(run: Path) -> bool:
@@ -205,7 +204,3 @@ def has_league(run: Path) -> bool:
         return False
     league = read_toml(run / "settings.toml", links=False).get("league", {})
     return isinstance(league, dict) and bool(league.get("learners"))
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -14,20 +14,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.files import os_errors_as_user_errors
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import SNAPSHOT
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.overlays import Overlay, Study
 from interplay.view.server import messages
-from interplay.view.server.config import (
-    COUNTED,
-    COUNTED_SECONDS,
-    STEPPED,
-    STEPPING_SECONDS,
-    SUMS,
-    WALK_SECONDS,
-)
+from interplay.view.server.config import COUNTED, COUNTED_SECONDS, STEPPED, SUMS
 from interplay.view.server.counting import (
     Counter,
     broken,
@@ -39,7 +31,7 @@ from interplay.view.server.counting import (
     overlay_message,
 )
 from interplay.view.server.overlay_frames import cells_of, encode_cells
-from interplay.view.server.refusals import Busy, NotThere
+from interplay.view.server.recordings import replayed
 from interplay.view.server.sources import Sources
 
 File = tuple[int, int]  # device and inode, which stay when a file grows
@@ -170,27 +162,16 @@ class RecordedOverlays:
     def _with(
         self, number: int, name: str, ask: Callable[[ReplayReader, Counting], dict[str, Any]]
     ) -> dict[str, Any]:
-        path = self._sources.recording(number)
-        if not self._lock.acquire(timeout=STEPPING_SECONDS):
-            raise Busy("overlays: another one is being counted; try again in a moment")
-        try:
-            with (
-                os_errors_as_user_errors("reading", path),
-                ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
-            ):
-                file = path.stat(follow_symlinks=False)
-                key = ((file.st_dev, file.st_ino), name)
-                found = self._open.pop(key, None) or self._open.pop((key[0], ""), None) or Counting(reader)
-                try:
-                    answer = ask(reader, found)
-                except BaseException:
-                    found.world.close()
-                    raise
-                self._open[key] = found
-                while len(self._open) > COUNTED:
-                    self._open.popitem(last=False)[1].world.close()
-                return answer
-        except UserError as error:
-            raise NotThere(str(error).replace(str(path), self._sources.name_of(path))) from None
-        finally:
-            self._lock.release()
+        with replayed(self._sources, number, self._lock, "overlays") as reader:
+            file = reader.path.stat(follow_symlinks=False)
+            key = ((file.st_dev, file.st_ino), name)
+            found = self._open.pop(key, None) or self._open.pop((key[0], ""), None) or Counting(reader)
+            try:
+                answer = ask(reader, found)
+            except BaseException:
+                found.world.close()
+                raise
+            self._open[key] = found
+            while len(self._open) > COUNTED:
+                self._open.popitem(last=False)[1].world.close()
+            return answer

@@ -1,20 +1,31 @@
-"""Serves recordings: header, stored chunks, marks, and agents in a replayed world."""
+"""Serves recordings: header, stored chunks, marks, and agents in a replayed world; notifies trainers that they are watched."""
 
 from __future__ import annotations
 
+import math
+import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.files import os_errors_as_user_errors
+from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.reading import opened
 from interplay.core.replay import ReplayReader
-from interplay.core.replay.layout import CHUNK_HEAD, HUMAN, MAX_RAW, SCENES, Chunk, check_chunk
+from interplay.core.replay.layout import (
+    CHUNK_HEAD,
+    HUMAN,
+    MAX_RAW,
+    RECORDINGS,
+    SCENES,
+    WATCHING,
+    Chunk,
+    check_chunk,
+)
 from interplay.core.replay.reader import NOT_CLOSED
 from interplay.core.world import World
 from interplay.view.run_log import one_line
@@ -25,6 +36,7 @@ from interplay.view.server.config import (
     STEPPED,
     STEPPING_SECONDS,
     WALK_SECONDS,
+    WORD_SECONDS,
 )
 from interplay.view.server.keeping import GIVEN, TAKEN
 from interplay.view.server.networks import Networks
@@ -125,34 +137,23 @@ class Recordings:
 
         Raises:
             NotThere: for a recording without states near, or an unknown agent.
-            Busy: while another request takes long, since waiting would occupy a thread of the server.
+            Busy: see `replayed`.
         """
-        path = self._sources.recording(number)
-        if not self._stepping.acquire(timeout=STEPPING_SECONDS):
-            raise Busy("agents: another request is running; try again in a moment")
-        try:
+        with replayed(self._sources, number, self._stepping, "agents") as reader:
             held, self._world = self._world, None
             try:
-                with ReplayReader(path, links=False, patience=WALK_SECONDS) as reader:
-                    header, agents = reader.header, reader.header.agents
-                    if not 0 <= slot < len(agents):
-                        raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
-                    known = held[1] if held is not None and held[0] == path else None
-                    world = reader.world_at(tick, known, most=STEPPED)
-                    player = _player(reader, slot, tick)
-            except UserError as error:
-                raise NotThere(self._plain(str(error), path)) from None
-            self._world = (path, world)
-            look, note = (None, None) if player == PERSON else self._networks.look(header, world, slot)
-            return describe_agent(world, slot, tick, player, look=look, note=note)
-        finally:
-            if held is not None and (self._world is None or self._world[1] is not held[1]):
-                held[1].close()
-            self._stepping.release()
-
-    def path(self, number: int) -> Path:
-        """The file."""
-        return self._sources.recording(number)
+                header, agents = reader.header, reader.header.agents
+                if not 0 <= slot < len(agents):
+                    raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
+                known = held[1] if held is not None and held[0] == reader.path else None
+                world = reader.world_at(tick, known, most=STEPPED)
+                self._world = (reader.path, world)
+                player = _player(reader, slot, tick)
+                look, note = (None, None) if player == PERSON else self._networks.look(header, world, slot)
+                return describe_agent(world, slot, tick, player, look=look, note=note)
+            finally:
+                if held is not None and (self._world is None or self._world[1] is not held[1]):
+                    held[1].close()
 
     def _describe(self, number: int, path: Path, until: float) -> dict[str, Any]:
         """Describes a recording for a list, or the reason why it was not read by the time `until`."""
@@ -170,7 +171,7 @@ class Recordings:
                 found |= {"policy": one_line(header.policy), "date": one_line(header.started) or None}
             self._described[path] = (stamp, found)
         except UserError as error:
-            found["problem"] = one_line(self._plain(str(error), path))
+            found["problem"] = self._sources.words(error)
         return found
 
     @contextmanager
@@ -189,7 +190,7 @@ class Recordings:
             try:
                 held = _Open(path, stamp)
             except UserError as error:
-                raise Unreadable(self._plain(str(error), path)) from None
+                raise Unreadable(str(error)) from None
         self._open[path] = held
         while len(self._open) > KEPT:
             self._open.popitem(last=False)[1].close()
@@ -197,11 +198,30 @@ class Recordings:
 
     def _problems(self, file: _Open) -> list[str]:
         troubles = [line for line in file.reader.troubles if not (file.grows and NOT_CLOSED in line)]
-        return [self._plain(line, file.reader.path) for line in troubles]
+        return [self._sources.plain(line) for line in troubles]
 
-    def _plain(self, text: str, path: Path) -> str:
-        """A message with the path replaced by the page's name of the file."""
-        return text.replace(str(path), self._sources.name_of(path))
+
+@contextmanager
+def replayed(sources: Sources, number: int, lock: threading.Lock, what: str) -> Iterator[ReplayReader]:
+    """A recording with a world to be stepped, for one request at a time.
+
+    Raises:
+        Busy: while another request takes long, since waiting would occupy a thread of the server.
+        NotThere: if the recording does not answer the request.
+    """
+    path = sources.recording(number)
+    if not lock.acquire(timeout=STEPPING_SECONDS):
+        raise Busy(f"{what}: another request is running; try again in a moment")
+    try:
+        with (
+            os_errors_as_user_errors("reading", path),
+            ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
+        ):
+            yield reader
+    except UserError as error:
+        raise NotThere(str(error)) from None
+    finally:
+        lock.release()
 
 
 class _Open:
@@ -264,6 +284,31 @@ class _Open:
 
     def close(self) -> None:
         self.reader.__exit__()
+
+
+class Watching:
+    """Renews the file ``watching`` of runs that are open in pages, by which their trainers record (docs/specs/viewer.md 11.6).
+
+    The viewer writes no other file. `clock` returns seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said: dict[Path, float] = {}
+
+    def renew(self, run: Path) -> None:
+        """Renews the file of a run; does nothing without a folder of recordings, or if it cannot be written.
+
+        Args:
+            run: its folder, without links in its path.
+        """
+        now, folder = self._clock(), run / RECORDINGS
+        if now - self._said.get(run, -math.inf) < WORD_SECONDS:
+            return
+        self._said[run] = now
+        with suppress(OSError):
+            if os.path.realpath(folder) == str(folder) and folder.is_dir():
+                replace_file(folder / WATCHING, f"{time.time():.0f}\n", "watching")
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

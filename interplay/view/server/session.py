@@ -27,7 +27,6 @@ from interplay.view.server.config import (
     PROTOCOL,
     RENEW_SECONDS,
     TICK_SECONDS,
-    WORDS,
 )
 from interplay.view.server.counting import names_of_populations
 from interplay.view.server.eyes import FOG, HIDDEN_OVERLAYS, NO_OVERLAYS, STANDS, WAIT_REVEALS, Eyes
@@ -46,7 +45,7 @@ class Session:
     Args:
         source: its name for pages.
         make: makes the world with its players; called in the session's thread.
-        plain: replaces paths by the page's names, see `Sources.plain`.
+        words: the text of an error for pages, see `Sources.words`.
         deal: draws a secret seed, for games with hidden information.
     """
 
@@ -56,11 +55,11 @@ class Session:
         make: Callable[[], Cast],
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
-        plain: Callable[[str], str] = str,
+        words: Callable[[Exception], str] = str,
         deal: Callable[[], int] = lambda: secrets.randbits(63),
     ) -> None:
         self.source, self._make, self._seed, self._clock = source, make, seed, clock
-        self._plain, self._deal = plain, deal
+        self._words, self._deal = words, deal
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._visitors: list[Visitor] = []
         self._holders: dict[int, Visitor] = {}
@@ -169,9 +168,6 @@ class Session:
             visitor.dismiss(reason, again)
         if hasattr(self, "_play"):
             self._play.close()
-
-    def _words(self, error: Exception) -> str:
-        return one_line(self._plain(str(error)))[:WORDS]
 
     def _read_jobs(self) -> bool:
         """Waits until something is due, then handles all queued jobs; False: the session ends."""

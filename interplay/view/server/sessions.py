@@ -1,18 +1,23 @@
-"""All sessions of a server, by source."""
+"""All sessions of a server, by source; worlds that are played on from a recording (docs/specs/viewer.md 5)."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.view.server.config import PAGES, SESSIONS
-from interplay.view.server.continuing import continue_at
-from interplay.view.server.networks import Checkpoints
-from interplay.view.server.play import Cast
+from interplay.core.files import os_errors_as_user_errors
+from interplay.core.replay import ReplayReader
+from interplay.core.replay.layout import Header
+from interplay.core.replay.marks import Mark
+from interplay.core.world import World
+from interplay.view.server.config import PAGES, SESSIONS, STEPPED, WALK_SECONDS
+from interplay.view.server.networks import Checkpoints, Named
+from interplay.view.server.play import Cast, UnderWay
 from interplay.view.server.rosters import Rosters
 from interplay.view.server.session import Session
 from interplay.view.server.sources import Sources
@@ -122,7 +127,52 @@ class Sessions:
             if not idle:
                 raise UserError(f"{SESSIONS} worlds are played already; close a page of one of them")
             self._end(idle[0])
-        session = Session(source, begin, self._seed, plain=self._sources.plain)
+        session = Session(source, begin, self._seed, words=self._sources.words)
         session.start()
         self._sessions[source] = session
         return session
+
+
+class Continued(NamedTuple):
+    """A world restored from a recording; the state of its policies is not restored.
+
+    Attributes:
+        under_way: the restored place in the recording.
+        header: of the recording, untrusted.
+        checkpoint: named by the header; None if it is in no run of the opened folder.
+    """
+
+    world: World
+    under_way: UnderWay
+    header: Header
+    checkpoint: Named | None = None
+
+
+def continue_at(path: Path, tick: int, checkpoints: Checkpoints) -> Continued:
+    """Restores the world of a recording (an untrusted file) at a tick."""
+    with (
+        os_errors_as_user_errors("reading", path),
+        ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
+    ):
+        world = reader.world_at(tick, most=STEPPED)
+        try:
+            frame = next(reader.frames(tick, tick + 1), None)
+            first = frame is not None and frame.first
+            found = checkpoints.find(reader.header.checkpoint)
+            return Continued(world, UnderWay(tick, first, _gone(reader.marks(), tick)), reader.header, found)
+        except BaseException:
+            world.close()
+            raise
+
+
+def _gone(marks: Iterable[Mark], tick: int) -> tuple[int, ...]:
+    """Slots with a life that ended in the episode of a tick, by the recording's marks."""
+    gone: set[int] = set()
+    for mark in sorted((one for one in marks if one.tick <= tick), key=lambda one: one.tick):
+        if mark.kind == "end" and mark.tick < tick:
+            gone.clear()
+        elif mark.kind in ("death", "cut"):
+            gone.update(mark.rows)
+        elif mark.kind == "birth":
+            gone.difference_update(mark.rows)
+    return tuple(sorted(gone))

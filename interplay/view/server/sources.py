@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from interplay.core.errors import UserError
 from interplay.core.reading import read_toml
 from interplay.view.run_log import one_line
-from interplay.view.server.config import LISTED, LISTING_SECONDS
+from interplay.view.server.config import LISTED, LISTING_SECONDS, WORDS
 from interplay.view.server.folder import Place, search
 from interplay.view.server.ratings import has_ratings
 from interplay.view.server.refusals import NotThere
@@ -105,6 +105,10 @@ class Sources:
         if len(root) < 2:
             return text
         return text.replace(root + os.sep, "").replace(root, Path(root).name)
+
+    def words(self, error: Exception) -> str:
+        """The text of an error for pages: one short line, with the page's names of files."""
+        return one_line(self.plain(str(error)))[:WORDS]
 
     def matches(self, number: int) -> list[tuple[int, Path]]:
         """Numbers and files of a run's current recordings, in the order of names.

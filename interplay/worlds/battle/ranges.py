@@ -10,7 +10,7 @@ from interplay.core.ranges import ANYTHING, REAL, Arrays, Invariant, Range, coun
 from interplay.worlds.battle.config import BARRIER_POINTS, BattleSettings
 from interplay.worlds.battle.rules.fight import BARRIER_PERIOD, JITTERS
 from interplay.worlds.battle.rules.time import CALM
-from interplay.worlds.battle.state import AHEAD, NOBODY, rules_of
+from interplay.worlds.battle.state import AHEAD, NONE, rules_of
 
 
 def ranges_of(settings: BattleSettings, body: np.ndarray) -> dict[str, Range]:
@@ -27,7 +27,7 @@ def ranges_of(settings: BattleSettings, body: np.ndarray) -> dict[str, Range]:
         "unit.barrier": Range(0.0, BARRIER_POINTS * np.array(body["has_barrier"])),
         "unit.barrier_clock": Range(0, BARRIER_PERIOD * np.array(body["has_barrier"])),
         "unit.calm": count(CALM),
-        "unit.last": Range(NOBODY, int(rules["actions"]) - 1),
+        "unit.last": Range(NONE, int(rules["actions"]) - 1),
         "room.steps": count(settings.limit),
         "room.outcome": Range(-1, 1),
         "look": Range(AHEAD, max(settings.look_directions - 1, AHEAD)),
@@ -47,7 +47,7 @@ def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Invariant]:
     def decided(given: Arrays) -> Any:
         return ~alive(given)[:, :reds].any(axis=1) | ~alive(given)[:, reds:].any(axis=1)
 
-    def nobody_there(given: Arrays) -> Any:
+    def no_units(given: Arrays) -> Any:
         present = given["unit.present"]
         return ~present[:, :reds].any(axis=1) | ~present[:, reds:].any(axis=1)
 
@@ -66,10 +66,10 @@ def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Invariant]:
                 (slice(reds, None), slice(None, reds)),
             )
         ]
-        return (seer != NOBODY) & ~(lives & np.concatenate(sees, axis=1))
+        return (seer != NONE) & ~(lives & np.concatenate(sees, axis=1))
 
     def known_unseen(given: Arrays) -> Any:
-        broken, unseen = np.array(given["known"]), given["seer"] == NOBODY
+        broken, unseen = np.array(given["known"]), given["seer"] == NONE
         broken[:, :reds, :blues] &= unseen[:, None, reds:] | ~alive(given)[:, :reds, None]
         broken[:, reds:, :reds] &= unseen[:, None, :reds] | ~alive(given)[:, reds:, None]
         return broken
@@ -89,7 +89,7 @@ def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Invariant]:
             lambda given: alive(given) != (given["unit.health"] > 0),
         ),
         Invariant("unit.present", "though every unit is present", left_out),
-        Invariant("unit.present", "leaves a side without units", nobody_there),
+        Invariant("unit.present", "leaves a side without units", no_units),
         Invariant("over", "disagrees with the units and the limit", goes_on_otherwise),
         Invariant(
             "acting",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.jit import as_table, numbers_of, records
+from interplay.core.jit import records, table_of
 from interplay.worlds.battle.config import (
     MUTALISK_PER_SECOND,
     TICKS_PER_SECOND,
@@ -24,7 +24,7 @@ STOP, NORTH, SOUTH, EAST, WEST, FIRST_ATTACK = range(1, 7)  # actions; 0 is the 
 NOTHING = 0
 AHEAD = 0  # direction
 MOVES = 4  # moves without diagonals
-NOBODY = -1
+NONE = -1
 RED, BLUE = 0, 1
 
 UNIT = np.dtype(
@@ -37,7 +37,7 @@ UNIT = np.dtype(
         ("barrier", np.float64),  # points that an open barrier still absorbs
         ("barrier_clock", np.int32),  # ticks until it may open again
         ("calm", np.int32),  # ticks since it was hit, or since the episode began
-        ("last", np.int16),  # its last action, NOBODY before the first
+        ("last", np.int16),  # its last action, NONE before the first
         ("alive", np.bool_),
         ("present", np.bool_),  # in this episode
     ],
@@ -78,7 +78,7 @@ class BattleState(NamedTuple):
     unit: np.ndarray  # (W, A) UNIT
     room: np.ndarray  # (W,) ROOM
     look: np.ndarray  # (W, A) int16 direction of sight, steps anticlockwise of AHEAD in the side's frame; A = 0 without directions
-    seer: np.ndarray  # (W, A) int16 the first observer of the unit, by its number on its side, or NOBODY; A = 0 where all notice all
+    seer: np.ndarray  # (W, A) int16 the first observer of the unit, by its number on its side, or NONE; A = 0 where all notice all
     known: np.ndarray  # (W, A, enemies) bool enemies that the unit has noticed; A = 0 likewise
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
 
@@ -94,7 +94,7 @@ class Sight(NamedTuple):
 class Scratch(NamedTuple):
     """Working arrays of the threads; invalid after a decision. First axis: thread."""
 
-    target: np.ndarray  # (S, A) int32 the unit's target, or NOBODY
+    target: np.ndarray  # (S, A) int32 the unit's target, or NONE
     gap: np.ndarray  # (S, A) float64 distance until the target is in reach
     goal: np.ndarray  # (S, A, 2) float64 where it walks without a target
     next: np.ndarray  # (S, A, 2) float64 places after a walk or a push
@@ -103,79 +103,35 @@ class Scratch(NamedTuple):
     living: np.ndarray  # (S, 2, 2) int32 units, likewise
 
 
-class Rules(NamedTuple):
-    """Settings as numbers."""
-
-    reds: int  # slots of red
-    slots: int
-    enemies: int  # of the larger side: attacks of the action space
-    moves: int
-    actions: int
-    half_x: float
-    half_y: float
-    limit: int
-    drawn: bool
-    random_places: bool
-    random_numbers: bool
-    settles: bool  # units that overlap at the start are pushed apart
-    mirror: bool
-    pays_result: bool
-    pays_losses: bool
-    pays_smac: bool
-    scaled: bool  # to SMAC's 20 for a clean win
-    timeout: float
-    negatives: bool
-    defeat: float
-    exact_smac: bool
-    unit_ranges: bool
-    look_directions: int  # 0: all around
-    look_cosine: float  # of half a cone
-    notice_chance: float
-    attack_anyone: bool
-    jitter: bool
-    barrier: bool
-    bounce_radius: float
-    kinds: int  # types that are distinguished, 0 if there is only one
-    red_shields: bool  # red's shields are observed
-    blue_shields: bool
-    see_last_action: bool
-    see_time: bool
-    see_pathing: bool
-    see_heights: bool
-    see_position: bool
-    state_last_action: bool
-    state_time: bool
-
-
 def rules_of(settings: BattleSettings) -> np.ndarray:
-    """The table of one record that kernels take."""
+    """The table of one record that kernels take (`jit.table_of`)."""
     red, blue = settings.sides
     moves = 2 * MOVES if settings.diagonals else MOVES
     enemies = max(len(red), len(blue))
     shields = [any("protoss" in UNITS[name].attributes for name in side) for side in (red, blue)]
-    rules: Any = numbers_of(
-        Rules,
+    return table_of(
         settings,
-        reds=len(red),
+        reds=len(red),  # slots of red
         slots=len(red) + len(blue),
-        enemies=enemies,
+        enemies=enemies,  # of the larger side: attacks of the action space
         moves=moves,
         actions=FIRST_ATTACK + enemies + moves - MOVES + settings.look_directions,
-        look_cosine=math.cos(math.pi / max(settings.look_directions, 1)),
+        look_cosine=math.cos(math.pi / max(settings.look_directions, 1)),  # of half a cone
         half_x=settings.width / 2,
         half_y=settings.height / 2,
         random_places=settings.randomize != "nothing",
         random_numbers=settings.randomize == "all",
+        # Units that overlap at the start are pushed apart.
         settles=settings.randomize != "nothing" or _is_crowded(bodies_of(settings)),
         pays_result=settings.reward != "smac",
         pays_losses=settings.reward == "losses",
         pays_smac=settings.reward == "smac",
+        # To SMAC's 20 for a clean win.
         scaled=settings.reward == "smac" or (settings.reward == "smac_sparse" and settings.exact_smac),
-        kinds=len(settings.types) if len(settings.types) > 1 else 0,
-        red_shields=shields[RED],
+        kinds=len(settings.types) if len(settings.types) > 1 else 0,  # types that are distinguished
+        red_shields=shields[RED],  # are observed
         blue_shields=shields[BLUE],
     )
-    return as_table(rules)
 
 
 FILE, APART = 8, 1.6  # units of one column of a formation, and the distance between them
@@ -246,7 +202,7 @@ def allocate_state(settings: BattleSettings, num_worlds: int) -> BattleState:
         unit=records((num_worlds, slots), UNIT),
         room=records(num_worlds, ROOM),
         look=np.full((num_worlds, looking), AHEAD, np.int16),
-        seer=np.full((num_worlds, noticing), NOBODY, np.int16),
+        seer=np.full((num_worlds, noticing), NONE, np.int16),
         known=np.zeros((num_worlds, noticing, enemies), bool),
         stream=seeding.new_stream(num_worlds),
     )

@@ -17,7 +17,7 @@ from interplay.worlds.battle.rules.sides import (
     up,
 )
 from interplay.worlds.battle.rules.sight import reach_of, reaches
-from interplay.worlds.battle.state import FIRST_ATTACK, NOBODY, STOP
+from interplay.worlds.battle.state import FIRST_ATTACK, NONE, STOP
 
 HIT_AND_RUN, ATTACK_NEAREST, ATTACK_MOVE, FOCUS_WEAKEST = range(4)
 ALARM = 1.0  # distance beyond an enemy's range that is still too near
@@ -41,22 +41,22 @@ def choose(state, body, rules, legal, w, a, tactic):
     unit, side = state.unit[w, a], side_of(rules, a)
     if tactic == FOCUS_WEAKEST:
         weakest = find_weakest(state, body, rules, legal, w, a)
-        if weakest != NOBODY:
+        if weakest != NONE:
             return FIRST_ATTACK + weakest
     nearest = find_nearest(state, body, rules, w, a, False)
     # A weapon that is ready before the decision ends counts as ready.
     if tactic == HIT_AND_RUN and unit.cooldown >= TICKS and body[a].range >= MELEE:
         hunter = find_nearest(state, body, rules, w, a, True)
-        if hunter == NOBODY:
+        if hunter == NONE:
             return np.int64(STOP)
         other = state.unit[w, hunter]
         return best_move(rules, legal, side, unit.x - other.x, unit.y - other.y)
-    if tactic == ATTACK_MOVE and (nearest == NOBODY or distance(unit, state.unit[w, nearest]) >= SIGHT_RANGE):
+    if tactic == ATTACK_MOVE and (nearest == NONE or distance(unit, state.unit[w, nearest]) >= SIGHT_RANGE):
         right, north = ahead(side) * rules.half_x / 2.0 - unit.x, -unit.y
         if right * right + north * north <= ARRIVED * ARRIVED:
             return np.int64(STOP)
         return best_move(rules, legal, side, right, north)
-    if nearest == NOBODY:
+    if nearest == NONE:
         return np.int64(STOP)
     if attacks(state, body, rules, legal, w, a, nearest):
         return FIRST_ATTACK + nearest - first_of(rules, 1 - side)
@@ -76,8 +76,8 @@ def attacks(state, body, rules, legal, w, a, b):
 
 @phase
 def find_weakest(state, body, rules, legal, w, a):
-    """The legal target with the fewest points left; NOBODY if none."""
-    found, least = np.int64(NOBODY), np.inf
+    """The legal target with the fewest points left; NONE if none."""
+    found, least = np.int64(NONE), np.inf
     enemy = 1 - side_of(rules, a)
     first = first_of(rules, enemy)
     for b in range(first, end_of(rules, enemy)):
@@ -89,8 +89,8 @@ def find_weakest(state, body, rules, legal, w, a):
 
 @phase
 def find_nearest(state, body, rules, w, a, hunts):
-    """The slot of the nearest enemy by edges, or NOBODY: one that the unit can hit (`hunts`), else one that has it in range, or nearly."""
-    found, least = np.int64(NOBODY), np.inf
+    """The slot of the nearest enemy by edges, or NONE: one that the unit can hit (`hunts`), else one that has it in range, or nearly."""
+    found, least = np.int64(NONE), np.inf
     enemy = 1 - side_of(rules, a)
     for b in range(first_of(rules, enemy), end_of(rules, enemy)):
         other = state.unit[w, b]

@@ -9,15 +9,14 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls, arrows
 from interplay.core.errors import UserError
 from interplay.core.fog import Visible
 from interplay.core.guides import Guide
-from interplay.core.jit import arrays_of
+from interplay.core.kernel_world import KernelWorld, read_only
 from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
-from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.core.world import Kind, TimeStep
 from interplay.worlds.battle import observe
 from interplay.worlds.battle.config import TICKS, TICKS_PER_SECOND, BattleSettings
 from interplay.worlds.battle.eyes import units_in_sight, visible
@@ -39,7 +38,7 @@ from interplay.worlds.battle.state import (
 CLICKED = 0.75  # units of length around an enemy's middle that still hit it
 
 
-class BattleWorld(ArrayWorld):
+class BattleWorld(KernelWorld):
     """W battles of two sides; each unit is an agent, red's units come first.
 
     Units see and act as in SMAC, each on its own and from the left. A dead unit no longer acts but stays present: it gets its side's reward,
@@ -48,7 +47,7 @@ class BattleWorld(ArrayWorld):
     Attributes:
         state: the arrays (`state.BattleState`); after writing to them call `refresh`.
         body: (A,) units of the slots (`state.BODY`).
-        table: the rules as numbers, a table of one record (`state.Rules`).
+        table: the rules as numbers, a table of one record (`state.rules_of`).
     """
 
     version = 1
@@ -72,20 +71,18 @@ class BattleWorld(ArrayWorld):
         space = observe.observation_space(settings, rules)
         kind = Kind("agent", tuple(range(red + blue)), space, spaces.Discrete(int(rules["actions"])))
         names = [f"red_{number}" for number in range(red)] + [f"blue_{number}" for number in range(blue)]
-        super().__init__(num_worlds, names, [kind], seed, first_world)
+        super().__init__(num_worlds, names, [kind], seed, first_world, threads)
         self.action_names = {"order": action_names(rules)}
         self.teams = tuple(range(red)), tuple(range(red, red + blue))
         self.team_names = "red", "blue"
         self.state: BattleState = allocate_state(settings, num_worlds)
         self.state_space = spaces.Box(-np.inf, np.inf, (observe.state_size(rules, RED),), np.float32)
         self._sight = observe.allocate_sight(settings, rules, num_worlds)
-        self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._action = np.zeros((num_worlds, red + blue), np.int64)
         seen = {"units": self._sight.rows}
         if settings.see_field:
-            seen |= {"field": self._sight.field, "legal": self._sight.mask.view(np.int8)}
-            seen["legal"].flags.writeable = False  # it is the mask
+            seen |= {"field": self._sight.field, "legal": read_only(self._sight.mask.view(np.int8))}
         self._views = TimeStep(seen, *self.outputs, {"action": self._sight.mask})
 
     @property
@@ -183,17 +180,10 @@ class BattleWorld(ArrayWorld):
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self.state, self.body, self.settings, world)
 
-    def close(self) -> None:
-        self._chunks.close()
-
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         state, outputs, sight, body, table = self.state, self.outputs, self._sight, self.body, self.table
-        self._chunks.run(
-            lambda thread, lo, hi: step.begin_worlds(
-                state, outputs, sight, body, table, self._scratch, which, thread, lo, hi
-            )
-        )
+        self._run(step.begin_worlds, state, outputs, sight, body, table, self._scratch, which)
 
     def _refuse_illegal(self, action: Any) -> None:
         np.copyto(self._action, action, casting="unsafe")
@@ -207,20 +197,13 @@ class BattleWorld(ArrayWorld):
 
     def _advance(self, action: np.ndarray) -> None:
         state, outputs, sight, body, table = self.state, self.outputs, self._sight, self.body, self.table
-        self._chunks.run(
-            lambda thread, lo, hi: step.step_worlds(
-                state, outputs, sight, body, table, self._scratch, self._action, thread, lo, hi
-            )
-        )
+        self._run(step.step_worlds, state, outputs, sight, body, table, self._scratch, self._action)
 
     def _look_anew(self) -> None:
         step.look_at_worlds(self.state, self._sight, self.body, self.table, 0, self.num_worlds)
 
-    def _read(self) -> TimeStep:
-        return self._views
-
     def _arrays(self) -> dict[str, np.ndarray]:
-        return arrays_of(self.state) | self.outputs._asdict()
+        return super()._arrays() | self.outputs._asdict()
 
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings, self.body)

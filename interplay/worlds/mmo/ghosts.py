@@ -10,6 +10,7 @@ from interplay.core.errors import UserError
 from interplay.core.jit import kernel
 from interplay.worlds.mmo.neighbours import see_others, sort_into_buckets
 from interplay.worlds.mmo.observe import describe, describe_one, mask_choices
+from interplay.worlds.mmo.spaces import fields_of
 from interplay.worlds.mmo.state import allocate_sight
 from interplay.worlds.mmo.views import copy_crops
 
@@ -57,7 +58,5 @@ def observe(
     look_as_ghosts(
         world.state, sight, world._table, world._scratch, number, places, population, health, food, water
     )
-    from interplay.worlds.mmo.world import fields_of
-
     found = {**fields_of(sight, s), "action_mask": sight.mask}
     return {name: array[:, : len(places)] for name, array in found.items()}

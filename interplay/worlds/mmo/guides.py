@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.guides import NOBODY, Guide
+from interplay.core.guides import NO_SLOT, Guide
 
 # Columns of a row, as `observe.describe_one` writes them.
 ROW = (
@@ -44,5 +44,5 @@ def _slots(world: Any, w: int, slot: int, count: int) -> list[int]:
         row, col = int(agent["row"][slot]) + away[0], int(agent["col"][slot]) + away[1]
         here = np.flatnonzero(agent["alive"] & (agent["row"] == row) & (agent["col"] == col))
         others = here[here != slot]
-        found.append(int(others[0]) if len(others) == 1 else NOBODY)
+        found.append(int(others[0]) if len(others) == 1 else NO_SLOT)
     return found

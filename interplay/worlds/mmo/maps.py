@@ -1,4 +1,4 @@
-"""Maps by seed, without a world: for tests and viewers."""
+"""Memory and arguments of `terrain.make_terrain` from the settings, and the check of its maps."""
 
 from __future__ import annotations
 
@@ -8,17 +8,9 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.worlds.mmo.config import MmoSettings
-from interplay.worlds.mmo.terrain import POCKETS, TERRAINS, make_terrain, scratch_sizes
+from interplay.worlds.mmo.terrain import POCKETS, TERRAINS, scratch_sizes
 
 _FARTHEST = 2.0**40  # beyond it the noise loses digits, and much later overflows
-
-
-class Map(NamedTuple):
-    """The ground of one world. T = interior + 2 border."""
-
-    tiles: np.ndarray  # (T, T) uint8 ids of `tiles`
-    reachable: np.ndarray  # (T, T) bool, grass and forest connected to the ring
-    R: int  # number of reachable tiles, the denominator of coverage
 
 
 class Scratch(NamedTuple):
@@ -54,27 +46,6 @@ def terrain_numbers(settings: MmoSettings) -> tuple[int, int, float, int, int, i
         TERRAINS.index(settings.terrain),
         POCKETS.index(settings.pockets),
     )
-
-
-def generate_map(settings: MmoSettings, seed: int, scratch: Scratch | None = None) -> Map:
-    """The map of a seed: the same bits on any machine.
-
-    Args:
-        settings: the recipe: interior, border, feature_tiles, octaves, terrain, pockets.
-        seed: 0 <= seed < 2**64.
-        scratch: of `allocate_scratch`, to reuse memory.
-
-    Raises:
-        UserError: if the seed is out of range, or see `terrain_numbers`.
-    """
-    if not 0 <= seed < 2**64:
-        raise UserError(f"map seed {seed} is out of range; give one of 0 .. 2**64 - 1")
-    numbers = terrain_numbers(settings)
-    total, queue = allocate_scratch(settings) if scratch is None else scratch
-    tiles = np.empty((settings.side, settings.side), np.uint8)
-    reachable = np.empty(tiles.shape, np.bool_)
-    found = make_terrain(np.uint64(seed), *numbers, tiles, reachable, total, queue)
-    return Map(tiles, reachable, int(found))
 
 
 def check_ground(settings: MmoSettings, reachable: int, seed: int) -> None:

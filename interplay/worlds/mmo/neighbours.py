@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.core.jit import phase
 from interplay.worlds.mmo.rules.numbers import LEARNED, LOWEST_HEALTH
-from interplay.worlds.mmo.state import BUCKET, NOBODY
+from interplay.worlds.mmo.state import BUCKET, NONE
 
 _FAR = np.int64(1) << 62  # above every target's key
 _SLOT = np.int64(0xFFFFFF)  # the lowest bits of a key
@@ -104,9 +104,9 @@ def see_others(state, sight, rules, scratch, thread, w, own, row, col, populatio
         best1 = min(best1, key if hostile & (away <= reach1) else _FAR)
         best2 = min(best2, key if hostile & (away <= reach2) else _FAR)
     target = sight.target[ow, o]
-    target[0] = NOBODY if best0 == _FAR else best0 & _SLOT
-    target[1] = NOBODY if best1 == _FAR else best1 & _SLOT
-    target[2] = NOBODY if best2 == _FAR else best2 & _SLOT
+    target[0] = NONE if best0 == _FAR else best0 & _SLOT
+    target[1] = NONE if best1 == _FAR else best1 & _SLOT
+    target[2] = NONE if best2 == _FAR else best2 & _SLOT
     if n > rows:
         n = _keep_nearest(sight, rules, scratch, thread, n, row, col, population, ow, o, mine, stranger)
     if rules.targeting == LEARNED:
@@ -150,8 +150,8 @@ def _mask_rows(sight, rules, scratch, thread, n, row, col, population, ow, o):
     sight.mask[ow, o, first:] = False
     for style in range(3):
         sight.mask[ow, o, first + style * rules.rows] = True
-    sight.row_slot[ow, o, :] = NOBODY
-    found0, found1, found2 = NOBODY, NOBODY, NOBODY
+    sight.row_slot[ow, o, :] = NONE
+    found0, found1, found2 = NONE, NONE, NONE
     for k in range(1, n):
         m = scratch.near[thread, k - 1]
         slot = scratch.sorted[thread, m]

@@ -4,7 +4,7 @@ import numpy as np
 
 from interplay.core.jit import phase
 from interplay.worlds.mmo.neighbours import see_others, sort_into_buckets
-from interplay.worlds.mmo.state import NOBODY
+from interplay.worlds.mmo.state import NONE
 from interplay.worlds.mmo.tiles import LAVA, STONE, WATER
 from interplay.worlds.mmo.views import copy_crops, fetch_view, forget_view
 
@@ -96,13 +96,13 @@ def mask_choices(state, sight, rules, w, row, col, freeze, ow, o):
     if not rules.combat:
         return  # the head stays, its choices are ignored: all are legal
     target, first = sight.target[ow, o], 5
-    aimless = target[0] == NOBODY and target[1] == NOBODY and target[2] == NOBODY
+    aimless = target[0] == NONE and target[1] == NONE and target[2] == NONE
     if rules.no_attack:
         mask[5] = True
         aimless = False
         first = 6
     for style in range(3):
-        mask[first + style] = aimless or target[style] != NOBODY
+        mask[first + style] = aimless or target[style] != NONE
 
 
 @phase

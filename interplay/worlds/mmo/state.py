@@ -13,7 +13,7 @@ from interplay.core import seeding
 from interplay.core.jit import as_records, records
 from interplay.worlds.mmo.config import COLUMNS, MOVES, STYLES, MmoSettings
 
-NOBODY = -1
+NONE = -1
 BUCKET = 8  # tiles per side of the squares of the neighbour search (specification 7)
 
 LINE = 15  # side of the usual view, whose rows of bytes are copied as two words
@@ -34,7 +34,7 @@ AGENT = np.dtype(
         ("life_id", np.int64),  # births of this world's episode before this one
         ("life", np.int32),  # updates lived through
         ("birth", np.int32),  # tick in which it was born
-        ("struck", np.int32),  # slot that this tick's attack landed on, or NOBODY
+        ("struck", np.int32),  # slot that this tick's attack landed on, or NONE
         ("damage", np.int32),  # received in this tick
         ("row", np.int16),
         ("col", np.int16),
@@ -48,7 +48,7 @@ AGENT = np.dtype(
         ("eaten", np.int32),  # units of food taken up
         ("drunk", np.int32),  # units of water
         ("harm", np.int32),  # damage dealt
-        ("style", np.int8),  # of this tick's attack, 0..2, or NOBODY
+        ("style", np.int8),  # of this tick's attack, 0..2, or NONE
         ("population", np.uint8),
         ("alive", np.bool_),
     ],
@@ -128,7 +128,7 @@ class Sight(NamedTuple):
     entities: np.ndarray  # (W, O, R, 11) float32 or int8
     filled: np.ndarray  # (W, O) int16, rows in use
     mask: np.ndarray  # (W, O, choices) bool
-    target: np.ndarray  # (W, O, 3) int32, slot that each style would hit, or NOBODY
+    target: np.ndarray  # (W, O, 3) int32, slot that each style would hit, or NONE
     row_slot: np.ndarray  # (W, O, R) int32, slot in each entity row (targeting = learned), or (W, O, 0)
     tile_lines: np.ndarray  # (W, ...) WIDE, the state's tiles: the 16 bytes from any place on
     head_lines: np.ndarray  # (W, ...) WIDE, the same of its heads
@@ -199,8 +199,8 @@ def allocate_sight(settings: MmoSettings, state: MmoState, num_worlds: int, obse
         entities=np.zeros((*lead, settings.rows, COLUMNS), np.int8 if settings.compact else np.float32),
         filled=np.zeros(lead, np.int16),
         mask=np.ones((*lead, sum(choices(settings))), bool),
-        target=np.full((*lead, STYLES), NOBODY, np.int32),
-        row_slot=np.full((*lead, settings.rows if learned else 0), NOBODY, np.int32),
+        target=np.full((*lead, STYLES), NONE, np.int32),
+        row_slot=np.full((*lead, settings.rows if learned else 0), NONE, np.int32),
         tile_lines=_lines(state.tiles),
         head_lines=_lines(state.heads),
         tile_rows=_rows(tiles),

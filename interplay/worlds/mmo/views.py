@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.worlds.mmo.state import LINE, NOBODY
+from interplay.worlds.mmo.state import LINE, NONE
 
 _8, _56 = np.uint64(8), np.uint64(56)
 
@@ -74,6 +74,6 @@ def forget_view(sight, w, i):
     sight.occupancy[w, i] = 0
     sight.entities[w, i] = 0
     sight.mask[w, i] = True
-    sight.target[w, i] = NOBODY
-    sight.row_slot[w, i] = NOBODY
+    sight.target[w, i] = NONE
+    sight.row_slot[w, i] = NONE
     sight.filled[w, i] = 0

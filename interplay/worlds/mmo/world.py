@@ -4,48 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.chunks import Chunks
 from interplay.core.controls import ARROWS, Controls, arrows, direction_to
 from interplay.core.fog import Visible
 from interplay.core.guides import Guide
-from interplay.core.jit import arrays_of, records
-from interplay.core.pointing import Pointing
+from interplay.core.jit import records
+from interplay.core.kernel_world import KernelWorld, read_only
 from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
-from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
-from interplay.worlds.mmo import ghosts, global_state, maps, tasks, tiles
-from interplay.worlds.mmo.config import COLUMNS, STYLES, MmoSettings
+from interplay.core.world import Kind, Outputs, TimeStep
+from interplay.worlds.mmo import ghosts, global_state, maps, tasks
+from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.guides import guides_of
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
 from interplay.worlds.mmo.render import draw, visible
 from interplay.worlds.mmo.rules import tick
 from interplay.worlds.mmo.rules.numbers import rules_of
+from interplay.worlds.mmo.spaces import STYLE_NAMES, action_names, action_space, fields_of, observation_space
 from interplay.worlds.mmo.state import (
     BLOW,
     CAUSES,
-    NOBODY,
+    NONE,
     MmoState,
     allocate_scratch,
     allocate_sight,
     allocate_state,
-    choices,
 )
 from interplay.worlds.mmo.terrain import make_terrain
 
-NOBODY_ROW = 0  # row 0, the observer: no target
-STYLE_NAMES = ("melee", "range", "mage")
 KEYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
 _BY_STEP = {step: KEYS[key] for key, step in ARROWS.items()}
 _ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
 
 
-class MmoWorld(ArrayWorld):
+class MmoWorld(KernelWorld):
     """W tile worlds in which agents are born, eat, drink, fight, die and are replaced.
 
     A slot holds one agent after another; ``acting`` marks slots with a living one.
@@ -74,18 +69,13 @@ class MmoWorld(ArrayWorld):
         self.settings = settings
         self.num_populations = settings.npop
         self.persistent = settings.max_ticks is None
-        kind = Kind(
-            "agent",
-            tuple(range(settings.slots)),
-            observation_space(settings),
-            action_space(settings),
-        )
-        super().__init__(num_worlds, [f"slot_{i}" for i in range(settings.slots)], [kind], seed, first_world)
+        slots = tuple(range(settings.slots))
+        kind = Kind("agent", slots, observation_space(settings), action_space(settings))
+        super().__init__(num_worlds, [f"slot_{i}" for i in slots], [kind], seed, first_world, threads)
         self.action_names = action_names(settings)
         self.state: MmoState = allocate_state(settings, num_worlds)
         self.state_space = global_state.space_of(settings)
         self._sight = allocate_sight(settings, self.state, num_worlds, settings.slots)
-        self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._fallen = records((num_worlds, settings.slots), BLOW)
         self._table = rules_of(settings)
@@ -93,8 +83,8 @@ class MmoWorld(ArrayWorld):
         self._task = settings.read_task()
         s = self.state
         self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
-        fields = {name: _read_only(array) for name, array in fields_of(self._sight, settings).items()}
-        self._views = TimeStep(fields, *self.outputs, {"action": _read_only(self._sight.mask)})
+        fields = {name: read_only(array) for name, array in fields_of(self._sight, settings).items()}
+        self._views = TimeStep(fields, *self.outputs, {"action": read_only(self._sight.mask)})
 
     # -- queries -----------------------------------------------------------------------------------------------------
 
@@ -124,7 +114,7 @@ class MmoWorld(ArrayWorld):
         found = {name: np.where(s.terminated, self._fallen[name], s.agent[name]) for name in BLOW.names or ()}
         # A finished world keeps the attacks of its last tick, in which lives ended.
         past = s.room["over"] & ~(s.terminated | s.truncated).any(axis=1)
-        found["struck"][past] = NOBODY
+        found["struck"][past] = NONE
         return found
 
     @property
@@ -205,9 +195,6 @@ class MmoWorld(ArrayWorld):
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self, world)
 
-    def close(self) -> None:
-        self._chunks.close()
-
     # -- reset and step -----------------------------------------------------------------------------------------------
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
@@ -222,11 +209,7 @@ class MmoWorld(ArrayWorld):
         quotas = self.settings.quotas
         share = -(-cap // self.settings.npop)[:, None] if quotas is None else np.asarray(quotas)[None, :]
         self.state.quota[which] = np.broadcast_to(share, self.state.quota.shape)[which]
-        self._chunks.run(
-            lambda thread, lo, hi: tick.begin_worlds(
-                self.state, self._sight, self._table, self._scratch, which, thread, lo, hi
-            )
-        )
+        self._run(tick.begin_worlds, self.state, self._sight, self._table, self._scratch, which)
 
     def _make_ground(self, which: np.ndarray) -> None:
         """Makes the maps of these worlds from their seeds."""
@@ -257,82 +240,16 @@ class MmoWorld(ArrayWorld):
         return np.where(self.state.terminated, ended, living)
 
     def _tick(self, action: np.ndarray) -> None:
-        self._chunks.run(
-            lambda thread, lo, hi: tick.step_worlds(
-                self.state, self._sight, self._fallen, self._table, self._scratch, action, thread, lo, hi
-            )
-        )
+        state, sight, table, scratch = self.state, self._sight, self._table, self._scratch
+        self._run(tick.step_worlds, state, sight, self._fallen, table, scratch, action)
 
     def _look_anew(self) -> None:
         for name in BLOW.names or ():  # a snapshot does not hold attackers that were replaced
             self._fallen[name] = self.state.agent[name]
-        self._chunks.run(
-            lambda thread, lo, hi: tick.look_at_worlds(
-                self.state, self._sight, self._table, self._scratch, thread, lo, hi
-            )
-        )
-
-    def _read(self) -> TimeStep:
-        return self._views
-
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return arrays_of(self.state)
+        self._run(tick.look_at_worlds, self.state, self._sight, self._table, self._scratch)
 
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings)
 
     def state_laws(self) -> Sequence[Invariant]:
         return laws_of(self.settings)
-
-
-def observation_space(settings: MmoSettings) -> spaces.Dict:
-    """Of one agent (specification 7)."""
-    view, rows = settings.view, settings.rows
-    fields: dict[str, spaces.Space] = {"tiles": spaces.Box(0, tiles.TILES - 1, (view, view), np.uint8)}
-    if settings.occupancy:
-        fields["occupancy"] = spaces.Box(0, 255, (view, view), np.uint8)
-    if settings.compact:
-        fields["entities"] = spaces.Box(-128, 127, (rows, COLUMNS), np.int8)
-    else:
-        fields["entities"] = spaces.Box(-np.inf, np.inf, (rows, COLUMNS), np.float32)
-    fields["count"] = spaces.Box(0, rows, (), np.int16)
-    return spaces.Dict(fields)
-
-
-def action_space(settings: MmoSettings) -> spaces.MultiDiscrete:
-    """Of one agent: move, attack and, with learned targeting, an entity row for each style, row 0 for none."""
-    heads = choices(settings)
-    aimed = range(len(heads) - STYLES, len(heads)) if settings.targeting == "learned" else ()
-    return (
-        Pointing(heads, dict.fromkeys(aimed, "entities"), NOBODY_ROW)
-        if aimed
-        else spaces.MultiDiscrete(heads)
-    )
-
-
-def action_names(settings: MmoSettings) -> dict[str, tuple[str, ...]]:
-    """Names of the choices; a target is an entity row, nearest first."""
-    styles = (("none",) if settings.no_attack else ()) + STYLE_NAMES
-    names = {"move": ("stay", "east", "south", "west", "north"), "attack": styles}
-    if settings.targeting == "learned":
-        rows = ("nobody", *(f"in sight {row}" for row in range(1, settings.rows)))
-        names |= {f"{style} at": rows for style in STYLE_NAMES}
-    return names
-
-
-def fields_of(sight: Any, settings: MmoSettings) -> dict[str, np.ndarray]:
-    """Field -> array of the views, in the order of the space."""
-    fields = {
-        "tiles": sight.tiles,
-        "occupancy": sight.occupancy,
-        "entities": sight.entities,
-        "count": sight.filled,
-    }
-    return {name: array for name, array in fields.items() if name != "occupancy" or settings.occupancy}
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    """A read-only view: `jit` rewrites only what changes in a tick."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

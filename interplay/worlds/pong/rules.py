@@ -42,7 +42,7 @@ LEAST_BAT, MOST_BAT = float(TOP), float(BOTTOM - BAT_HEIGHT)  # a bat's top edge
 LEAST_BALL, MOST_BALL = float(TOP), float(BOTTOM - BALL_HEIGHT)  # the ball's
 SERVE_X, SERVE_Y = (WIDTH - BALL_WIDTH) / 2, MIDDLE - BALL_HEIGHT / 2
 REACH = (BAT_HEIGHT + BALL_HEIGHT) / 2  # the offset of a hit with the end of a bat
-NOBODY = -1
+NONE = -1
 
 
 # -- helpers ----------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def serve(state, rules, w, loser):
         vy = speed * draw_below(state, w, 3)
         if draw_unit(state, w) < FAST_SERVES:
             vx = speed * SMASH
-    if loser == NOBODY:
+    if loser == NONE:
         receiver = draw_below(state, w, SEATS)
     else:
         receiver = 1 - loser if rules.randomize and rules.classic_quirks else loser
@@ -253,7 +253,7 @@ def begin_game(state, outputs, rules, w):
             spread = VARIETY[0] + draw_unit(state, w) * (VARIETY[1] - VARIETY[0])
             bat.top_speed = rules.ball_speed * spread
         outputs.acting[w, seat] = not is_followed(rules, seat)
-    serve(state, rules, w, NOBODY)
+    serve(state, rules, w, NONE)
 
 
 @phase
@@ -261,14 +261,14 @@ def score(state, outputs, rules, w):
     """Gives the point, serves anew, and ends the game after the last round."""
     ball = state.ball[w]
     ball.round_step += 1
-    loser = NOBODY
+    loser = NONE
     if ball.x < 0.0:
         loser = 0
     elif ball.x + BALL_WIDTH > WIDTH:
         loser = 1
     elif ball.round_step <= rules.round_steps:
         return
-    if loser != NOBODY:
+    if loser != NONE:
         state.bat[w, 1 - loser].points += 1
         outputs.reward[w, 1 - loser] = 1.0
         outputs.reward[w, loser] = -1.0

@@ -45,7 +45,7 @@ def ranges_of(state: SurvivalState, rules: Rules, heads: Sequence[int]) -> dict[
         "kills": count(MOST_32),
         "kill_count": count(MOST_32),
         "reward": REAL,
-        "used": Range(rules.first_heal, bodies - 1, (EMPTY,)),
+        "used": Range(rules.first_heal, bodies - 1, (int(EMPTY),)),
         "steps": steps,
         "next_cell": count(state.cells.shape[1]),
         "zone_x": REAL,
@@ -58,7 +58,7 @@ def ranges_of(state: SurvivalState, rules: Rules, heads: Sequence[int]) -> dict[
         "cells": index(state.cells.shape[1]),
         "action": Range(0, np.array(heads, np.int64) - 1),
         "control": REAL,
-        "inventory": Range(rules.first_heal, bodies - 1, (EMPTY,)),
+        "inventory": Range(rules.first_heal, bodies - 1, (int(EMPTY),)),
         "zone_centres": REAL,
         "observation": REAL,
     }

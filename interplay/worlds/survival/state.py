@@ -13,8 +13,8 @@ from interplay.core import seeding
 from interplay.core.jit import records
 from interplay.planar.bodies import Bodies, Physics, allocate_bodies, body_record, view_bodies
 
-NOBODY, ZONE = -1, -2  # causes of a change of health beside the sides (agents or teams)
-EMPTY = -1  # an empty inventory slot
+NO_SIDE, ZONE = np.int16(-1), np.int16(-2)  # causes of a change of health beside the sides (agents or teams)
+EMPTY = np.int16(-1)  # an empty inventory slot
 PASSING = ("came", "left")  # used within a step, meaningless after it
 CONSTANT = ("zone_radii", "zone_fixed", "full_health", "sides")  # settings in array form, not state
 
@@ -24,8 +24,8 @@ CONSTANT = ("zone_radii", "zone_fixed", "full_health", "sides")  # settings in a
 BODY = body_record(
     [
         ("health", np.int32),  # hit points of agents and boxes
-        ("cause", np.int16),  # the side that last changed the health, or NOBODY, ZONE
-        ("owner", np.int16),  # the side that broke this box first, or NOBODY
+        ("cause", np.int16),  # the side that last changed the health, or NO_SIDE, ZONE
+        ("owner", np.int16),  # the side that broke this box first, or NO_SIDE
         ("index", np.int16),  # IndexBodies: the body's number, -1 once it has despawned
         ("came", np.bool_),  # spawned by the last phase that spawns
         ("left", np.bool_),  # despawned by the last phase that despawns

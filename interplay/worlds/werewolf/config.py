@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -29,7 +29,6 @@ Arm = Literal[
     "signals_resampled",
     "signals_replayed",
 ]
-ARMS: tuple[str, ...] = get_args(Arm)
 
 
 class Penalties(Settings):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from interplay.worlds.werewolf.roles import VILLAGERS, WOLVES
-from interplay.worlds.werewolf.state import NOBODY, WerewolfState
+from interplay.worlds.werewolf.state import NONE, WerewolfState
 
 # Metric -> (sum, count) of the tally.
 SHARES = {
@@ -41,7 +41,7 @@ def metrics_of(state: WerewolfState, ballots: bool) -> Mapping[str, np.ndarray]:
     found = {
         "win_vil": room["winner"] == VILLAGERS,
         "win_wolf": room["winner"] == WOLVES,
-        "timeout": room["cut"] & (room["winner"] == NOBODY),
+        "timeout": room["cut"] & (room["winner"] == NONE),
         "tot_days": days.copy(),
         "suicide": tally["suicide"] / np.maximum(tally["executions"], 1),
         "suicide_refnorm": tally["suicide"] / (days + 1.0),

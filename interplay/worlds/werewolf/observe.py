@@ -10,7 +10,7 @@ from interplay.worlds.werewolf.roles import (
     BREW,
     DIVINE,
     GUARD,
-    NONE,
+    NO_ABILITY,
     SHOOT,
     SPEAK,
     SPEAK_IN_PACK,
@@ -21,7 +21,7 @@ from interplay.worlds.werewolf.rules.flow import can_divine, can_guard
 from interplay.worlds.werewolf.rules.night import HEAL, POISON
 from interplay.worlds.werewolf.rules.numbers import LAST_PHASE, SPLIT
 from interplay.worlds.werewolf.rules.speech import speaks
-from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, REVOTE
+from interplay.worlds.werewolf.state import IN_TABLE, NONE, REVOTE
 
 # -- masks (specification 6) ------------------------------------------------------------------------------------------
 
@@ -30,8 +30,8 @@ from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, REVOTE
 def write_masks(state, sight, rules, tables, scratch, s, w, anew):
     """Writes the action masks where they changed."""
     room = state.room[w]
-    form = tables.form[room.row] if room.stage == IN_TABLE and not room.over else NOBODY
-    if not anew and form != NOBODY and form == sight.written[w] and room.living == sight.counted[w]:
+    form = tables.form[room.row] if room.stage == IN_TABLE and not room.over else NONE
+    if not anew and form != NONE and form == sight.written[w] and room.living == sight.counted[w]:
         return
     n, mask, names = rules.players, sight.mask[w], scratch.names[s]
     list_names(state, rules, names, w)
@@ -39,7 +39,7 @@ def write_masks(state, sight, rules, tables, scratch, s, w, anew):
         ability = state.ability[w, i]
         for j in range(n + 1):
             mask[i, j] = names[ability, j]
-        if ability == VOTE and not rules.self_vote:
+        if ability == VOTE and not rules.allow_self_vote:
             mask[i, i] = False
         elif ability >= DIVINE:
             write_private_names(state, mask, rules, w, i, ability)
@@ -60,14 +60,14 @@ def list_names(state, rules, names, w):
     for j in range(n):
         alive = state.alive[w, j]
         prey = alive & (state.role[w, j] != WEREWOLF)
-        names[NONE, j] = False
+        names[NO_ABILITY, j] = False
         names[SPEAK, j] = alive
         names[SPEAK_IN_PACK, j] = prey
         names[ATTACK, j] = prey
         names[VOTE, j] = alive & (state.suspect[w, j] | (not again))
-    names[NONE, n] = True
+    names[NO_ABILITY, n] = True
     names[SPEAK, n] = names[SPEAK_IN_PACK, n] = names[ATTACK, n] = False
-    names[VOTE, n] = rules.abstain
+    names[VOTE, n] = rules.allow_abstain
 
 
 @phase
@@ -108,9 +108,9 @@ def show_pack(state, sight, rules, tables, w):
     """Shows the pack to its members, and clears the boards of the night."""
     n, insiders, count = rules.players, sight.insiders[w], 0
     for k in range(n):
-        if insiders[k] != NOBODY:
+        if insiders[k] != NONE:
             hide_night(sight, rules, w, insiders[k])
-        insiders[k] = NOBODY
+        insiders[k] = NONE
     if rules.board != SPLIT:
         for i in range(n):
             blank(sight.block_targets[w, i], n, rules.names)
@@ -128,7 +128,7 @@ def hide_night(sight, rules, w, i):
     """Clears the pack's information of a seat that was in it in the last game."""
     for j in range(rules.players):
         sight.pack[w, i, j] = False
-    sight.pack_phase[w, i] = NOBODY
+    sight.pack_phase[w, i] = NONE
     if rules.board == SPLIT:
         blank(sight.pack_targets[w, i], rules.players, rules.names)
         blank(sight.pack_signals[w, i], rules.players, rules.length)
@@ -138,7 +138,7 @@ def hide_night(sight, rules, w, i):
 def show_boards(state, sight, rules, w, number):
     """Copies that phase's board to its viewers; public boards are copied only in WD's form."""
     room, n = state.room[w], rules.players
-    if number == NOBODY:
+    if number == NONE:
         return
     if number == room.pack_phase:
         if rules.board == LAST_PHASE:
@@ -147,7 +147,7 @@ def show_boards(state, sight, rules, w, number):
                 blank(sight.block_signals[w, i], n, rules.length)
         for k in range(n):
             i = sight.insiders[w, k]
-            if i == NOBODY:
+            if i == NONE:
                 break
             show_night(state, sight, rules, w, i)
     elif number == room.public_phase and rules.board != SPLIT:
@@ -179,4 +179,4 @@ def copy_board(board, seen, players, width):
 def blank(seen, players, width):
     for i in range(players):
         for k in range(width):
-            seen[i, k] = NOBODY
+            seen[i, k] = NONE

@@ -20,7 +20,7 @@ from interplay.worlds.werewolf.roles import (
     GUARD,
     HUMAN,
     NAMES,
-    NONE,
+    NO_ABILITY,
     SHOOT,
     WITCH,
     WOLF,
@@ -30,7 +30,7 @@ from interplay.worlds.werewolf.rules.numbers import Tables
 from interplay.worlds.werewolf.state import (
     FATES,
     IN_TABLE,
-    NOBODY,
+    NONE,
     POTIONS_STAGE,
     REVOTE,
     SHOT_STAGE,
@@ -55,7 +55,7 @@ class ValidStates:
         s, tables = self._settings, self._tables
         seat, seats = index(s.n_players, none=True), count(s.n_players)
         phases = index(len(tables.talks), none=True)
-        day, symbols = count(max(_DAYS, s.days + 1)), Range(NOBODY, tables.symbols - 1)
+        day, symbols = count(max(_DAYS, s.days + 1)), Range(NONE, tables.symbols - 1)
         return {
             **{
                 f"tally.{name}": REAL if TALLY[name].kind == "f" else count(MOST_32)
@@ -94,11 +94,11 @@ class ValidStates:
             "past_targets": seat,
             "past_signals": symbols,
             "past_phase": phases,
-            "past_day": Range(NOBODY, max(_DAYS, s.days + 1)),
+            "past_day": Range(NONE, max(_DAYS, s.days + 1)),
             "past_chosen": seat,
             "known": index(2, none=True),
             "fate": index(len(FATES), none=True),
-            "fell": Range(NOBODY, MOST_32),
+            "fell": Range(NONE, MOST_32),
             "revealed": index(len(NAMES), none=True),
             "guarded": seat,
             "reward": REAL,
@@ -134,7 +134,7 @@ class ValidStates:
             Invariant(
                 "acting",
                 "does not match the abilities",
-                lambda given: given["acting"] != (given["ability"] != NONE),
+                lambda given: given["acting"] != (given["ability"] != NO_ABILITY),
             ),
         ]
 
@@ -177,19 +177,21 @@ class ValidStates:
     def _wrong_ability(self, given: Arrays) -> Any:
         """The row's or stage's abilities of living seats, without abilities that have no target."""
         stage, alive = given["room.stage"][:, None], given["alive"]
-        wanted = np.where(alive, self._tables.ability[given["room.row"][:, None], given["role"]], NONE)
+        wanted = np.where(alive, self._tables.ability[given["room.row"][:, None], given["role"]], NO_ABILITY)
         if self._settings.extra_roles:
-            wanted[(wanted == DIVINE) & ~self._can_divine(given)] = NONE
-            wanted[(wanted == GUARD) & ~self._can_guard(given)] = NONE
-            wanted = np.where(stage == POTIONS_STAGE, np.where(self._can_brew(given), BREW, NONE), wanted)
+            wanted[(wanted == DIVINE) & ~self._can_divine(given)] = NO_ABILITY
+            wanted[(wanted == GUARD) & ~self._can_guard(given)] = NO_ABILITY
+            wanted = np.where(
+                stage == POTIONS_STAGE, np.where(self._can_brew(given), BREW, NO_ABILITY), wanted
+            )
         shoots = np.arange(alive.shape[1]) == given["room.shooter"][:, None]
-        wanted = np.where(stage == SHOT_STAGE, np.where(shoots, SHOOT, NONE), wanted)
-        wanted = np.where(given["room.over"][:, None], NONE, wanted)
+        wanted = np.where(stage == SHOT_STAGE, np.where(shoots, SHOOT, NO_ABILITY), wanted)
+        wanted = np.where(given["room.over"][:, None], NO_ABILITY, wanted)
         return given["ability"] != wanted
 
     def _can_divine(self, given: Arrays) -> Any:
         others = ~np.eye(self._settings.n_players, dtype=bool)
-        return (others & given["alive"][:, None] & (given["known"] == NOBODY)).any(axis=2)
+        return (others & given["alive"][:, None] & (given["known"] == NONE)).any(axis=2)
 
     def _can_guard(self, given: Arrays) -> Any:
         n = self._settings.n_players
@@ -201,5 +203,5 @@ class ValidStates:
         return free.any(axis=2)
 
     def _can_brew(self, given: Arrays) -> Any:
-        heals = given["potions"][:, :, HEAL] & (given["room.victim"] != NOBODY)[:, None]
+        heals = given["potions"][:, :, HEAL] & (given["room.victim"] != NONE)[:, None]
         return (given["role"] == WITCH) & given["alive"] & (heals | given["potions"][:, :, POISON])

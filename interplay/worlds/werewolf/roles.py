@@ -13,7 +13,7 @@ HUMAN, WOLF = 0, 1  # species, as a seer sees it
 # What an acting role does in a phase, by number in the kernels' phase table.
 # SPEAK to VOTE write to a board; the others act in private.
 ABILITIES = ("none", "speak", "speak_in_pack", "attack", "vote", "divine", "guard", "brew", "shoot")
-NONE, SPEAK, SPEAK_IN_PACK, ATTACK, VOTE, DIVINE, GUARD, BREW, SHOOT = range(len(ABILITIES))
+NO_ABILITY, SPEAK, SPEAK_IN_PACK, ATTACK, VOTE, DIVINE, GUARD, BREW, SHOOT = range(len(ABILITIES))
 
 
 class Role(NamedTuple):
@@ -29,14 +29,14 @@ class Role(NamedTuple):
 
 
 ROLES = (
-    Role("villager", VILLAGERS, HUMAN, HUMAN, False, NONE, "v"),
+    Role("villager", VILLAGERS, HUMAN, HUMAN, False, NO_ABILITY, "v"),
     Role("werewolf", WOLVES, WOLF, WOLF, True, ATTACK, "W"),
     Role("seer", VILLAGERS, HUMAN, HUMAN, False, DIVINE, "s"),
     Role("guard", VILLAGERS, HUMAN, HUMAN, False, GUARD, "g"),
-    Role("medium", VILLAGERS, HUMAN, HUMAN, False, NONE, "m"),
-    Role("possessed", WOLVES, HUMAN, HUMAN, False, NONE, "p"),
-    Role("hunter", VILLAGERS, HUMAN, HUMAN, False, NONE, "h"),
-    Role("witch", VILLAGERS, HUMAN, HUMAN, False, NONE, "w"),
+    Role("medium", VILLAGERS, HUMAN, HUMAN, False, NO_ABILITY, "m"),
+    Role("possessed", WOLVES, HUMAN, HUMAN, False, NO_ABILITY, "p"),
+    Role("hunter", VILLAGERS, HUMAN, HUMAN, False, NO_ABILITY, "h"),
+    Role("witch", VILLAGERS, HUMAN, HUMAN, False, NO_ABILITY, "w"),
 )
 NAMES = tuple(role.name for role in ROLES)
 VILLAGER, WEREWOLF, SEER, GUARDIAN, MEDIUM, POSSESSED, HUNTER, WITCH = range(len(ROLES))

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.kernel_world import read_only
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import phase_names
 from interplay.worlds.werewolf.roles import NAMES
-from interplay.worlds.werewolf.state import NOBODY, Sight, WerewolfState
+from interplay.worlds.werewolf.state import NONE, Sight, WerewolfState
 
 
 class Field(NamedTuple):
@@ -26,15 +27,15 @@ def fields_of(settings: WerewolfSettings, state: WerewolfState, sight: Sight) ->
     fields |= _split_boards(settings, state, sight) if settings.board == "split" else _block(settings, sight)
     n, room = settings.n_players, state.room
     for name in ("eaten", "executed"):
-        fields[f"last_{name}"] = _shared(room[name], NOBODY, n - 1, n)
+        fields[f"last_{name}"] = _shared(room[name], NONE, n - 1, n)
     if settings.obs.role:
         fields["role"] = _own(state.role, 0, len(NAMES) - 1)
     if settings.obs.pack:
         fields["pack"] = _own(sight.pack.view(np.uint8), 0, 1)
     if settings.extra_roles:
-        fields["private_info"] = _own(state.known, NOBODY, 1)
+        fields["private_info"] = _own(state.known, NONE, 1)
     if settings.reveal_role:
-        fields["revealed"] = _shared(state.revealed, NOBODY, len(NAMES) - 1, n)
+        fields["revealed"] = _shared(state.revealed, NONE, len(NAMES) - 1, n)
     if settings.obs.history:
         fields |= _past(settings, state)
     return fields
@@ -68,9 +69,9 @@ def _split_boards(settings: WerewolfSettings, state: WerewolfState, sight: Sight
     public = _board(settings, state.public_targets, state.public_signals, _shared)
     pack = _board(settings, sight.pack_targets, sight.pack_signals, _seen)
     fields = {f"public_{name}": field for name, field in public.items()}
-    fields["public_phase"] = _shared(room["public_phase"], NOBODY, most, n)
+    fields["public_phase"] = _shared(room["public_phase"], NONE, most, n)
     fields |= {f"pack_{name}": field for name, field in pack.items()}
-    return fields | {"pack_phase": _own(sight.pack_phase, NOBODY, most)}
+    return fields | {"pack_phase": _own(sight.pack_phase, NONE, most)}
 
 
 def _block(settings: WerewolfSettings, sight: Sight) -> dict[str, Field]:
@@ -84,9 +85,9 @@ def _past(settings: WerewolfSettings, state: WerewolfState) -> dict[str, Field]:
     n = settings.n_players
     board = _board(settings, state.past_targets, state.past_signals, _shared)
     return {f"past_{name}": field for name, field in board.items()} | {
-        "past_phase": _shared(state.past_phase, NOBODY, last_phase(settings), n),
-        "past_day": _shared(state.past_day, NOBODY, settings.days, n),
-        "past_chosen": _shared(state.past_chosen, NOBODY, n - 1, n),
+        "past_phase": _shared(state.past_phase, NONE, last_phase(settings), n),
+        "past_day": _shared(state.past_day, NONE, settings.days, n),
+        "past_chosen": _shared(state.past_chosen, NONE, n - 1, n),
     }
 
 
@@ -94,12 +95,12 @@ def _board(settings: WerewolfSettings, targets: np.ndarray, words: np.ndarray, m
     """Names, symbols and claims of a board; the axis of names is dropped for one name per ballot."""
     n, length = settings.n_players, settings.signal_length
     named = targets[..., 0] if settings.names == 1 else targets
-    fields = {"targets": make(named, NOBODY, n - 1, n)}
+    fields = {"targets": make(named, NONE, n - 1, n)}
     if length:
-        fields["signals"] = make(words[..., :length], NOBODY, settings.signal_range - 1, n)
+        fields["signals"] = make(words[..., :length], NONE, settings.signal_range - 1, n)
     if settings.claims:
         most = np.array(settings.symbols[length:]) - 1
-        fields["claims"] = make(words[..., length:], NOBODY, most, n)
+        fields["claims"] = make(words[..., length:], NONE, most, n)
     return fields
 
 
@@ -115,9 +116,7 @@ def _seen(array: np.ndarray, low: int, high: Any, players: int) -> Field:
 
 
 def _own(array: np.ndarray, low: int, high: Any) -> Field:
-    view = array.view()
-    view.flags.writeable = False
-    return Field(_box(low, high, array.shape[2:], array.dtype), view)
+    return Field(_box(low, high, array.shape[2:], array.dtype), read_only(array))
 
 
 def _box(low: int, high: Any, shape: tuple[int, ...], dtype: Any) -> spaces.Box:

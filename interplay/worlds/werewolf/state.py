@@ -14,7 +14,7 @@ from interplay.core.jit import records
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.roles import ABILITIES
 
-NOBODY = -1
+NONE = -1
 
 # Stage of a world: in a row of the table, in a revote, or in a phase without a row.
 IN_TABLE, REVOTE, POTIONS_STAGE, SHOT_STAGE = range(4)
@@ -27,22 +27,22 @@ ROOM = np.dtype(
         ("talk_round", np.uint8),  # rounds of this phase held
         ("stage", np.uint8),  # see IN_TABLE
         ("revotes", np.uint8),  # held in this execution
-        ("eaten", np.int16),  # player killed in the last night, or NOBODY
-        ("executed", np.int16),  # last player executed, or NOBODY
-        ("public_phase", np.int8),  # of the public board, or NOBODY
+        ("eaten", np.int16),  # player killed in the last night, or NONE
+        ("executed", np.int16),  # last player executed, or NONE
+        ("public_phase", np.int8),  # of the public board, or NONE
         ("pack_phase", np.int8),
         ("block_phase", np.int8),  # of the last phase
-        ("winner", np.int8),  # NOBODY, roles.VILLAGERS or roles.WOLVES
+        ("winner", np.int8),  # NONE, roles.VILLAGERS or roles.WOLVES
         ("living", np.int16),
         ("wolves", np.int16),  # living seats that count as wolves
         ("humans", np.int16),  # living seats that count as humans
         ("victim", np.int16),  # of the attack, before dawn
-        ("shooter", np.int16),  # dying hunter that acts, or NOBODY
+        ("shooter", np.int16),  # dying hunter that acts, or NONE
         ("shots", np.int16),  # pending hunters
-        ("ended_phase", np.int8),  # phase of the last step, or NOBODY after a reset
+        ("ended_phase", np.int8),  # phase of the last step, or NONE after a reset
         ("ended_round", np.uint8),
         ("ended_day", np.int16),
-        ("chosen", np.int16),  # seat that its votes chose, or NOBODY
+        ("chosen", np.int16),  # seat that its votes chose, or NONE
         ("tied", np.bool_),  # whether several shared the top of its count
         ("over", np.bool_),
         ("cut", np.bool_),  # max_days was reached
@@ -170,21 +170,21 @@ def allocate_state(settings: WerewolfSettings, num_worlds: int) -> WerewolfState
         alive=np.zeros((w, n), bool),
         ability=np.zeros((w, n), np.uint8),
         suspect=np.zeros((w, n), bool),
-        public_targets=_nobody(w, n, b),
-        public_signals=_nobody(w, n, length),
-        pack_targets=_nobody(w, n, b),
-        pack_signals=_nobody(w, n, length),
-        last_votes=_nobody(w, n, b),
-        past_targets=_nobody(w, past, n, b),
-        past_signals=_nobody(w, past, n, length),
-        past_phase=np.full((w, past), NOBODY, np.int8),
-        past_day=_nobody(w, past),
-        past_chosen=_nobody(w, past),
-        known=np.full((w, knowing, knowing), NOBODY, np.int8),
-        fate=np.full((w, n), NOBODY, np.int8),
-        fell=np.full((w, n), NOBODY, np.int32),
-        revealed=np.full((w, n), NOBODY, np.int8),
-        guarded=_nobody(w, n),
+        public_targets=_none(w, n, b),
+        public_signals=_none(w, n, length),
+        pack_targets=_none(w, n, b),
+        pack_signals=_none(w, n, length),
+        last_votes=_none(w, n, b),
+        past_targets=_none(w, past, n, b),
+        past_signals=_none(w, past, n, length),
+        past_phase=np.full((w, past), NONE, np.int8),
+        past_day=_none(w, past),
+        past_chosen=_none(w, past),
+        known=np.full((w, knowing, knowing), NONE, np.int8),
+        fate=np.full((w, n), NONE, np.int8),
+        fell=np.full((w, n), NONE, np.int32),
+        revealed=np.full((w, n), NONE, np.int8),
+        guarded=_none(w, n),
         potions=np.zeros((w, n, 2), bool),
         owed=np.zeros((w, n), bool),
         ended=np.zeros((w, n), bool),
@@ -204,15 +204,15 @@ def allocate_sight(settings: WerewolfSettings, num_worlds: int) -> Sight:
     viewers, one = (n, 0) if settings.board == "split" else (0, n)
     return Sight(
         mask=np.zeros((w, n, sum(choices(settings))), bool),
-        written=_nobody(w),
-        counted=_nobody(w),
-        insiders=_nobody(w, n),
+        written=_none(w),
+        counted=_none(w),
+        insiders=_none(w, n),
         pack=np.zeros((w, n, n), bool),
-        pack_targets=_nobody(w, viewers, n, b),
-        pack_signals=_nobody(w, viewers, n, length),
-        pack_phase=np.full((w, n), NOBODY, np.int8),
-        block_targets=_nobody(w, one, n, b),
-        block_signals=_nobody(w, one, n, length),
+        pack_targets=_none(w, viewers, n, b),
+        pack_signals=_none(w, viewers, n, length),
+        pack_phase=np.full((w, n), NONE, np.int8),
+        block_targets=_none(w, one, n, b),
+        block_signals=_none(w, one, n, length),
     )
 
 
@@ -230,5 +230,5 @@ def allocate_scratch(settings: WerewolfSettings, threads: int) -> Scratch:
     )
 
 
-def _nobody(*shape: int) -> Any:
-    return np.full(shape, NOBODY, np.int16)
+def _none(*shape: int) -> Any:
+    return np.full(shape, NONE, np.int16)

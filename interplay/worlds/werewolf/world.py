@@ -12,7 +12,7 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.guides import Guide
-from interplay.core.kernel_world import KernelWorld
+from interplay.core.kernel_world import KernelWorld, read_only
 from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.transcript import Line
@@ -82,11 +82,10 @@ class WerewolfWorld(KernelWorld):
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._rules, self._tables = rules_of(settings), tables_of(settings)
         self._valid = ValidStates(settings, self._tables)
-        s, mask = self.state, self._sight.mask.view()
-        mask.flags.writeable = False
+        s = self.state
         self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
         seen = {name: field.array for name, field in fields.items()}
-        self._views = TimeStep(seen, *self.outputs, {"action": mask})
+        self._views = TimeStep(seen, *self.outputs, {"action": read_only(self._sight.mask)})
 
     # -- what users read ----------------------------------------------------------------------------------------------
 
@@ -181,29 +180,19 @@ class WerewolfWorld(KernelWorld):
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         self.outputs.acting[which] = False  # a custom table may never begin a phase
-        self._chunks.run(
-            lambda _, lo, hi: step.begin_worlds(
-                self.state, self._sight, self._rules, self._tables, which, lo, hi
-            )
-        )
+        self._run(step.begin_worlds, self.state, self._sight, self._rules, self._tables, which)
         self._look(which)
 
     def _look_anew(self) -> None:
         self._look(np.ones(self.num_worlds, bool))
 
     def _look(self, which: np.ndarray) -> None:
-        self._chunks.run(
-            lambda thread, lo, hi: step.look_at_worlds(
-                self.state, self._sight, self._rules, self._tables, self._scratch, which, thread, lo, hi
-            )
+        self._run(
+            step.look_at_worlds, self.state, self._sight, self._rules, self._tables, self._scratch, which
         )
 
     def _advance(self, action: np.ndarray) -> None:
-        self._chunks.run(
-            lambda thread, lo, hi: step.step_worlds(
-                self.state, self._sight, self._rules, self._tables, self._scratch, action, thread, lo, hi
-            )
-        )
+        self._run(step.step_worlds, self.state, self._sight, self._rules, self._tables, self._scratch, action)
 
     def _refuse_illegal(self, action: np.ndarray) -> None:
         if self.settings.illegal != "raise":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.naive.werewolf.crew import NOBODY
+from tests.naive.werewolf.crew import NONE
 
 Ballot = list[int]  # names in order, n = pass
 
-REVOTE, DRAW = "revote", "draw"  # verdicts beside a seat or NOBODY
+REVOTE, DRAW = "revote", "draw"  # verdicts beside a seat or NONE
 
 
 def counted_names(ballot: Ballot, settings: Any) -> list[int]:
@@ -42,19 +42,19 @@ def suffices(votes: int, wolves: int, others: int, settings: Any) -> bool:
 
 
 def verdict(votes: list[int], wolves: int, others: int, revotes: int, settings: Any) -> int | str:
-    """The verdict of an execution's count: a seat, NOBODY, a revote of the tied, or a draw among them."""
+    """The verdict of an execution's count: a seat, NONE, a revote of the tied, or a draw among them."""
     top = top_seats(votes)
     if not top or not suffices(max(votes), wolves, others, settings):
-        return NOBODY
+        return NONE
     if len(top) == 1:
         return top[0]
     if settings.rule == "unique_top" or settings.tie == "none":
-        return NOBODY
+        return NONE
     if settings.tie == "random":
         return DRAW
     if revotes < settings.revotes:
         return REVOTE
-    return DRAW if settings.revote_final == "random" else NOBODY
+    return DRAW if settings.revote_final == "random" else NONE
 
 
 def accord_charges(ballot: Ballot, chosen: int, settings: Any) -> int:

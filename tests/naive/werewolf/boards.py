@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.naive.werewolf.crew import NOBODY
+from tests.naive.werewolf.crew import NONE
 
 if TYPE_CHECKING:
     from tests.naive.werewolf.game import Game, Told
@@ -21,13 +21,13 @@ class Board:
     talk: bool
     targets: dict[int, list[int]]  # of speakers
     words: dict[int, list[int]]
-    chosen: int = NOBODY
+    chosen: int = NONE
 
     def shown_targets(self, n: int, b: int) -> list[list[int]]:
-        return [self.targets.get(seat, [NOBODY] * b) for seat in range(n)]
+        return [self.targets.get(seat, [NONE] * b) for seat in range(n)]
 
     def shown_words(self, n: int, length: int) -> list[list[int]]:
-        return [self.words.get(seat, [NOBODY] * length) for seat in range(n)]
+        return [self.words.get(seat, [NONE] * length) for seat in range(n)]
 
 
 def written(game: Game, ballots: dict[int, list[int]], words: dict[int, list[int]], told: Told) -> Board:
@@ -41,7 +41,7 @@ def written(game: Game, ballots: dict[int, list[int]], words: dict[int, list[int
         public=row.audience == "public",
         talk=talk,
         targets={
-            seat: [NOBODY if hidden or name == game.n else name for name in ballot]
+            seat: [NONE if hidden or name == game.n else name for name in ballot]
             for seat, ballot in ballots.items()
         },
         words=_heard({seat: words[seat] for seat in ballots}, game, told),

@@ -6,7 +6,7 @@ from __future__ import annotations
 VILLAGER, WEREWOLF, SEER, GUARD, MEDIUM, POSSESSED, HUNTER, WITCH = range(8)
 NAMES = ("villager", "werewolf", "seer", "guard", "medium", "possessed", "hunter", "witch")
 
-NOBODY = -1
+NONE = -1
 VILLAGERS, WOLVES = 0, 1
 
 

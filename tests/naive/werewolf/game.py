@@ -13,7 +13,7 @@ from tests.naive.werewolf.crew import (
     HUNTER,
     MEDIUM,
     NAMES,
-    NOBODY,
+    NONE,
     VILLAGERS,
     WITCH,
     WOLVES,
@@ -62,17 +62,17 @@ class Game:
         self.day, self.talk_round, self.revotes = 0, 0, 0
         self.row, self.stage = -1, "row"
         self.suspects: list[int] = []
-        self.victim = self.eaten = self.executed = NOBODY
+        self.victim = self.eaten = self.executed = NONE
         self.boards: list[Board] = []
-        self.known = [[NOBODY] * self.n for _ in range(self.n)]
-        self.revealed = [NOBODY] * self.n
-        self.guarded = [NOBODY] * self.n
+        self.known = [[NONE] * self.n for _ in range(self.n)]
+        self.revealed = [NONE] * self.n
+        self.guarded = [NONE] * self.n
         self.potions = [[role == WITCH] * 2 for role in self.role]
         self.owed: list[int] = []
         self.diary = Diary(settings)
-        self.over, self.cut, self.winner = False, False, NOBODY
+        self.over, self.cut, self.winner = False, False, NONE
         self.late = [0.0] * self.n
-        self.ended = (NOBODY, 0, 0)
+        self.ended = (NONE, 0, 0)
         self.clear()
         self.next_row()
         self.look_ahead()
@@ -80,7 +80,7 @@ class Game:
     def clear(self) -> None:
         """Clears the outputs of one step."""
         self.reward = [0.0] * self.n
-        self.chosen, self.tied = NOBODY, False
+        self.chosen, self.tied = NONE, False
         self.terminated, self.truncated = [False] * self.n, [False] * self.n
 
     # -- actors and phases ----------------------------------------------------------------------
@@ -185,7 +185,7 @@ class Game:
             if self.ability(seat) == "divine" and ballot[0] != self.n:
                 self.known[seat][ballot[0]] = int(in_pack(self.role[ballot[0]]))
             if self.ability(seat) == "guard":
-                self.guarded[seat] = ballot[0] if ballot[0] != self.n else NOBODY
+                self.guarded[seat] = ballot[0] if ballot[0] != self.n else NONE
                 protected.add(ballot[0])
         attacks = {seat: ballot for seat, ballot in ballots.items() if self.ability(seat) == "attack"}
         votes = count(list(attacks.values()), self.settings)
@@ -195,7 +195,7 @@ class Game:
             self.chosen = self.drawn(top, told) if self.tied else top[0]
             self.charge_accord(attacks)
         self.diary.count(self, votes, attacks, night=True)
-        self.victim = NOBODY if self.chosen in protected else self.chosen
+        self.victim = NONE if self.chosen in protected else self.chosen
         if self.brewers():
             self.stage = "potions"
         else:
@@ -213,13 +213,13 @@ class Game:
                 self.potions[seat][1] = False
                 poisoned.add(name)
         if healed:
-            self.victim = NOBODY
+            self.victim = NONE
         self.break_dawn(poisoned)
 
     def break_dawn(self, poisoned: set[int]) -> None:
         self.eaten = self.victim
-        deaths = sorted((poisoned | {self.victim}) - {NOBODY})
-        self.victim = NOBODY
+        deaths = sorted((poisoned | {self.victim}) - {NONE})
+        self.victim = NONE
         for seat in deaths:
             self.die(seat)
         self.ask_hunters()
@@ -243,7 +243,7 @@ class Game:
         self.conclude_execution(ballots)
         self.diary.count(self, votes, ballots, night=False)
         self.executed = self.chosen
-        if self.chosen != NOBODY:
+        if self.chosen != NONE:
             for seat in self.living:
                 if self.role[seat] == MEDIUM:
                     self.known[seat][self.chosen] = int(in_pack(self.role[self.chosen]))
@@ -254,9 +254,9 @@ class Game:
         penalties = self.settings.penalties
         for seat in self.living:
             self.reward[seat] += penalties.day
-            if self.chosen == NOBODY:
+            if self.chosen == NONE:
                 self.reward[seat] += penalties.wasted
-        if self.chosen != NOBODY:
+        if self.chosen != NONE:
             self.charge_accord(ballots)
 
     def charge_accord(self, ballots: dict[int, list[int]]) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tests.naive.werewolf.ballots import counted_names, top_seats
-from tests.naive.werewolf.crew import NOBODY, VILLAGERS, WOLVES, in_pack
+from tests.naive.werewolf.crew import NONE, VILLAGERS, WOLVES, in_pack
 
 if TYPE_CHECKING:
     from tests.naive.werewolf.game import Game
@@ -57,7 +57,7 @@ class Diary:
         """Records a counted kill or execution, before the deaths."""
         add = {name: entries.append for name, entries in self.lists.items()}
         self.votes(game, votes, len(ballots))
-        if game.chosen != NOBODY:
+        if game.chosen != NONE:
             named = [game.chosen in counted_names(ballot, self.settings) for ballot in ballots.values()]
             add["accord"](mean([float(yes) for yes in named]))
         if night:
@@ -67,14 +67,14 @@ class Diary:
 
     def votes(self, game: Game, votes: list[int], voters: int) -> None:
         """Of every count, also one that leads to a revote."""
-        self.lists["tie_rate"].append(len(top_seats(votes)) > 1 and game.chosen != NOBODY)
+        self.lists["tie_rate"].append(len(top_seats(votes)) > 1 and game.chosen != NONE)
         self.lists["margin"].append((max(votes) - sorted(votes)[-2]) / voters)
         self.lists["vote_entropy"].append(entropy(votes) / math.log(len(game.living)))
 
     def day(self, game: Game, ballots: Ballots) -> None:
         add = {name: entries.append for name, entries in self.lists.items()}
         add["suicide"](mean([float(ballot[0] == seat) for seat, ballot in ballots.items()]))
-        add["wolf_hit"](game.chosen != NOBODY and in_pack(game.role[game.chosen]))
+        add["wolf_hit"](game.chosen != NONE and in_pack(game.role[game.chosen]))
         for seat, ballot in ballots.items():
             if in_pack(game.role[seat]) and ballot[0] != game.n:
                 add["bussing"](in_pack(game.role[ballot[0]]))
@@ -139,22 +139,22 @@ def apart(one: list[int], other: list[int]) -> float:
 
 def shown(ballot: list[int], n: int) -> list[int]:
     """As it stands on a board: a pass is no name."""
-    return [NOBODY if name == n else name for name in ballot]
+    return [NONE if name == n else name for name in ballot]
 
 
 def repeats(ballot: list[int]) -> int:
     """Names on a board's row that stood there before."""
-    return len([name for name in ballot if name != NOBODY]) - distinct(ballot)
+    return len([name for name in ballot if name != NONE]) - distinct(ballot)
 
 
 def distinct(ballot: list[int]) -> int:
     """Different names on a board's row."""
-    return len(set(ballot) - {NOBODY})
+    return len(set(ballot) - {NONE})
 
 
 def unlike(one: list[int], other: list[int]) -> float:
     """Names that only one of two rows has, over the names of both (0 the same, 1 nothing in common)."""
-    a, b = set(one) - {NOBODY}, set(other) - {NOBODY}
+    a, b = set(one) - {NONE}, set(other) - {NONE}
     return len(a ^ b) / (len(a) + len(b)) if a or b else 0.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.naive.werewolf.boards import Board
-from tests.naive.werewolf.crew import NOBODY, WITCH, in_pack
+from tests.naive.werewolf.crew import NONE, WITCH, in_pack
 
 if TYPE_CHECKING:
     from tests.naive.werewolf.game import Game
@@ -52,14 +52,14 @@ def observation(game: Game, seat: int) -> dict[str, Any]:
 def _private(game: Game, seat: int) -> list[int]:
     info = list(game.known[seat])
     if game.role[seat] == WITCH and game.stage == "potions" and game.potions[seat][0] and game.alive[seat]:
-        info = [int(other == game.victim) or NOBODY for other in range(game.n)]
+        info = [int(other == game.victim) or NONE for other in range(game.n)]
     return info
 
 
 def _blocks(game: Game, board: Board | None, prefix: str, words: str, claims: str) -> dict[str, Any]:
     """A board as observation fields."""
     n, b, settings = game.n, game.settings.names, game.settings
-    board = board or Board(NOBODY, NOBODY, True, True, {}, {})
+    board = board or Board(NONE, NONE, True, True, {}, {})
     targets, said = board.shown_targets(n, b), board.shown_words(n, settings.word_length)
     seen: dict[str, Any] = {f"{prefix}targets": [row[0] for row in targets] if b == 1 else targets}
     if settings.signal_length:
@@ -77,7 +77,7 @@ def _split(game: Game, seat: int) -> dict[str, Any]:
     return (
         _blocks(game, public, "public_", "signals", "claims")
         | _blocks(game, pack, "pack_", "signals", "claims")
-        | {"public_phase": public.phase if public else NOBODY, "pack_phase": pack.phase if pack else NOBODY}
+        | {"public_phase": public.phase if public else NONE, "pack_phase": pack.phase if pack else NONE}
     )
 
 
@@ -96,7 +96,7 @@ def _past(game: Game) -> dict[str, Any]:
     boards += [None] * (length - len(boards))
     blocks = [_blocks(game, board, "past_", "signals", "claims") for board in boards]
     seen = {name: [block[name] for block in blocks] for name in blocks[0]}
-    seen["past_phase"] = [board.phase if board else NOBODY for board in boards]
-    seen["past_day"] = [board.day if board else NOBODY for board in boards]
-    seen["past_chosen"] = [board.chosen if board else NOBODY for board in boards]
+    seen["past_phase"] = [board.phase if board else NONE for board in boards]
+    seen["past_day"] = [board.day if board else NONE for board in boards]
+    seen["past_chosen"] = [board.chosen if board else NONE for board in boards]
     return seen

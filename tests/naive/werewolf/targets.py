@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.naive.werewolf.crew import NOBODY, in_pack
+from tests.naive.werewolf.crew import NONE, in_pack
 
 if TYPE_CHECKING:
     from tests.naive.werewolf.game import Game
@@ -22,7 +22,7 @@ def named(game: Game, seat: int) -> set[int]:
     if ability in ("speak_in_pack", "attack"):
         return {other for other in game.living if not in_pack(game.role[other])}
     if ability == "divine":
-        return {other for other in game.living if game.known[seat][other] == NOBODY} - {seat}
+        return {other for other in game.living if game.known[seat][other] == NONE} - {seat}
     if ability == "guard":
         return _guard(game, seat)
     assert ability == "vote"
@@ -54,5 +54,5 @@ def brews(game: Game, seat: int) -> set[int]:
     if poison:
         names |= game.living - {seat}
     if heal:
-        names |= {game.victim} - {NOBODY}
+        names |= {game.victim} - {NONE}
     return names

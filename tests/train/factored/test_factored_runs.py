@@ -210,7 +210,7 @@ REFUSED = [
         {"network": {"kind": "tiles"}, "qmix": {"agent_id": True}},
         'agent_id = true with network.kind = "tiles"',
     ),
-    ({"qmix": {"replay": 10}}, "qmix.replay = 10 holds no minibatch of 80"),
+    ({"qmix": {"replay": 10}}, "replay = 10 holds no minibatch of 80"),
     ({"qmix": {"epsilon": 0.1}}, "unknown key qmix.epsilon"),
 ]
 

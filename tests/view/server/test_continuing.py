@@ -23,10 +23,10 @@ from interplay.train.trainer import train
 from interplay.verbs.playing import record
 from interplay.verbs.viewing import Players, find_opened, serve_page
 from interplay.view.server.config import SESSIONS
-from interplay.view.server.continuing import Continued, continue_at
 from interplay.view.server.eyes import OWN_EYES, STANDS
 from interplay.view.server.networks import Checkpoints, Named
 from interplay.view.server.play import Cast, Play
+from interplay.view.server.sessions import Continued, continue_at
 from interplay.view.server.sources import Opened, Sources
 from tests.core.drawings import check_alike
 from tests.view.server.asking import Watcher, beneath, served

@@ -24,9 +24,9 @@ from interplay.train.run.settings_file import settings_of
 from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
 from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL, WAIT_REVEALS
+from interplay.view.server.guard import RateLimiter
 from interplay.view.server.messages import read_message
 from interplay.view.server.play import Cast, Play, tick_seconds
-from interplay.view.server.rate_limits import RateLimiter
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor

@@ -11,8 +11,7 @@ from interplay.core.guides import Guide
 from interplay.core.policy import RandomPolicy
 from interplay.planar.modules import Lidars
 from interplay.registry import make_world
-from interplay.view.server.agent import describe_agent
-from interplay.view.server.observation import describe_observation
+from interplay.view.server.agent import describe_agent, describe_observation
 from interplay.worlds.survival.world import SurvivalWorld
 from tests.evaluate.commons import lawn
 from tests.view.server.tables import TableWorld

@@ -21,7 +21,7 @@ from interplay.evaluate.lifetimes.overlays import (
     registry,
 )
 from interplay.evaluate.lifetimes.places import PlaceRecorder, read_places
-from interplay.evaluate.lifetimes.watching import watch
+from interplay.evaluate.lifetimes.tick import watch
 from interplay.view.server.config import COUNTING_SECONDS
 from interplay.view.server.messages import read_message
 from interplay.view.server.overlay_frames import HEAD, LEVELS, Cells, cells_of, encode_cells

@@ -26,7 +26,9 @@ from interplay.view.server.config import WORDS
 from interplay.view.server.eyes import ALL_REVEALED, DEALT_ANEW, FOG_OF_ROLES, HIDDEN_OVERLAYS, Eyes
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.session import Session
+from interplay.view.server.sources import Sources
 from interplay.view.server.visitor import Visitor
+from tests.view.server.asking import no_root
 
 WORLD, OPTIONS = "werewolf/aiwolf13", {"signal_length": 1}
 DEALT = 2**62 + 5  # the seed of the game that is dealt to who plays
@@ -239,8 +241,7 @@ def head_of(frame: bytes) -> bool:
 
 
 def test_refusals_are_short_whatever_a_file_calls_itself():
-    said = Session("world:0", lambda: None)._words(UserError("dilemma" * 100_000))  # type: ignore[arg-type, return-value]
-    assert len(said) == WORDS
+    assert len(Sources(no_root([])).words(UserError("dilemma" * 100_000))) == WORDS
 
 
 def test_seeds_of_games_for_people_are_drawn_anew():

@@ -21,12 +21,11 @@ from interplay.verbs.viewing import Players, find_opened
 from interplay.view.server import curves, protocols
 from interplay.view.server.config import GROWS_SECONDS, WORD_SECONDS
 from interplay.view.server.play import Cast
-from interplay.view.server.recordings import Recordings
+from interplay.view.server.recordings import Recordings, Watching
 from interplay.view.server.refusals import NotThere
 from interplay.view.server.session import Session
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
-from interplay.view.server.watching import Watching
 from tests.view.server.asking import Watcher, app_of, ask, beneath, no_root, served
 from tests.view.server.test_sources import Clock, make_run, record
 
@@ -156,7 +155,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     def refused(*_: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("interplay.view.server.watching.replace_file", refused)
+    monkeypatch.setattr("interplay.view.server.recordings.replace_file", refused)
     assert matches(app_of(beneath(tmp_path))) == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.worlds.mmo.maps import Map
+from bench.mmo_maps import Map
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, STONE, WATER
 from tests.naive.mmo_terrain import walk
 

@@ -12,13 +12,13 @@ from interplay.core.settings import build
 from interplay.core.world import TimeStep
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, NIGHT_TALK
-from interplay.worlds.werewolf.roles import ATTACK, NONE, SPEAK, SPEAK_IN_PACK, VILLAGER, VOTE, WEREWOLF
+from interplay.worlds.werewolf.roles import ATTACK, NO_ABILITY, SPEAK, SPEAK_IN_PACK, VILLAGER, VOTE, WEREWOLF
 from interplay.worlds.werewolf.state import IN_TABLE, REVOTE
 from interplay.worlds.werewolf.world import WerewolfWorld
 
 ABILITIES = {
-    NIGHT_TALK: (NONE, SPEAK_IN_PACK),
-    NIGHT_KILL: (NONE, ATTACK),
+    NIGHT_TALK: (NO_ABILITY, SPEAK_IN_PACK),
+    NIGHT_KILL: (NO_ABILITY, ATTACK),
     DAY_TALK: (SPEAK, SPEAK),
     DAY_EXECUTION: (VOTE, VOTE),
 }
@@ -75,8 +75,8 @@ class HandTable:
         room["stage"] = IN_TABLE if tied is None else REVOTE
         state.suspect[:] = np.isin(np.arange(len(self.roles)), () if tied is None else tied)
         abilities = np.array(ABILITIES[phase])[(self.roles == WEREWOLF).astype(int)]
-        state.ability[:] = np.where(alive & (not over), abilities, NONE)
-        state.acting[:] = state.ability != NONE
+        state.ability[:] = np.where(alive & (not over), abilities, NO_ABILITY)
+        state.acting[:] = state.ability != NO_ABILITY
         if names is not None or words is not None:
             self._write(board, names, words)
         return self.world.refresh()

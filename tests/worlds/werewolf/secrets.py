@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from interplay.worlds.werewolf.roles import NAMES, WEREWOLF, WITCH
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 from interplay.worlds.werewolf.world import WerewolfWorld
 
 
@@ -44,7 +44,7 @@ def forge_private_arrays(world: WerewolfWorld, w: int, owner: int, rng: np.rando
         state.known[w, others] = rng.integers(-1, 2, (n - 1, n))
     state.guarded[w, others] = rng.integers(-1, n, n - 1)
     state.potions[w, others] = rng.integers(0, 2, (n - 1, 2)).astype(bool)
-    state.last_votes[w] = NOBODY
+    state.last_votes[w] = NONE
     if state.role[w, owner] != WITCH:
         state.room["victim"][w] = rng.integers(-1, n)
 

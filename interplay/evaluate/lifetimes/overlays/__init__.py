@@ -4,10 +4,9 @@
 `register_overlay`, or named ``module:attribute`` on the command line.
 """
 
-from interplay.evaluate.lifetimes.overlays.beside import side_by_side
-from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
-from interplay.evaluate.lifetimes.overlays.live import Live
+from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData, side_by_side
 from interplay.evaluate.lifetimes.overlays.registry import (
+    Live,
     Overlay,
     compute_overlays,
     find_overlay,

@@ -1,4 +1,4 @@
-"""Overlays by name."""
+"""Overlays by name, and how they are shown of a running world."""
 
 from __future__ import annotations
 
@@ -11,12 +11,41 @@ from interplay.core.loading import did_you_mean, load
 from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
-from interplay.evaluate.lifetimes.overlays.layers import OverlayData
-from interplay.evaluate.lifetimes.overlays.live import Live
+from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.study import Study
-from interplay.evaluate.lifetimes.tick import Recorder, tick_reader
-from interplay.evaluate.lifetimes.watching import watch
+from interplay.evaluate.lifetimes.tick import Recorder, tick_reader, watch
 from interplay.evaluate.progress import Progress, no_progress
+
+
+@dataclass(frozen=True)
+class Live:
+    """How an overlay is shown while its world is played.
+
+    Attributes:
+        panel: computes one layer, a map or a window, from a study and the options, in its own thread. The study's world is a copy that
+            is not stepped; its recorders have received every tick since the overlay was first requested.
+        needs: names of the recorders it reads, among the overlay's `needs`.
+        options: name -> choices; the first is the default.
+        together: whether all populations can be shown at once.
+        by_agent: whether an option restricts it to the selected agent.
+        of_one: whether it always shows one agent; without a selection, one that acts.
+        goes_on: whether its recorders continue across episodes; else they restart with each, which may be on another map.
+        copies: whether the panel reads the world's state and so needs a copy; if not, the study has the running world itself.
+    """
+
+    panel: Callable[..., Layer]
+    needs: tuple[str, ...] = ()
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    together: bool = True
+    by_agent: bool = False
+    of_one: bool = False
+    goes_on: bool = False
+    copies: bool = True
+
+    def show(self, study: Study, given: Mapping[str, str]) -> Layer:
+        """The panel with the given options, others at their defaults."""
+        chosen: dict[str, Any] = {name: given.get(name, first) for name, (first, *_) in self.options.items()}
+        return self.panel(study, **chosen)
 
 
 @dataclass(frozen=True)
@@ -70,7 +99,7 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.survival_world.overlays:DEATHS",
     "interplay.evaluate.lifetimes.survival_world.overlays:ZONE",
     "interplay.evaluate.lifetimes.overlays.places:PLACE_VALUES",
-    "interplay.evaluate.lifetimes.overlays.visits:VISITS",
+    "interplay.evaluate.lifetimes.overlays.places:VISITS",
 )
 _own: dict[str, Overlay] = {}
 

@@ -9,10 +9,8 @@ import numpy as np
 
 from interplay.core.world import Array
 from interplay.evaluate.lifetimes.survival_world.moments import Moment
-from interplay.planar.sight import NOBODY as NOTHING
-from interplay.planar.sight import WALL
-from interplay.worlds.survival.state import EMPTY, ZONE
-from interplay.worlds.survival.state import NOBODY as NO_SIDE
+from interplay.planar.sight import NOTHING, WALL
+from interplay.worlds.survival.state import EMPTY, NO_SIDE, ZONE
 
 KINDS = ("contact", "pick-up", "use", "gift", "drop", "death")
 CONTACT, PICK_UP, USE, GIFT, DROP, DEATH = range(len(KINDS))
@@ -60,7 +58,7 @@ class EventRecorder:
         >>> from interplay import make_world
         >>> from interplay.core.policy import RandomPolicy
         >>> from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
-        >>> from interplay.evaluate.lifetimes.watching import watch
+        >>> from interplay.evaluate.lifetimes.tick import watch
         >>> world = make_world("survival/1v1-heals-mid", num_worlds=4)
         >>> recorder = EventRecorder(world)
         >>> watch(world, RandomPolicy(), [recorder], ticks=1600, reader=moment_reader)

@@ -35,13 +35,13 @@ class Moment(NamedTuple):
         before: (W, A) health at the start of the step.
         circle: (W, 3) x, y and radius of the zone in effect, before it moves.
         outside: (W, A) bool, outside of that circle; False without a zone.
-        ray: (W, A) first hit of the melee segment at the time of the blows: a body row, `sight.WALL` or `sight.NOBODY`.
+        ray: (W, A) first hit of the melee segment at the time of the blows: a body row, `sight.WALL` or `sight.NOTHING`.
         struck: (W, A) bool, chose to attack and was ready.
         used, given, dropped: (W, A) row of the item, or `EMPTY`.
         taker: (W, A) the slot that received the gift, or `LOST`.
         picked: (W, A, S) rows of the items picked up, in order, then `EMPTY`.
         died: (W, A) bool, in this step.
-        cause: (W, A) source of the last damage: a side, `state.NOBODY` or `state.ZONE`.
+        cause: (W, A) source of the last damage: a side, `state.NO_SIDE` or `state.ZONE`.
     """
 
     going: Array
@@ -118,7 +118,7 @@ class MomentReader:
     def _give(self, world: Any, middle: Any, going: Array) -> tuple[Array, Array]:
         """Repeats gifts giver by giver, in the order of the rules, to identify each taker."""
         wishes = middle.action[:, :, GIVE].copy()
-        given, taker = np.full(wishes.shape, EMPTY), np.full(wishes.shape, LOST)
+        given, taker = np.full(wishes.shape, EMPTY, np.int64), np.full(wishes.shape, LOST)
         if not world.rules.inventory:
             return given, taker
         for a in np.flatnonzero(wishes.any(axis=0)):
@@ -133,7 +133,7 @@ class MomentReader:
 
     def _drop(self, world: Any, middle: Any, going: Array) -> Array:
         if not world.rules.drop_action:
-            return np.full(middle.agent.shape, EMPTY)
+            return np.full(middle.agent.shape, EMPTY, np.int64)
         held, last = middle.agent["held"].copy(), _last(middle)
         self._run(world, middle, going, phases.DROP_ITEMS)
         return np.where((middle.agent["held"] < held) & (middle.action[:, :, DROP] == 1), last, EMPTY)

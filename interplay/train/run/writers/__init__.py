@@ -21,7 +21,6 @@ from interplay.core.seals import canonical
 from interplay.train.run.metrics_log import flat, plain
 from interplay.train.schedules import Schedules
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.algorithms import RatesGroup
 
 AUTO = "auto"
 # Name -> required module, class; the extra has the writer's name.
@@ -158,8 +157,7 @@ def remove_files(run: Path) -> None:
 
 def _constant_rates(settings: TrainSettings) -> dict[str, float]:
     """Constant learning rate, clip range and so on, which the log leaves out."""
-    group = getattr(settings, settings.algorithm, None)
-    return Schedules(group).at(0.0, "") if isinstance(group, RatesGroup) else {}
+    return {} if settings.own_group is None else Schedules(settings.own_group).at(0.0, "")
 
 
 def _class_of(name: str) -> Any:

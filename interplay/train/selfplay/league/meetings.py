@@ -14,7 +14,7 @@ import numpy as np
 
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.bradley_terry import win_probability
-from interplay.evaluate.tournaments.ratings.nash import nash
+from interplay.evaluate.tournaments.ratings.league_table import nash
 from interplay.train.selfplay.league.standing import ratings
 from interplay.train.settings.league import MeetingGroup
 

@@ -13,7 +13,7 @@ from interplay.worlds.battle.config import (
     TICKS_PER_SECOND,
 )
 from interplay.worlds.battle.rules.sides import can_hit, end_of, first_of, side_of
-from interplay.worlds.battle.state import NOBODY
+from interplay.worlds.battle.state import NONE
 from interplay.worlds.battle.units import BOUNCES, SPLASH
 
 NEARLY = 1e-9  # distance below which a rest is ignored
@@ -43,10 +43,10 @@ def take_aim(state, body, rules, scratch, thread, w):
     for a in range(rules.slots):
         unit, target = state.unit[w, a], scratch.target[thread, a]
         scratch.marked[thread, a] = False
-        if not unit.alive or target == NOBODY:
+        if not unit.alive or target == NONE:
             continue
         if not state.unit[w, target].alive:
-            scratch.target[thread, a] = NOBODY
+            scratch.target[thread, a] = NONE
             scratch.goal[thread, a, 0], scratch.goal[thread, a, 1] = unit.x, unit.y
             continue
         reach = body[a].range + body[a].radius + body[target].radius
@@ -85,16 +85,16 @@ def attack(state, body, rules, scratch, thread, w):
 def bounce(state, body, rules, w, a, target):
     """The shot leaps to the nearest enemy not yet hit, twice at most; ties: the lower slot."""
     enemy = 1 - side_of(rules, a)
-    first, second, place = np.int64(target), np.int64(NOBODY), np.int64(target)
+    first, second, place = np.int64(target), np.int64(NONE), np.int64(target)
     for leap in range(len(BOUNCES)):
-        following, least = np.int64(NOBODY), rules.bounce_radius
+        following, least = np.int64(NONE), rules.bounce_radius
         for b in range(first_of(rules, enemy), end_of(rules, enemy)):
             if b in (first, second) or not state.unit[w, b].alive:
                 continue
             edge_gap = distance(state.unit[w, place], state.unit[w, b]) - body[b].radius
-            if edge_gap < least or (edge_gap == least and following == NOBODY):
+            if edge_gap < least or (edge_gap == least and following == NONE):
                 following, least = np.int64(b), edge_gap
-        if following == NOBODY:
+        if following == NONE:
             return
         hurt(state.unit[w, following], body[following], BOUNCES[leap])
         second = place = following

@@ -16,7 +16,7 @@ from interplay.worlds.battle.rules.sides import (
     up,
 )
 from interplay.worlds.battle.rules.sight import reaches
-from interplay.worlds.battle.state import FIRST_ATTACK, NOBODY
+from interplay.worlds.battle.state import FIRST_ATTACK, NONE
 
 PUSHES = 2  # passes of a tick
 
@@ -27,10 +27,10 @@ def take_orders(state, body, rules, scratch, action, thread, w):
     for a in range(rules.slots):
         unit, choice, side = state.unit[w, a], action[w, a], side_of(rules, a)
         unit.last = choice if unit.alive else 0
-        scratch.target[thread, a] = NOBODY
+        scratch.target[thread, a] = NONE
         scratch.goal[thread, a, 0], scratch.goal[thread, a, 1] = unit.x, unit.y
         heading = heading_of(rules, choice)
-        if heading != NOBODY:
+        if heading != NONE:
             x, y = unit.x + STRIDE * across(side, heading), unit.y + STRIDE * up(heading)
             scratch.goal[thread, a, 0] = inside(x, rules.half_x)
             scratch.goal[thread, a, 1] = inside(y, rules.half_y)
@@ -56,12 +56,12 @@ def walk(state, body, rules, scratch, thread, w):
         unit, target = state.unit[w, a], scratch.target[thread, a]
         x, y = scratch.goal[thread, a, 0], scratch.goal[thread, a, 1]
         least = 0.0
-        if target != NOBODY:
+        if target != NONE:
             x, y = state.unit[w, target].x, state.unit[w, target].y
             least = scratch.gap[thread, a] if state.unit[w, target].alive else 0.0
         right, north = x - unit.x, y - unit.y
         length = np.sqrt(right * right + north * north)
-        if target == NOBODY:
+        if target == NONE:
             least = length
         share = min(body[a].speed, least) / length if unit.alive and least > NEARLY else 0.0
         scratch.next[thread, a, 0] = unit.x + share * right

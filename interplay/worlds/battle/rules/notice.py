@@ -15,7 +15,7 @@ from interplay.kernels.philox import uniform
 from interplay.worlds.battle.rules.fight import distance
 from interplay.worlds.battle.rules.sides import end_of, first_of, side_of
 from interplay.worlds.battle.rules.sight import facing, in_cone, sight_of
-from interplay.worlds.battle.state import NOBODY, RED
+from interplay.worlds.battle.state import NONE, RED
 
 
 @phase
@@ -28,10 +28,10 @@ def notice_enemies(state, body, rules, w):
     for side in range(2):
         first, enemy = first_of(rules, side), 1 - side
         for b in range(first_of(rules, enemy), end_of(rules, enemy)):
-            if not state.unit[w, b].alive or state.seer[w, b] != NOBODY:
+            if not state.unit[w, b].alive or state.seer[w, b] != NONE:
                 continue
             seer = first_to_see(state, body, rules, w, b)
-            if seer == NOBODY:
+            if seer == NONE:
                 continue
             state.seer[w, b] = seer - first
             skipped = (b - first_of(rules, enemy)) * rules.enemies
@@ -50,17 +50,17 @@ def forget_fallen(state, rules, w):
         if not state.unit[w, b].alive:
             state.known[w, b, :] = False
         seer = state.seer[w, b]
-        if seer == NOBODY:
+        if seer == NONE:
             continue
         if not state.unit[w, b].alive or not state.unit[w, first_of(rules, enemy) + seer].alive:
-            state.seer[w, b] = NOBODY
+            state.seer[w, b] = NONE
             for a in range(first_of(rules, enemy), end_of(rules, enemy)):
                 state.known[w, a, b - first] = False
 
 
 @phase
 def first_to_see(state, body, rules, w, b):
-    """The first living slot of the other side with a unit in sight; NOBODY if none."""
+    """The first living slot of the other side with a unit in sight; NONE if none."""
     other, side = state.unit[w, b], 1 - side_of(rules, b)
     for a in range(first_of(rules, side), end_of(rules, side)):
         unit = state.unit[w, a]
@@ -68,7 +68,7 @@ def first_to_see(state, body, rules, w, b):
         look = facing(state, rules, w, a)
         if unit.alive and gap < sight_of(rules, body[a]) and in_cone(rules, side, look, unit, other, gap):
             return np.int64(a)
-    return np.int64(NOBODY)
+    return np.int64(NONE)
 
 
 @phase

@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.worlds.battle.state import EAST, FIRST_ATTACK, NOBODY, NORTH, RED, WEST
+from interplay.worlds.battle.state import EAST, FIRST_ATTACK, NONE, NORTH, RED, WEST
 
 _SLANT = 0.7071067811865476
 # By heading: north, south, east, west, and the diagonals clockwise from north-east.
@@ -37,13 +37,13 @@ def ahead(side):
 
 @phase
 def heading_of(rules, action):
-    """The heading of a move; NOBODY for other actions."""
+    """The heading of a move; NONE for other actions."""
     if NORTH <= action <= WEST:
         return np.int64(action - NORTH)
     first_diagonal = FIRST_ATTACK + rules.enemies
     if first_diagonal <= action < first_look(rules):
         return np.int64(action - first_diagonal + WEST - NORTH + 1)
-    return np.int64(NOBODY)
+    return np.int64(NONE)
 
 
 @phase

@@ -11,7 +11,7 @@ from interplay.core.seeding import DRAWS, EPISODE, SEED
 from interplay.kernels.philox import integer_below, uniform
 from interplay.worlds.battle.rules.motion import push_apart
 from interplay.worlds.battle.rules.sides import ahead, end_of, first_of
-from interplay.worlds.battle.state import AHEAD, NOBODY, RED
+from interplay.worlds.battle.state import AHEAD, NONE, RED
 
 SETTLING = 40  # passes in which units placed on one another part
 LEAST_SHARE = 0.5  # of health and shield
@@ -22,7 +22,7 @@ THIRD = 2.0 / 3.0  # of a half field's two halves
 def begin_battle(state, body, outputs, rules, scratch, thread, w):
     """A new battle."""
     state.room[w].steps, state.room[w].outcome = 0, 0
-    state.look[w, :], state.seer[w, :], state.known[w, :, :] = AHEAD, NOBODY, False
+    state.look[w, :], state.seer[w, :], state.known[w, :, :] = AHEAD, NONE, False
     call_up(state, body, rules, w)
     drawn = state.stream[w, DRAWS]
     for side in range(2):
@@ -57,7 +57,7 @@ def call_up(state, body, rules, w):
             unit.present = a - body[a].block < many
         else:
             unit.present = state.unit[w, a - rules.reds].present
-        unit.alive, unit.last = unit.present, NOBODY
+        unit.alive, unit.last = unit.present, NONE
         unit.x, unit.y, unit.health, unit.shield, unit.cooldown = 0.0, 0.0, 0.0, 0.0, 0.0
         unit.barrier, unit.barrier_clock, unit.calm = 0.0, 0, 0
 

@@ -3,7 +3,7 @@
 from interplay.core.jit import phase
 from interplay.worlds.mmo.rules.lives import die, enter_tile, leave_tile
 from interplay.worlds.mmo.rules.numbers import ELDERS, FULL, HEALTH_ONLY, LEARNED
-from interplay.worlds.mmo.state import LAVA_CAUSE, MELEE, NOBODY
+from interplay.worlds.mmo.state import LAVA_CAUSE, MELEE, NONE
 from interplay.worlds.mmo.tiles import LAVA, STONE, WATER
 
 PASS, EAST, SOUTH, WEST, NORTH = range(5)
@@ -59,7 +59,7 @@ def find_target(sight, rules, w, i, action, style):
         return sight.target[w, i, style]
     row = action[w, i, 2 + style]
     if row == 0 or not sight.mask[w, i, rules.choices - (3 - style) * rules.rows + row]:
-        return NOBODY
+        return NONE
     return sight.row_slot[w, i, row]
 
 
@@ -70,7 +70,7 @@ def attack(state, sight, rules, scratch, thread, w, i, action, together):
     if style < 0:
         return
     j = find_target(sight, rules, w, i, action, style)
-    if j == NOBODY or not state.agent[w, j].alive:
+    if j == NONE or not state.agent[w, j].alive:
         return
     person, victim = state.agent[w, i], state.agent[w, j]
     down, right = victim.row - person.row, victim.col - person.col

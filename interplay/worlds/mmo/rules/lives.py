@@ -5,7 +5,7 @@ import numpy as np
 from interplay.core.jit import kernel, phase
 from interplay.kernels.splitmix import episode_start, integer_below
 from interplay.worlds.mmo.rules.numbers import FLOW, IMMEDIATE, RING
-from interplay.worlds.mmo.state import BOTH, HUNGER, LAVA_CAUSE, NOBODY, THIRST
+from interplay.worlds.mmo.state import BOTH, HUNGER, LAVA_CAUSE, NONE, THIRST
 from interplay.worlds.mmo.tiles import FOREST, LAVA, SCRUB, WATER
 
 _ONE = np.uint64(1)
@@ -132,7 +132,7 @@ def bear(state, rules, w, i, row, col, population):
     person.health, person.food, person.water = rules.health, rules.food, rules.water
     person.freeze = 0
     person.damage = 0
-    person.struck, person.style = NOBODY, NOBODY
+    person.struck, person.style = NONE, NONE
     person.struck_row, person.struck_col = 0, 0
     person.population = population
     person.alive = True

@@ -7,9 +7,9 @@ from interplay.kernels.splitmix import episode_start, integer_below, random_bits
 from interplay.worlds.mmo.observe import look_around
 from interplay.worlds.mmo.rules.actions import attack, move, share_out
 from interplay.worlds.mmo.rules.lives import close_books, die, replace_dead, spawn, update_body
-from interplay.worlds.mmo.rules.numbers import FIXED, MULTIPLE, NONE
+from interplay.worlds.mmo.rules.numbers import FIXED, MULTIPLE, NEVER
 from interplay.worlds.mmo.rules.turns import draw_order
-from interplay.worlds.mmo.state import CUT, NOBODY
+from interplay.worlds.mmo.state import CUT, NONE
 from interplay.worlds.mmo.tiles import FOREST
 
 _ONE = np.uint64(1)
@@ -116,7 +116,7 @@ def remember_living(state, rules, scratch, thread, w):
     for i in range(state.agent.shape[1]):
         person = state.agent[w, i]
         person.damage = 0
-        person.struck, person.style = NOBODY, NOBODY
+        person.struck, person.style = NONE, NONE
         before[i] = person.population if person.alive else _NOT_HERE
 
 
@@ -237,5 +237,5 @@ def decide_end(state, rules, w):
                 close_books(state, w, i, CUT, room.tick - state.agent[w, i].birth)
                 state.truncated[w, i] = True
         room.over = True
-    if rules.respawn == NONE and room.living == 0:
+    if rules.respawn == NEVER and room.living == 0:
         room.over = True

@@ -1,14 +1,8 @@
 """Actions, melee, health and kill credit (specification 4.2, 4.6)."""
 
-import numpy as np
-
 from interplay.core.jit import kernel, phase
-from interplay.planar.sight import NOBODY as NOTHING
-from interplay.planar.sight import first_hit
-from interplay.worlds.survival.state import NOBODY, ZONE
-
-NO_SIDE = np.int16(NOBODY)
-THE_ZONE = np.int16(ZONE)
+from interplay.planar.sight import NOTHING, first_hit
+from interplay.worlds.survival.state import NO_SIDE
 
 # Heads of the action.
 FORWARD, LEFT, TURN, ATTACK, USE, GIVE, DROP = range(7)
@@ -38,7 +32,7 @@ def queue_actions(state, rules, w):
 
 @phase
 def melee_target(state, rules, w, a):
-    """The first body on the melee segment of agent a: a row, `sight.WALL` or `sight.NOBODY`."""
+    """The first body on the melee segment of agent a: a row, `sight.WALL` or `sight.NOTHING`."""
     body = state.body[w, a]
     x, y = body.x, body.y
     reach_x = x + rules.melee_range * body.cosine

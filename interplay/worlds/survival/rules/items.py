@@ -6,17 +6,15 @@ from interplay.core.jit import phase
 from interplay.kernels.philox import uniform
 from interplay.planar.phases import despawn_body, spawn_body
 from interplay.worlds.survival.rules.fight import DROP, GIVE, USE, change_health
-from interplay.worlds.survival.state import EMPTY, NOBODY
+from interplay.worlds.survival.state import EMPTY, NO_SIDE
 
-EMPTY_SLOT = np.int16(EMPTY)
-NO_SIDE = np.int16(NOBODY)
 TWO_PI = 6.283185307179586
 
 
 @phase
 def last_item(agent, slots):
     """The row of the item in the agent's last filled slot, or EMPTY."""
-    return np.int64(slots[agent.held - 1] if agent.held > 0 else EMPTY_SLOT)
+    return np.int64(slots[agent.held - 1] if agent.held > 0 else EMPTY)
 
 
 @phase
@@ -30,7 +28,7 @@ def put_item(agent, slots, item):
 def take_item(agent, slots):
     """Inventory: removes the last item from its slot."""
     agent.held -= 1
-    slots[agent.held] = EMPTY_SLOT
+    slots[agent.held] = EMPTY
 
 
 @phase
@@ -58,7 +56,7 @@ def place_box(room, user, box, distance):
 def use_items(state, rules, w):
     """UseLast: a heal heals, a box item becomes its box; items of other groups are left to their modules."""
     for a in range(rules.agents):
-        state.agent[w, a].used = EMPTY_SLOT
+        state.agent[w, a].used = EMPTY
         if not state.body[w, a].present or state.action[w, a, USE] == 0 or state.agent[w, a].held == 0:
             continue
         item = last_item(state.agent[w, a], state.inventory[w, a])
@@ -195,7 +193,7 @@ def scatter_inventories(state, rules, w):
                 stream[2] += np.uint64(1)
             item = state.body[w, np.int64(state.inventory[w, a, k])]
             spawn_body(item, owner.x + radius * np.cos(angle), owner.y + radius * np.sin(angle))
-            state.inventory[w, a, k] = EMPTY_SLOT
+            state.inventory[w, a, k] = EMPTY
         state.agent[w, a].held = 0
 
 

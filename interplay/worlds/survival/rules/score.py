@@ -3,7 +3,8 @@
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.worlds.survival.rules.fight import THE_ZONE, change_health
+from interplay.worlds.survival.rules.fight import change_health
+from interplay.worlds.survival.state import ZONE
 
 
 @phase
@@ -18,7 +19,7 @@ def burn_outside(state, rules, w):
             continue
         dx, dy = state.body[w, a].x - x, state.body[w, a].y - y
         if radius == 0.0 or dx * dx + dy * dy > radius * radius:
-            change_health(state, rules, w, a, -rules.zone_damage, THE_ZONE)
+            change_health(state, rules, w, a, -rules.zone_damage, ZONE)
 
 
 @phase

@@ -4,10 +4,7 @@ import numpy as np
 
 from interplay.core.jit import phase
 from interplay.kernels.philox import normal, uniform
-from interplay.worlds.survival.state import EMPTY, NOBODY
-
-EMPTY_SLOT = np.int16(EMPTY)
-NO_SIDE = np.int16(NOBODY)
+from interplay.worlds.survival.state import EMPTY, NO_SIDE
 
 
 @phase
@@ -20,10 +17,10 @@ def begin_episode(state, w):
         state.body[w, i].placed = False
         state.body[w, i].due = False
         state.body[w, i].broken = False
-    state.inventory[w] = EMPTY_SLOT
+    state.inventory[w] = EMPTY
     state.visible[w] = False
     for a in range(state.agent.shape[1]):
-        state.agent[w, a].used = EMPTY_SLOT
+        state.agent[w, a].used = EMPTY
         state.agent[w, a].held = 0
         state.agent[w, a].cooldown = 0
         state.agent[w, a].died = False

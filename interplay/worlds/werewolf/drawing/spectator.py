@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.worlds.werewolf.phases import LAST_SHOT, PHASES, POTIONS, PhaseRow, phase_names
 from interplay.worlds.werewolf.roles import GUARDIAN, MEDIUM, NAMES, SEER
-from interplay.worlds.werewolf.state import FATES, NOBODY, REVOTE
+from interplay.worlds.werewolf.state import FATES, NONE, REVOTE
 
 if TYPE_CHECKING:
     from interplay.worlds.werewolf.config import WerewolfSettings
@@ -61,7 +61,7 @@ class Moment(NamedTuple):
 def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: bool = False) -> Moment:
     """The spectator's view of game `w`; with `privileged`, roles and the pack's actions are included."""
     room = state.room[w]
-    began = int(room["ended_phase"]) == NOBODY
+    began = int(room["ended_phase"]) == NONE
     row = row_in_view(state, settings, w)
     public = row.audience == "public"
     shown = not began and row.name not in _MOMENTS and (public or privileged)
@@ -82,7 +82,7 @@ def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: b
         words=words,
         votes=count_votes(ballots, settings.depth, settings.count_duplicates),
         counted=row.resolver != "none",
-        chosen=int(room["chosen"]) if open_to_all else NOBODY,
+        chosen=int(room["chosen"]) if open_to_all else NONE,
         tied=bool(room["tied"]) and open_to_all,
         alive=state.alive[w].copy(),
         fate=state.fate[w].astype(np.int64),
@@ -100,7 +100,7 @@ def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: b
 def row_in_view(state: WerewolfState, settings: WerewolfSettings, w: int) -> PhaseRow:
     """The phase of the last step of game `w`; after a reset the next one."""
     names, room = phase_names(settings.rows), state.room[w]
-    began = int(room["ended_phase"]) == NOBODY
+    began = int(room["ended_phase"]) == NONE
     return row_of(settings, names[int(room["phase"] if began else room["ended_phase"])])
 
 
@@ -140,7 +140,7 @@ def _board(state: WerewolfState, w: int, shown: bool, public: bool) -> tuple[np.
         else (state.pack_targets[w], state.pack_signals[w])
     )
     if not shown:
-        return np.full(ballots.shape, NOBODY, np.int64), np.full(words.shape, NOBODY, np.int64)
+        return np.full(ballots.shape, NONE, np.int64), np.full(words.shape, NONE, np.int64)
     return ballots.astype(np.int64), words.astype(np.int64)
 
 
@@ -160,10 +160,10 @@ def _known(state: WerewolfState, w: int) -> tuple[str, ...]:
     facts = [""] * state.role.shape[1]
     for seat in np.flatnonzero(state.alive[w]):
         role = state.role[w, seat]
-        if role == GUARDIAN and state.guarded[w, seat] != NOBODY:
+        if role == GUARDIAN and state.guarded[w, seat] != NONE:
             facts[seat] = f"stands before {state.guarded[w, seat]}"
         if role in (SEER, MEDIUM):
-            about = np.flatnonzero(state.known[w, seat] != NOBODY)
+            about = np.flatnonzero(state.known[w, seat] != NONE)
             facts[seat] = ", ".join(f"{other} is {SPECIES[state.known[w, seat, other]]}" for other in about)
     return tuple(facts)
 

@@ -14,7 +14,7 @@ from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import LAST_SHOT, phase_names
 from interplay.worlds.werewolf.players import recall
 from interplay.worlds.werewolf.roles import WEREWOLF
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 
 # Kinds of phases for rules.
 OTHER, PUBLIC_TALK, PACK_TALK, KILL, EXECUTION, SHOT = range(6)
@@ -105,31 +105,31 @@ class Memory:
         self._public = public_phases(settings)
         self._no_words = np.zeros((num_worlds, n, 0), np.int16)
         self.boards = recall.Boards(
-            targets=np.full((num_worlds, n, b), NOBODY, np.int16),
-            words=np.full((num_worlds, n, length), NOBODY, np.int16),
-            talk_targets=np.full((num_worlds, n, b), NOBODY, np.int16),
-            talk_words=np.full((num_worlds, n, length), NOBODY, np.int16),
+            targets=np.full((num_worlds, n, b), NONE, np.int16),
+            words=np.full((num_worlds, n, length), NONE, np.int16),
+            talk_targets=np.full((num_worlds, n, b), NONE, np.int16),
+            talk_words=np.full((num_worlds, n, length), NONE, np.int16),
             seen=np.zeros(num_worlds, bool),
         )
-        self.before = np.full(num_worlds, NOBODY, np.int16)
+        self.before = np.full(num_worlds, NONE, np.int16)
         self.pack_spoke = np.zeros(num_worlds, bool)
 
     def forget(self, which: np.ndarray) -> None:
         """Clears the restarted worlds, (W,) bool."""
         recall.clear_boards(which, self.boards)
-        self.before[which] = NOBODY
+        self.before[which] = NONE
         self.pack_spoke[which] = False
 
     def look(self, seen: Mapping[str, np.ndarray]) -> None:
         """Reads a time step; it must be called for each."""
         split = "public_phase" in seen
         number = seen["public_phase"][:, 0] if split else self.before
-        public = (number != NOBODY) & self._public[number]
+        public = (number != NONE) & self._public[number]
         talks = public & (self._kinds[number] == PUBLIC_TALK)
         targets = by_name(seen["public_targets" if split else "targets"][:, 0], 2)
         words = self._words(seen, ("public_signals", "public_claims") if split else ("signal", "claims"))
         recall.keep_boards(targets, words, public, talks, self.boards)
-        ended = self.before != NOBODY
+        ended = self.before != NONE
         ended &= np.isin(self._kinds[self.before], (PUBLIC_TALK, PACK_TALK, KILL, EXECUTION))
         self.pack_spoke[ended] = ~self._public[self.before[ended]]
         self.before[:] = seen["phase"][:, 0]

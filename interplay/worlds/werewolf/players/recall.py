@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 
 
 class Boards(NamedTuple):
@@ -63,10 +63,10 @@ def clear_boards(which, boards):
     for w in range(which.shape[0]):
         if which[w]:
             boards.seen[w] = False
-            boards.targets[w] = NOBODY
-            boards.words[w] = NOBODY
-            boards.talk_targets[w] = NOBODY
-            boards.talk_words[w] = NOBODY
+            boards.targets[w] = NONE
+            boards.words[w] = NONE
+            boards.talk_targets[w] = NONE
+            boards.talk_words[w] = NONE
 
 
 @phase

@@ -6,7 +6,7 @@ from interplay.core.jit import phase
 from interplay.kernels.splitmix import integer_below
 from interplay.worlds.werewolf.roles import HUMAN, WITCH, WOLF
 from interplay.worlds.werewolf.rules.draws import DEAL, start
-from interplay.worlds.werewolf.state import IN_TABLE, NOBODY
+from interplay.worlds.werewolf.state import IN_TABLE, NONE
 
 
 @phase
@@ -18,19 +18,19 @@ def clear_table(state, rules, w):
     room.talk_round = 0
     room.stage = IN_TABLE
     room.revotes = 0
-    room.eaten = NOBODY
-    room.executed = NOBODY
-    room.public_phase = NOBODY
-    room.pack_phase = NOBODY
-    room.block_phase = NOBODY
-    room.winner = NOBODY
-    room.victim = NOBODY
-    room.shooter = NOBODY
+    room.eaten = NONE
+    room.executed = NONE
+    room.public_phase = NONE
+    room.pack_phase = NONE
+    room.block_phase = NONE
+    room.winner = NONE
+    room.victim = NONE
+    room.shooter = NONE
     room.shots = 0
-    room.ended_phase = NOBODY
+    room.ended_phase = NONE
     room.ended_round = 0
     room.ended_day = 0
-    room.chosen = NOBODY
+    room.chosen = NONE
     room.tied = False
     room.over = False
     room.cut = False
@@ -41,34 +41,34 @@ def clear_table(state, rules, w):
         state.ended[w, i] = False
         state.owed[w, i] = False
         state.suspect[w, i] = False
-        state.fate[w, i] = NOBODY
-        state.fell[w, i] = NOBODY
-        state.revealed[w, i] = NOBODY
-        state.guarded[w, i] = NOBODY
+        state.fate[w, i] = NONE
+        state.fell[w, i] = NONE
+        state.revealed[w, i] = NONE
+        state.guarded[w, i] = NONE
         state.late[w, i] = 0.0
     state.told[w] = False
-    if rules.keep_terms:
+    if rules.reward_terms:
         state.terms[w] = 0.0
     if rules.private:
-        state.known[w] = NOBODY
+        state.known[w] = NONE
 
 
 @phase
 def clear_boards(state, rules, w):
     for i in range(rules.players):
         for slot in range(rules.names):
-            state.public_targets[w, i, slot] = NOBODY
-            state.pack_targets[w, i, slot] = NOBODY
-            state.last_votes[w, i, slot] = NOBODY
+            state.public_targets[w, i, slot] = NONE
+            state.pack_targets[w, i, slot] = NONE
+            state.last_votes[w, i, slot] = NONE
         for place in range(rules.length):
-            state.public_signals[w, i, place] = NOBODY
-            state.pack_signals[w, i, place] = NOBODY
+            state.public_signals[w, i, place] = NONE
+            state.pack_signals[w, i, place] = NONE
     if rules.history > 0:
-        state.past_targets[w] = NOBODY
-        state.past_signals[w] = NOBODY
-        state.past_phase[w] = NOBODY
-        state.past_day[w] = NOBODY
-        state.past_chosen[w] = NOBODY
+        state.past_targets[w] = NONE
+        state.past_signals[w] = NONE
+        state.past_phase[w] = NONE
+        state.past_day[w] = NONE
+        state.past_chosen[w] = NONE
 
 
 @phase

@@ -4,7 +4,7 @@ from interplay.core.jit import phase
 from interplay.worlds.werewolf.phases import EXECUTED, LAST_SHOT, POTIONS
 from interplay.worlds.werewolf.roles import HUMAN, HUNTER, MEDIUM, VILLAGERS, WOLF, WOLVES
 from interplay.worlds.werewolf.rules.rewards import DEATH, pay
-from interplay.worlds.werewolf.state import BY_POISON, BY_SHOT, BY_TEETH, BY_VOTE, NOBODY
+from interplay.worlds.werewolf.state import BY_POISON, BY_SHOT, BY_TEETH, BY_VOTE, NONE
 
 
 @phase
@@ -45,7 +45,7 @@ def bury(state, rules, tables, scratch, s, w):
         room.wolves -= tables.counts_as[role] == WOLF
         room.humans -= tables.counts_as[role] == HUMAN
         pay(state, rules, w, seat, DEATH, rules.reward_death)
-        if rules.reveal:
+        if rules.reveal_role:
             state.revealed[w, seat] = role
         if role == HUNTER and room.living > 0:
             state.owed[w, seat] = True
@@ -56,7 +56,7 @@ def bury(state, rules, tables, scratch, s, w):
 @phase
 def inform_mediums(state, rules, tables, w, executed):
     """Gives living mediums the executed seat's species."""
-    if not rules.private or executed == NOBODY:
+    if not rules.private or executed == NONE:
         return
     species = tables.species[state.role[w, executed]]
     for i in range(rules.players):
@@ -74,7 +74,7 @@ def decide_winner(state, rules, w):
         room.winner = WOLVES
     elif room.day >= rules.days:
         room.cut = True
-    room.over = room.cut or room.winner != NOBODY
+    room.over = room.cut or room.winner != NONE
 
 
 @phase

@@ -2,10 +2,10 @@
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.phases import EXECUTED, LAST_SHOT, POTIONS
-from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD, NONE, SHOOT, WITCH
+from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD, NO_ABILITY, SHOOT, WITCH
 from interplay.worlds.werewolf.rules.night import HEAL, POISON
 from interplay.worlds.werewolf.rules.numbers import ANY_DAY
-from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, SHOT_STAGE
+from interplay.worlds.werewolf.state import IN_TABLE, NONE, SHOT_STAGE
 
 
 @phase
@@ -55,14 +55,14 @@ def set_actors(state, rules, tables, w, row):
         if rules.private:
             found = drop_useless(state, rules, w, i, found)
         ability[i] = found
-        acting[i] = found != NONE
-        count += found != NONE
+        acting[i] = found != NO_ABILITY
+        count += found != NO_ABILITY
     return count > 0
 
 
 @phase
 def drop_useless(state, rules, w, i, ability):
-    """The ability, or NONE if it has no target."""
+    """The ability, or NO_ABILITY if it has no target."""
     if ability != DIVINE and ability != GUARD:
         return ability
     found = False
@@ -77,7 +77,7 @@ def drop_useless(state, rules, w, i, ability):
 @phase
 def can_divine(state, w, i, j):
     """Whether j is a living other seat of unknown species."""
-    return j != i and state.alive[w, j] and state.known[w, i, j] == NOBODY
+    return j != i and state.alive[w, j] and state.known[w, i, j] == NONE
 
 
 @phase
@@ -101,7 +101,7 @@ def set_brewers(state, rules, w):
     if wakes:
         for i in range(rules.players):
             brews = can_brew(state, w, i)
-            state.ability[w, i] = BREW if brews else NONE
+            state.ability[w, i] = BREW if brews else NO_ABILITY
             state.acting[w, i] = brews
         state.room[w].phase = POTIONS
     return wakes
@@ -112,7 +112,7 @@ def can_brew(state, w, i):
     """Whether a seat has a usable potion."""
     if state.role[w, i] != WITCH or not state.alive[w, i]:
         return False
-    heals = state.potions[w, i, HEAL] and state.room[w].victim != NOBODY
+    heals = state.potions[w, i, HEAL] and state.room[w].victim != NONE
     return heals or state.potions[w, i, POISON]
 
 
@@ -122,12 +122,12 @@ def set_shooter(state, rules, w):
     room = state.room[w]
     room.stage = SHOT_STAGE
     room.phase = LAST_SHOT
-    room.shooter = NOBODY
+    room.shooter = NONE
     for i in range(rules.players):
-        asked = state.owed[w, i] and room.shooter == NOBODY
+        asked = state.owed[w, i] and room.shooter == NONE
         if asked:
             room.shooter = i
-        state.ability[w, i] = SHOOT if asked else NONE
+        state.ability[w, i] = SHOOT if asked else NO_ABILITY
         state.acting[w, i] = asked
 
 
@@ -135,5 +135,5 @@ def set_shooter(state, rules, w):
 def clear_actors(state, rules, w):
     """Clears abilities and acting seats of a world that is over."""
     for i in range(rules.players):
-        state.ability[w, i] = NONE
+        state.ability[w, i] = NO_ABILITY
         state.acting[w, i] = False

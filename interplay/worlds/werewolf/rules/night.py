@@ -3,7 +3,7 @@
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD
 from interplay.worlds.werewolf.rules.deaths import mark_dying
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 
 HEAL, POISON = 0, 1
 
@@ -13,19 +13,19 @@ def divine(state, rules, tables, scratch, s, w):
     """Gives seers the species of the seat they named, also if it dies this night."""
     for i in range(rules.players):
         name = scratch.ballots[s, i, 0]
-        if state.ability[w, i] == DIVINE and name != NOBODY:
+        if state.ability[w, i] == DIVINE and name != NONE:
             state.known[w, i, name] = tables.species[state.role[w, name]]
 
 
 @phase
 def guard(state, rules, scratch, s, w, victim):
-    """Stores the guarded seats; returns the victim, or NOBODY if it was guarded."""
+    """Stores the guarded seats; returns the victim, or NONE if it was guarded."""
     for i in range(rules.players):
         if state.ability[w, i] == GUARD:
             name = scratch.ballots[s, i, 0]
             state.guarded[w, i] = name
             if name == victim:
-                victim = NOBODY
+                victim = NONE
     return victim
 
 
@@ -33,7 +33,7 @@ def guard(state, rules, scratch, s, w, victim):
 def look_at_victim(state, rules, w):
     """Shows the attacked seat to witches that can heal."""
     victim = state.room[w].victim
-    if victim == NOBODY:
+    if victim == NONE:
         return
     for i in range(rules.players):
         if state.alive[w, i] and state.potions[w, i, HEAL]:
@@ -49,18 +49,18 @@ def brew(state, rules, scratch, s, w):
         if state.ability[w, i] != BREW:
             continue
         name = scratch.ballots[s, i, 0]
-        if name == NOBODY:
+        if name == NONE:
             continue
         if name == victim and state.potions[w, i, HEAL]:
             state.potions[w, i, HEAL] = False
-            room.victim = NOBODY
+            room.victim = NONE
         elif state.potions[w, i, POISON]:
             state.potions[w, i, POISON] = False
             mark_dying(scratch, s, rules.players, name)
-    if victim != NOBODY:
+    if victim != NONE:
         for i in range(rules.players):
             if state.ability[w, i] == BREW:
-                state.known[w, i, victim] = NOBODY
+                state.known[w, i, victim] = NONE
 
 
 @phase
@@ -68,6 +68,6 @@ def break_dawn(state, rules, scratch, s, w):
     """Marks the remaining victim as dying."""
     room = state.room[w]
     room.eaten = room.victim
-    if room.victim != NOBODY:
+    if room.victim != NONE:
         mark_dying(scratch, s, rules.players, room.victim)
-    room.victim = NOBODY
+    room.victim = NONE

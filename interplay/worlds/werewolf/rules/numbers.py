@@ -6,59 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.core.jit import as_table, numbers_of
-from interplay.worlds.werewolf.config import ARMS, WerewolfSettings
+from interplay.core.jit import table_of
+from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import AUDIENCES, RESOLVERS, phase_names
-from interplay.worlds.werewolf.roles import ABILITIES, NAMES, NONE, ROLES
+from interplay.worlds.werewolf.roles import ABILITIES, NAMES, NO_ABILITY, ROLES
 from interplay.worlds.werewolf.state import choices
 
+# Choices of settings, in the order of `config`.
 PLURALITY, MAJORITY, THRESHOLD, UNIQUE_TOP = range(4)
-AT_RANDOM, NOBODY_DIES, VOTE_AGAIN = range(3)
+AT_RANDOM, NO_EXECUTION, VOTE_AGAIN = range(3)
 SPLIT, LAST_VISIBLE, LAST_PHASE = range(3)
 FULL, TALK_OFF, SIGNALS_OFF, TARGETS_OFF, SHUFFLED, RESAMPLED, REPLAYED = range(7)
 ANY_DAY = -1
-
-
-class Rules(NamedTuple):
-    """Settings as numbers; enumerations as above."""
-
-    players: int  # n
-    dealt: bool  # roles are dealt anew in every game
-    names: int  # b
-    depth: int  # k
-    duplicates: bool
-    length: int  # places of a word
-    choices: int  # columns of an action mask
-    rule: int
-    quota: float
-    of_margin: bool
-    tie: int
-    revotes: int
-    final: int  # tie rule of the last revote
-    abstain: bool
-    self_vote: bool
-    days: int
-    by_rank: bool
-    absent: int  # place of a player not on the ballot
-    spectate: bool
-    board: int
-    reveal: bool
-    show_pack: bool
-    arm: int
-    history: int
-    private: bool  # a role has private information
-    keep_terms: bool
-    guard_self: bool
-    guard_repeat: bool
-    hunter_pass: bool
-    rows: int  # of the table of phases
-    games: int  # recorded games for replayed words
-    reward_day: float
-    reward_death: float
-    reward_accord: float
-    reward_victory: float
-    reward_lost: float
-    reward_wasted: float
 
 
 class Tables(NamedTuple):
@@ -85,36 +44,28 @@ class Tables(NamedTuple):
 
 
 def rules_of(s: WerewolfSettings) -> np.ndarray:
-    """The rules as a table of one record."""
-    penalties = s.penalties.model_dump()
-    named: dict[str, Any] = {
-        "players": s.n_players,
-        "dealt": s.seats == "dealt",
-        "duplicates": s.count_duplicates,
-        "length": s.word_length,
-        "choices": sum(choices(s)),
-        "rule": ("plurality", "majority", "threshold", "unique_top").index(s.rule),
-        "quota": s.quota or 0.0,
-        "of_margin": s.quota_of == "margin",
-        "tie": ("random", "none", "revote").index(s.tie),
-        "final": ("random", "none").index(s.revote_final),
-        "abstain": s.allow_abstain,
-        "self_vote": s.allow_self_vote,
-        "by_rank": s.accord == "rank",
-        "absent": s.names if s.rank_absent is None else s.rank_absent,
-        "spectate": s.dead == "spectate",
-        "board": ("split", "last_visible", "last_phase").index(s.board),
-        "reveal": s.reveal_role,
-        "show_pack": s.obs.pack,
-        "arm": ARMS.index(s.arm),
-        "history": s.obs.history,
-        "private": s.extra_roles,
-        "keep_terms": s.reward_terms,
-        "rows": len(s.table),
-        "games": 0,
-        **{f"reward_{name}": value for name, value in penalties.items()},
-    }
-    return as_table(numbers_of(Rules, s, **named))
+    """The rules as a table of one record (`jit.table_of`)."""
+    return table_of(
+        s,
+        players=s.n_players,  # n
+        dealt=s.seats == "dealt",  # roles are dealt anew in every game
+        names=s.names,  # b
+        depth=s.depth,  # k
+        length=s.word_length,  # places of a word
+        choices=sum(choices(s)),  # columns of an action mask
+        quota=s.quota or 0.0,
+        of_margin=s.quota_of == "margin",
+        days=s.days,
+        by_rank=s.accord == "rank",
+        absent=s.names if s.rank_absent is None else s.rank_absent,  # place of a player not on the ballot
+        spectate=s.dead == "spectate",
+        show_pack=s.obs.pack,
+        history=s.obs.history,
+        private=s.extra_roles,  # a role has private information
+        rows=len(s.table),  # of the table of phases
+        games=0,  # recorded games for replayed words
+        **{f"reward_{name}": value for name, value in s.penalties.model_dump().items()},
+    )
 
 
 def tables_of(s: WerewolfSettings) -> Tables:
@@ -170,4 +121,4 @@ def _names_by_role(row: Any, s: WerewolfSettings) -> list[str]:
 
 def _ability(row: Any, role: str) -> int:
     found = row.actors.get(role, row.actors.get("all"))
-    return NONE if found is None else ABILITIES.index(found)
+    return NO_ABILITY if found is None else ABILITIES.index(found)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 
 DAY, DEATH, ACCORD, TEAM, WASTED = range(5)
 
@@ -12,7 +12,7 @@ DAY, DEATH, ACCORD, TEAM, WASTED = range(5)
 def pay(state, rules, w, i, term, amount):
     """Adds to a seat's reward, and to its term if terms are kept."""
     state.reward[w, i] += np.float32(amount)
-    if rules.keep_terms:
+    if rules.reward_terms:
         state.terms[w, i, term] += np.float32(amount)
 
 
@@ -57,7 +57,7 @@ def charge_day(state, rules, w, wasted):
 def settle_teams(state, rules, tables, w):
     """Pays victory and loss, also to the dead; seats that ended earlier get it in `late`."""
     winner = state.room[w].winner
-    if winner == NOBODY:
+    if winner == NONE:
         return
     for i in range(rules.players):
         won = tables.team[state.role[w, i]] == winner

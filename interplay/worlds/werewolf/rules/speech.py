@@ -14,7 +14,7 @@ from interplay.worlds.werewolf.rules.numbers import (
     SIGNALS_OFF,
     TARGETS_OFF,
 )
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 
 
 @phase
@@ -28,7 +28,7 @@ def read_ballots(state, sight, rules, scratch, action, s, w):
             if acting[i] and not mask[i, name]:
                 name = replace_name(state, rules, mask, w, i, slot)
             # Without a branch, because acting seats are hard to predict.
-            ballots[i, slot] = name if acting[i] & (name < n) else NOBODY
+            ballots[i, slot] = name if acting[i] & (name < n) else NONE
 
 
 @phase
@@ -73,7 +73,7 @@ def write_names(ability, ballots, board, rules, hides):
     for i in range(rules.players):
         shown = speaks(ability[i]) & (not hides)
         for slot in range(rules.names):
-            board[i, slot] = ballots[i, slot] if shown else NOBODY
+            board[i, slot] = ballots[i, slot] if shown else NONE
 
 
 @phase
@@ -83,13 +83,13 @@ def write_words(state, rules, tables, scratch, action, board, s, w):
     for i in range(rules.players):
         shown = speaks(ability[i])
         for place in range(length):
-            board[i, place] = action[w, i, names + place] if shown else NOBODY
+            board[i, place] = action[w, i, names + place] if shown else NONE
     if rules.arm < SIGNALS_OFF or length == 0:
         return
     if rules.arm == SIGNALS_OFF:
         for i in range(rules.players):
             for place in range(length):
-                board[i, place] = 0 if speaks(ability[i]) else NOBODY
+                board[i, place] = 0 if speaks(ability[i]) else NONE
     elif rules.arm == SHUFFLED:
         shuffle_words(state, rules, scratch, board, s, w)
     elif rules.arm == RESAMPLED:
@@ -162,7 +162,7 @@ def remember_board(state, rules, w):
                 past_signals[k, i, place] = past_signals[k - 1, i, place]
     state.past_phase[w, 0] = room.public_phase
     state.past_day[w, 0] = room.day
-    state.past_chosen[w, 0] = NOBODY
+    state.past_chosen[w, 0] = NONE
     for i in range(rules.players):
         for slot in range(rules.names):
             past_targets[0, i, slot] = state.public_targets[w, i, slot]

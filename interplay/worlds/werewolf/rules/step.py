@@ -39,10 +39,10 @@ from interplay.worlds.werewolf.rules.votes import (
     find_second,
     find_top,
 )
-from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, POTIONS_STAGE, REVOTE, SHOT_STAGE
+from interplay.worlds.werewolf.state import IN_TABLE, NONE, POTIONS_STAGE, REVOTE, SHOT_STAGE
 
 _ONE = np.uint64(1)
-AGAIN = NOBODY - 1  # the vote is tied and repeated
+AGAIN = NONE - 1  # the vote is tied and repeated
 
 
 @kernel
@@ -52,7 +52,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
     for w in range(first_world, end_world):
         if state.told[w]:
             state.told[w] = False
-            if rules.keep_terms:
+            if rules.reward_terms:
                 state.terms[w] = 0.0
         if state.room[w].over:
             continue
@@ -61,7 +61,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
         room.ended_phase = room.phase
         room.ended_round = room.talk_round
         room.ended_day = room.day
-        room.chosen = NOBODY
+        room.chosen = NONE
         room.tied = False
         read_ballots(state, sight, rules, scratch, action, s, w)
         goes_on = True
@@ -82,7 +82,7 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
 
 
 @kernel
-def begin_worlds(state, sight, table, tables, which, first_world, end_world):
+def begin_worlds(state, sight, table, tables, which, thread, first_world, end_world):
     """Starts the games of the worlds in `which`; `look_at_worlds` writes the observations."""
     rules = table[0]
     for w in range(first_world, end_world):
@@ -143,7 +143,7 @@ def resolve_kill(state, rules, tables, scratch, s, w):
     second = find_second(rules, scratch, s, best, sharing)
     add_count(state, rules, tables, scratch, s, w, voters, best, second)
     add_kill(state, rules, scratch, s, w, ATTACK)
-    victim = NOBODY
+    victim = NONE
     if sharing > 0:
         victim = np.int64(draw_among(state, scratch, s, w, sharing))
         state.tally[w].accord += charge_accord(state, rules, scratch, s, w, ATTACK, victim)
@@ -179,8 +179,8 @@ def resolve_execution(state, rules, tables, scratch, s, w):
         return False
     room.chosen = chosen
     state.told[w] = True
-    charge_day(state, rules, w, chosen == NOBODY)
-    if chosen != NOBODY:
+    charge_day(state, rules, w, chosen == NONE)
+    if chosen != NONE:
         state.tally[w].accord += charge_accord(state, rules, scratch, s, w, VOTE, chosen)
         state.tally[w].held += 1
         state.tally[w].ties += room.tied  # decided by a draw
@@ -204,8 +204,8 @@ def shoot(state, rules, scratch, s, w):
     state.told[w] = True
     state.owed[w, room.shooter] = False
     room.shots -= 1
-    room.shooter = NOBODY
-    if name != NOBODY:
+    room.shooter = NONE
+    if name != NONE:
         mark_dying(scratch, s, rules.players, name)
 
 

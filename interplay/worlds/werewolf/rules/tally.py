@@ -4,7 +4,7 @@ from interplay.core.jit import phase
 from interplay.worlds.werewolf.roles import VOTE, WEREWOLF, WOLF
 from interplay.worlds.werewolf.rules.numbers import TARGETS_OFF
 from interplay.worlds.werewolf.rules.votes import is_first_mention
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 
 
 @phase
@@ -28,11 +28,11 @@ def add_kill(state, rules, scratch, s, w, ability):
     """Of every kill: whether the pack's first names differ."""
     tally = state.tally[w]
     tally.kills += 1
-    named, split = NOBODY, False
+    named, split = NONE, False
     for i in range(rules.players):
         if state.ability[w, i] == ability:
             name = scratch.ballots[s, i, 0]
-            split = split or (named != NOBODY and name != named)
+            split = split or (named != NONE and name != named)
             named = name
     tally.splits += split
 
@@ -44,7 +44,7 @@ def add_suicides(state, rules, scratch, s, w, voters):
     suicides, wolf_votes, busses = 0, 0, 0
     for i in range(rules.players):
         name = ballots[i, 0]
-        counts = (ability[i] == VOTE) & (name != NOBODY)
+        counts = (ability[i] == VOTE) & (name != NONE)
         wolf = counts & (role[i] == WEREWOLF)
         suicides += counts & (name == i)
         wolf_votes += wolf
@@ -60,7 +60,7 @@ def add_execution(state, tables, w, chosen):
     """Of every concluded execution: whether it chose a seat, and a wolf."""
     tally = state.tally[w]
     tally.executions += 1
-    if chosen != NOBODY:
+    if chosen != NONE:
         tally.removed += 1
         tally.hits += tables.counts_as[state.role[w, chosen]] == WOLF
 
@@ -72,7 +72,7 @@ def compare_with_talk(state, rules, tables, scratch, s, w):
     The public board still is the talk's. A voter naming none differs from one that names a seat.
     """
     room = state.room[w]
-    if room.public_phase == NOBODY or rules.arm == TARGETS_OFF:
+    if room.public_phase == NONE or rules.arm == TARGETS_OFF:
         return
     if not tables.talks[room.public_phase]:
         return
@@ -91,7 +91,7 @@ def compare_with_talk(state, rules, tables, scratch, s, w):
         switches = votes_now & (name != talk[i, 0])
         voters += votes_now
         switched += switches
-        leads = switches & (name != NOBODY)
+        leads = switches & (name != NONE)
         followed += leads
         follows += leads * (voted[max(name, 0)] - 1)  # without its own vote
     if voters == 0:
@@ -118,7 +118,7 @@ def count_first_names(state, rules, scratch, s, w):
         spoken[j] = voted[j] = 0
     for i in range(rules.players):
         name, before = scratch.ballots[s, i, 0], talk[i, 0]
-        counts, counted = (state.ability[w, i] == VOTE) & (name != NOBODY), before != NOBODY
+        counts, counted = (state.ability[w, i] == VOTE) & (name != NONE), before != NONE
         voted[max(name, 0)] += counts
         spoken[max(before, 0)] += counted
         votes += counts
@@ -150,7 +150,7 @@ def count_names(ballot, names):
     """The number of names on a ballot."""
     found = 0
     for slot in range(names):
-        found += ballot[slot] != NOBODY
+        found += ballot[slot] != NONE
     return found
 
 
@@ -159,7 +159,7 @@ def count_distinct(ballot, names):
     """The number of distinct names on a ballot."""
     found = 0
     for slot in range(names):
-        found += ballot[slot] != NOBODY and is_first_mention(ballot, slot)
+        found += ballot[slot] != NONE and is_first_mention(ballot, slot)
     return found
 
 
@@ -168,7 +168,7 @@ def count_shared(ballot, other, names):
     """The number of distinct names on both ballots."""
     found = 0
     for slot in range(names):
-        if ballot[slot] != NOBODY and is_first_mention(ballot, slot):
+        if ballot[slot] != NONE and is_first_mention(ballot, slot):
             for place in range(names):
                 if other[place] == ballot[slot]:
                     found += 1
@@ -187,7 +187,7 @@ def add_drift(state, rules, scratch, s, w):
         voters += votes
         for slot in range(b):
             places += votes & (ballots[i, slot] != last[i, slot])
-            last[i, slot] = ballots[i, slot] if votes else NOBODY
+            last[i, slot] = ballots[i, slot] if votes else NONE
     if not first:
         tally.drift += places / b
         tally.drifts += voters

@@ -7,12 +7,12 @@ from interplay.kernels.splitmix import integer_below
 from interplay.worlds.werewolf.rules.draws import TIES, start
 from interplay.worlds.werewolf.rules.numbers import (
     MAJORITY,
-    NOBODY_DIES,
+    NO_EXECUTION,
     THRESHOLD,
     UNIQUE_TOP,
     VOTE_AGAIN,
 )
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 
 
 @phase
@@ -36,8 +36,8 @@ def count_ballots(state, rules, scratch, s, w, ability):
         voters += entitled
         for slot in range(rules.depth):
             name = ballots[i, slot]
-            counts = entitled & (name != NOBODY)
-            if slot > 0 and not rules.duplicates:
+            counts = entitled & (name != NONE)
+            if slot > 0 and not rules.count_duplicates:
                 counts = counts & is_first_mention(ballots[i], slot)
             votes[max(name, 0)] += counts
     return voters
@@ -93,19 +93,19 @@ def passes_rule(rules, best, sharing, living, wolves):
 
 @phase
 def choose_execution(state, rules, scratch, s, w, best, sharing):
-    """The executed seat, NOBODY, or NOBODY - 1 for a revote."""
+    """The executed seat, NONE, or NONE - 1 for a revote."""
     room = state.room[w]
     if not passes_rule(rules, best, sharing, room.living, room.wolves):
-        return NOBODY
+        return NONE
     if sharing == 1:
         return np.int64(scratch.top[s, 0])
     tie = rules.tie
     if tie == VOTE_AGAIN:
         if room.revotes < rules.revotes:
-            return NOBODY - 1
-        tie = rules.final
-    if tie == NOBODY_DIES:
-        return NOBODY
+            return NONE - 1
+        tie = rules.revote_final
+    if tie == NO_EXECUTION:
+        return NONE
     return np.int64(draw_among(state, scratch, s, w, sharing))
 
 

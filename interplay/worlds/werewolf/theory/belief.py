@@ -35,7 +35,7 @@ from interplay.worlds.werewolf.players.knowledge import (
 )
 from interplay.worlds.werewolf.players.vocabulary import find_word
 from interplay.worlds.werewolf.roles import MEDIUM, SEER
-from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.state import NONE
 from interplay.worlds.werewolf.theory import hypotheses, likelihood
 
 MOST_SETS = 200_000
@@ -118,8 +118,8 @@ class Belief:
         self._silent = np.ones((num_worlds, n), bool)
         self._legal = np.zeros((num_worlds, n + 1), bool)
         self._untested = np.zeros(num_worlds, bool)
-        self._told = np.full((num_worlds, n, n), NOBODY, np.int8)
-        self._no_roles = np.full((num_worlds, n), NOBODY, np.int8)
+        self._told = np.full((num_worlds, n, n), NONE, np.int8)
+        self._no_roles = np.full((num_worlds, n), NONE, np.int8)
         self._belief = np.zeros((num_worlds, n, n))
 
     def forget(self, which: np.ndarray) -> None:
@@ -130,7 +130,7 @@ class Belief:
         self._alive[which] = True
         self._silent[which] = True
         self._untested[which] = False
-        self._told[which] = NOBODY
+        self._told[which] = NONE
 
     def look(self, timestep: TimeStep) -> None:
         """Reads a time step, at least of seats that act for the same side."""
@@ -169,7 +169,7 @@ class Belief:
         going_on: np.ndarray,
         tested: np.ndarray,
     ) -> likelihood.Evidence:
-        fresh = going_on & (before != NOBODY) & self._public[before]
+        fresh = going_on & (before != NONE) & self._public[before]
         boards = self.memory.boards
         return likelihood.Evidence(
             going=tested,

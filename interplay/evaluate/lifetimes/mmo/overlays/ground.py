@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.evaluate.lifetimes.mmo.blows import share_of
+from interplay.evaluate.lifetimes.mmo.attacks import share_of
 from interplay.evaluate.lifetimes.mmo.ghosts import CLIP, VARIANTS, livable, moments, standardise, value_map
 from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
-from interplay.evaluate.lifetimes.overlays.live import Live
-from interplay.evaluate.lifetimes.overlays.registry import Overlay
+from interplay.evaluate.lifetimes.overlays.registry import Live, Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study
 from interplay.evaluate.lifetimes.tick import STYLES, Array
 

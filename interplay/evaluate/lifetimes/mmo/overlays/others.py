@@ -7,8 +7,7 @@ import numpy as np
 from interplay.evaluate.lifetimes.mmo.dependence import dependence as dependence_map
 from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
-from interplay.evaluate.lifetimes.overlays.live import Live
-from interplay.evaluate.lifetimes.overlays.registry import Overlay
+from interplay.evaluate.lifetimes.overlays.registry import Live, Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study
 from interplay.evaluate.lifetimes.tick import STYLES, Array
 

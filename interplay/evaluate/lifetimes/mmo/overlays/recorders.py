@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from interplay.evaluate.lifetimes.coverage import VisitRecorder, WalkerRecorder
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
-from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
-from interplay.evaluate.lifetimes.mmo.blows import BlowRecorder
+from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, BlowRecorder
 from interplay.evaluate.lifetimes.tick import STYLES, Recorder
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
-from interplay.evaluate.lifetimes.visits import VisitRecorder
-from interplay.evaluate.lifetimes.walks import WalkerRecorder
 
 
 def visits(world: Any) -> VisitRecorder:

@@ -1,0 +1,118 @@
+"""Spawned processes that work on tasks from a pipe and end with the process that started them."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+LOST = "lost"  # instead of a message: the process has ended
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+class TaskProcess:
+    """A spawned process with a pipe.
+
+    Args:
+        work: importable; ``work(pipe, *arguments)`` receives tasks and sends results until the pipe ends.
+
+    Attributes:
+        tasks: sent and not finished, the oldest first.
+    """
+
+    def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.tasks: deque[Any] = deque()
+        # Not a daemon, which could not start processes for its environments; `kill` or a lost parent ends it.
+        self._process = context.Process(target=_run, args=(work, theirs, os.getpid(), arguments))
+        self._process.start()
+        theirs.close()  # so that the pipe ends when the process does
+
+    def send(self, task: Any, message: Any) -> None:
+        """Sends a task's message; `receive` reports a lost process."""
+        self.tasks.append(task)
+        with contextlib.suppress(OSError):
+            self.pipe.send(message)
+
+    def exit_code(self) -> int | None:
+        """Waits for the end of the process."""
+        self._process.join()
+        return self._process.exitcode
+
+    def terminate(self) -> None:
+        """Sends SIGTERM."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Ends the process at once; `exit_code` waits for it."""
+        self.pipe.close()
+        self._process.kill()
+
+
+P = TypeVar("P", bound=TaskProcess)
+
+
+def receive(processes: Sequence[P], seconds: float | None = None) -> Iterator[tuple[P, Any]]:
+    """Waits up to `seconds` for messages; yields each with its process, `LOST` for a process that has ended."""
+    ready = multiprocessing.connection.wait([one.pipe for one in processes], seconds)
+    for one in [one for one in processes if one.pipe in ready]:
+        try:
+            while one.pipe.poll():
+                yield one, one.pipe.recv()
+        except (EOFError, OSError):
+            yield one, LOST
+
+
+def kill_all(processes: Iterable[TaskProcess]) -> None:
+    """Ends processes at once and waits for their ends."""
+    killed = list(processes)
+    for one in killed:
+        one.kill()
+    for one in killed:
+        one.exit_code()
+
+
+def ignore_terminal_signals() -> None:
+    """Ignores SIGINT and SIGHUP, which the process that started this one handles."""
+    for name in ("SIGINT", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def exit_with_parent(parent: int) -> None:
+    """Ends this process when process `parent`, which started it, ends; on Linux even while frozen."""
+    watch_parent()
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def watch_parent() -> None:
+    """Ends this process when its parent ends, by a thread; a thread of the parent may end before."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _run(work: Callable[..., None], pipe: Any, parent: int, arguments: tuple[Any, ...]) -> None:
+    ignore_terminal_signals()
+    exit_with_parent(parent)
+    with contextlib.suppress(EOFError, OSError):  # the process that sends tasks is gone
+        work(pipe, *arguments)
