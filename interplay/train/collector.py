@@ -72,11 +72,6 @@ class StepOutputs(NamedTuple):
 class Collector:
     """Plays one shard's worlds and keeps their samples.
 
-    Args:
-        index: number of the shard.
-        world: a batch, reset.
-        learner: networks, algorithm, populations and past selves of the run.
-
     Attributes:
         buffer: the trajectories.
         opponents: play the slots that the networks do not.

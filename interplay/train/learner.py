@@ -213,8 +213,6 @@ class Learner:
 
         Args:
             epochs: of each kind, this worker's shards.
-            minibatches: their number.
-            exchange: to the other workers.
             update: number of the update, for an error.
 
         Returns:

@@ -45,10 +45,6 @@ def reward_factors(scale: Scale, agents: Sequence[str]) -> np.ndarray:
 class DiscountedReturns:
     """Running discounted returns of a shard's slots: G_t = gamma G_{t-1} + r_t, from 0 after each end.
 
-    Args:
-        shape: (W, A).
-        gamma: of a step.
-
     Attributes:
         now: (W, A) float32.
     """
@@ -72,9 +68,6 @@ class DiscountedReturns:
 
 class ReturnDeviation:
     """The running deviation of discounted returns, of each kind or each agent.
-
-    Args:
-        by: kind or agent.
 
     Attributes:
         names: (G,) of kinds or agents.

@@ -47,11 +47,6 @@ class Moments(NamedTuple):
 class Shard:
     """One shard of a run.
 
-    Args:
-        index: number of the shard.
-        world: its worlds, reset.
-        learner: networks, algorithm, populations and past selves of the run.
-
     Attributes:
         room: shards of the run.
         collector: plays the worlds.

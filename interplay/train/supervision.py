@@ -128,7 +128,6 @@ class Faults:
         """Counts one fault.
 
         Args:
-            lost: the fault.
             cure: how to go on after the final one, for the message.
         """
         self.in_a_row = self.in_a_row + 1 if self.updates == self._begun else 1

@@ -51,11 +51,6 @@ _GUESSES = [Terms._fields.index(name) for name in ("guess", "rows")]
 class Worker:
     """One worker of a run.
 
-    Args:
-        make_world: factory of a part of the worlds.
-        learner: networks and optimisers.
-        exchange: to the other workers.
-
     Attributes:
         updates: done so far.
         agent_steps: actions of this run's networks so far; slots without a life do not count.

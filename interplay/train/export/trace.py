@@ -81,7 +81,6 @@ def trace(
     Args:
         function: an array per input -> {name: array}.
         inputs: their shapes begin with -1.
-        about: of the program.
     """
     (rows,) = jax.export.symbolic_shape(ROWS)
     shapes = [jax.ShapeDtypeStruct((rows, *own.shape[1:]), own.dtype) for own in inputs]

@@ -160,9 +160,7 @@ def open_opponent(settings: TrainSettings, key: str, value: str, population: str
     """A policy named in the settings; another run needs its own trust.
 
     Args:
-        settings: of the run.
         key: of the setting, e.g. ``opponents.left``.
-        value: its value.
         population: of a run with several, the one that plays; None: all do.
     """
     try:

@@ -31,9 +31,7 @@ class EpisodeStatistics:
     count for a metric that is NaN (a share without a case).
 
     Args:
-        world: a batch, reset.
         further: additional numbers per episode, given to `end`.
-        sides: sides to log.
 
     Attributes:
         names: metric -> number of its values, 1 per world or A.
@@ -301,7 +299,6 @@ class LifeStatistics:
     """Sums over lives, float64, so that sums of shards can be added.
 
     Args:
-        world: a batch, reset.
         others: other players take part: the learner's lives get an additional row behind those of the populations.
 
     Attributes:

@@ -28,7 +28,6 @@ class Alternation:
 
     Args:
         settings: of the turns; without a metric all populations always learn.
-        names: of the run's populations.
 
     Attributes:
         turn: the population that learns, of the two; None: both or neither.

@@ -38,7 +38,6 @@ class Evaluation:
 
     Args:
         make_world: factory of worlds, which are made on first use.
-        learner: its weights play.
     """
 
     def __init__(
