@@ -11,14 +11,14 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.files import os_errors_as_user_errors, refuse_links, replace_file
-from interplay.core.reading import read_json_lines, read_text
+from interplay.core.reading import read_text
 from interplay.core.seals import canonical, digest
 from interplay.core.settings_text import toml_value
 from interplay.evaluate.lineup import Lineup, learner_of, players_of
 from interplay.evaluate.milestones import BY_AGENT, ERRORS, FIRST, metrics_of, play_counting, row_of
 from interplay.train.play.policy import policies_at, sound_checkpoints
 from interplay.train.run.checkpoint import read_part
-from interplay.train.run.metrics_log import MetricsLog, cut_torn_line
+from interplay.train.run.metrics_log import METRICS, MetricsLog, cut_torn_line, log_lines
 from interplay.train.run.progress import tell
 from interplay.train.run.settings_file import PACE, settings_of
 from interplay.verbs import players
@@ -129,18 +129,17 @@ class _Kept:
     """
 
     def __init__(self, folder: Path, text: str) -> None:
-        self.path, settings = folder / "metrics.jsonl", folder / "settings.toml"
+        self.path, settings = folder / METRICS, folder / "settings.toml"
         with os_errors_as_user_errors("keeping the evaluations", folder):
             folder.mkdir(parents=True, exist_ok=True)
-            refuse_links(folder, ("metrics.jsonl", "settings.toml"))
+            refuse_links(folder, (METRICS, "settings.toml"))
             if any(folder.iterdir()) and not (settings.is_file() and read_text(settings) == text):
                 raise UserError(
                     f"{folder} holds something else, or evaluations of other settings, options or episodes; choose another --out"
                 )
             replace_file(settings, text)
             cut_torn_line(self.path)
-        lines = read_json_lines(self.path, links=False) if self.path.exists() else ()
-        self.rows = {int(row["agent_steps"]): row for _, row in lines}
+        self.rows = {int(row["agent_steps"]): row for _, row in log_lines(folder)}
 
     def keep(self, row: Mapping[str, Any]) -> None:
         """Adds a row."""

@@ -15,12 +15,11 @@ import pytest
 
 from examples.own_algorithm import Hysteretic
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.train.advantage import Returns
 from interplay.train.algorithms import Algorithm, Segments, make_algorithm
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
-from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.runs import arrays_of, log_of, short_run
 from tests.train.toy_worlds import make_corridor
 
 pytestmark = pytest.mark.slow
@@ -30,14 +29,12 @@ OWN = "examples.own_algorithm:Hysteretic"
 
 def settings_of(algorithm: str = OWN, **own: Any) -> TrainSettings:
     values = {
-        "world": {"id": "corridor"},
         "num_worlds": 32,
-        "steps": 10**9,
         "algorithm": algorithm,
-        "train": {"shards": 2, "max_updates": 4, "checkpoint_seconds": 1000.0},
-        "network": {"kind": "mlp", "hidden": [16]},
+        "train": {"max_updates": 4},
+        "network": {"hidden": [16]},
     }
-    return build(TrainSettings, {**values, **own}, "test")
+    return short_run("corridor", values, **own)
 
 
 def test_the_example_learns(tmp_path: Path) -> None:
