@@ -14,9 +14,6 @@ Value = Callable[[Mapping[str, np.ndarray], int], np.ndarray]
 Expects = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
-def values_of(policy: TrainedPolicy, world: World, kind: int = 0) -> Value:
-    """A function that returns V of a batch of observations by the network of one population.
-
 def values_of(policy: TrainedPolicy, world: World) -> Value:
     """A function that returns V of a batch of observations by the network of one population, for the first kind of agents.
 
