@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from interplay.evaluate.aggregates import (
+from interplay.evaluate.statistics import (
     LEVEL,
     improvement_ends,
     interquartile_interval,

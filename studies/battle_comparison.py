@@ -23,7 +23,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.trust import read_settings
-from interplay.evaluate import aggregates
+from interplay.evaluate import statistics
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.sweep import PlannedRun, SweepSettings, plan, sweep
 from interplay.view.comparison import compare
@@ -82,7 +82,7 @@ def shares(
 def told(values: list[float]) -> str:
     """A cell of the table: the mean with its interval, then each run's."""
     each = ", ".join(f"{value:.2f}" for value in values)
-    return f"{in_words(aggregates.mean_interval(np.array(values)), 2)} ({each})"
+    return f"{in_words(statistics.mean_interval(np.array(values)), 2)} ({each})"
 
 
 def report(folder: Path, scenarios: list[str], games: int, pictures: Path | None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.communication import TalkRecorder, measure_talk, reader_of
-from interplay.evaluate.communication.ablation import ablate, fitting_arms
+from interplay.evaluate.communication.games import ablate, fitting_arms
 from interplay.evaluate.communication.listening import Views, measure_influence, speaker_marginal
 from interplay.evaluate.communication.signals import headline_parts
 from interplay.evaluate.communication.werewolf.believing import BeliefRecorder

@@ -11,8 +11,7 @@ from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate import PolicyMap
 from interplay.evaluate.communication import games, read_talk
-from interplay.evaluate.communication.ablation import Ablation
-from interplay.evaluate.communication.games import Played, Subject
+from interplay.evaluate.communication.games import Ablation, Played, Subject
 from interplay.evaluate.communication.shards import holds_talk
 from interplay.evaluate.communication.werewolf.reader import hiding_populations
 from interplay.evaluate.lineup import learner_of
@@ -34,11 +33,7 @@ class Wanted(NamedTuple):
 
 
 def play_games(wanted: Wanted, progress: Progress) -> Played:
-    """Plays and records the games, or reads them.
-
-    Raises:
-        UserError: for an unknown player, a world without talk, or damaged records.
-    """
+    """Plays and records the games, or reads them."""
     if Path(wanted.player).is_dir() and holds_talk(wanted.player):
         if wanted.against or wanted.options:
             raise UserError(

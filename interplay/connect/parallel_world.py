@@ -14,8 +14,7 @@ from interplay.connect.turns import as_parallel
 from interplay.core.errors import CannotSave
 from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
-from interplay.sim.batch.own_pictures import PIXELS, draws_unasked, own_picture
-from interplay.sim.batch.world import EnvironmentBatch
+from interplay.sim.batch.world import PIXELS, EnvironmentBatch, draws_unasked, own_picture
 
 
 class ParallelEnvWorld(EnvironmentBatch):

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-LOST = "lost"  # instead of a message: the process has ended
+LOST: Any = object()  # instead of a message: the process has ended
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 

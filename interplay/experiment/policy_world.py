@@ -12,18 +12,11 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.scene import Canvas
-from interplay.core.transcript import Line
+from interplay.core.outer_world import OuterWorld
 from interplay.core.world import Kind, TimeStep, World
 
-# Attributes of the inner world, independent of the grouping.
-SAID = (
-    *("id", "version", "persistent", "respawns", "dead_stay", "ignores_illegal", "teams"),
-    *("frames_per_step", "tick_seconds", "state_space", "later_metrics"),
-)
 
-
-class PolicyWorld(World):
+class PolicyWorld(OuterWorld):
     """Another world with its agents grouped by policy.
 
     Args:
@@ -41,22 +34,7 @@ class PolicyWorld(World):
         self._inner = inner
         self._homes: dict[str, tuple[str, np.ndarray]] = {}  # policy -> inner kind, columns there
         kinds = [self._kind(policy, assigned) for policy in dict.fromkeys(assigned.values())]
-        super().__init__(inner.num_worlds, inner.agents, kinds, seed, first_world)
-        for name in SAID:
-            setattr(self, name, getattr(inner, name))
-
-    @property
-    def privileged_view(self) -> bool | None:
-        """The inner world's, which draws."""
-        return self._inner.privileged_view
-
-    @privileged_view.setter
-    def privileged_view(self, shown: bool | None) -> None:
-        self._inner.privileged_view = shown
-
-    @property
-    def metrics(self) -> Mapping[str, np.ndarray]:
-        return self._inner.metrics
+        super().__init__(inner, inner.agents, kinds, seed, first_world)
 
     def save(self) -> dict[str, np.ndarray]:
         return self._inner.save()
@@ -68,24 +46,6 @@ class PolicyWorld(World):
 
     def hash(self) -> np.ndarray:
         return self._inner.hash()
-
-    def global_state(self) -> np.ndarray:
-        return self._inner.global_state()
-
-    def team_states(self) -> np.ndarray:
-        return self._inner.team_states()
-
-    def draw(self, canvas: Canvas, world: int) -> None:
-        self._inner.draw(canvas, world)
-
-    def phase(self, world: int) -> str | None:
-        return self._inner.phase(world)
-
-    def describe(self, world: int) -> list[Line]:
-        return self._inner.describe(world)
-
-    def close(self) -> None:
-        self._inner.close()
 
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         return self._grouped(self._inner.reset(which, seeds))

@@ -12,9 +12,8 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows, mix64
+from interplay.core.outer_world import OuterWorld
 from interplay.core.ranges import REAL, check_state, fit_snapshot
-from interplay.core.scene import Canvas
-from interplay.core.transcript import Line
 from interplay.core.world import Array, Kind, TimeStep, World
 from interplay.interfaces.groups import Group, make_groups
 from interplay.interfaces.interface import Interface
@@ -29,27 +28,10 @@ from interplay.interfaces.naming import (
 from interplay.interfaces.nests import Layout, flat, map_nest
 from interplay.interfaces.wrappers.teams import REWARDS
 
-# Attributes of a world that do not depend on its agents' observations.
-SAID = (
-    *(
-        "id",
-        "version",
-        "persistent",
-        "respawns",
-        "dead_stay",
-        "ignores_illegal",
-        "num_populations",
-        "later_metrics",
-        "population_names",
-        "team_names",
-        "per_team",
-    ),
-    *("frames_per_step", "tick_seconds", "state_space"),
-)
 OURS = "interfaces/"  # what names in snapshots begin with
 
 
-class InterfacedWorld(World):
+class InterfacedWorld(OuterWorld):
     """Another world, with the slots of each group behind an interface. A group is a kind of its own.
 
     An interface's output that is no mapping of arrays becomes one (`naming`). Illegal choices are played and remembered as the first
@@ -64,9 +46,6 @@ class InterfacedWorld(World):
         teams: whether each team of a group is one slot; its interface gets a tuple of the members. It acts while one of them does and
             lives until the last of them has died.
         reward: of such a team: ``mean``, ``sum`` or ``first`` of its members.
-
-    Raises:
-        UserError: for groups that are unknown, overlap or differ in spaces, interfaces that do not fit, or teams of a world that respawns.
 
     Example:
         >>> from interplay.registry import make_world
@@ -115,25 +94,14 @@ class InterfacedWorld(World):
         kinds = [
             self._kind(group, columns) for group, columns in zip(self._groups, self._columns, strict=True)
         ]
-        super().__init__(world.num_worlds, agents, kinds, first_world=world.first_world)
+        super().__init__(world, agents, kinds, first_world=world.first_world)
         self._seeds = None if world._seeds is None else world._seeds.copy()
-        for name in SAID:
-            setattr(self, name, getattr(world, name))
         self.teams = self._outer_teams()
         self._living = np.zeros((world.num_worlds, len(world.agents)), bool)
         slots = (world.num_worlds, len(self._units))
         self._others: tuple[Any, Array] | None = None
         self._reward = np.zeros(slots, np.float32)
         self._terminated, self._truncated = np.zeros((2, *slots), bool)
-
-    @property
-    def privileged_view(self) -> bool | None:
-        """The world's, which draws."""
-        return self._inner.privileged_view
-
-    @privileged_view.setter
-    def privileged_view(self, shown: bool | None) -> None:
-        self._inner.privileged_view = shown
 
     @property
     def inner(self) -> World:
@@ -185,24 +153,6 @@ class InterfacedWorld(World):
     def hash(self) -> Array:
         with np.errstate(over="ignore"):
             return mix64(self._inner.hash() + mix64(hash_rows(self._remembered())))
-
-    def global_state(self) -> Array:
-        return self._inner.global_state()
-
-    def team_states(self) -> Array:
-        return self._inner.team_states()
-
-    def draw(self, canvas: Canvas, world: int) -> None:
-        self._inner.draw(canvas, world)
-
-    def phase(self, world: int) -> str | None:
-        return self._inner.phase(world)
-
-    def describe(self, world: int) -> list[Line]:
-        return self._inner.describe(world)
-
-    def close(self) -> None:
-        self._inner.close()
 
     def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
         step = self._inner.reset(which, seeds)

@@ -20,8 +20,7 @@ from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
 from interplay.sim.batch.history import History
 from interplay.sim.batch.managed import as_simulation
-from interplay.sim.batch.own_pictures import own_picture
-from interplay.sim.batch.world import EnvironmentBatch, environment_seeds
+from interplay.sim.batch.world import EnvironmentBatch, environment_seeds, own_picture
 from interplay.sim.managers import SimulationManager
 
 _OUTPUTS = ("over", "acting", "terminated", "truncated", "reward")

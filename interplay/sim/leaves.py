@@ -14,43 +14,20 @@ from interplay.sim.checks import require
 
 def walk(space: spaces.Space) -> Iterator[spaces.Space]:
     """The leaves of a space; a Dict's in the order of the space."""
-    if isinstance(space, spaces.Dict):
-        for part in space.spaces.values():
-            yield from walk(part)
-    elif isinstance(space, spaces.Tuple):
-        for part in space.spaces:
-            yield from walk(part)
-    else:
-        yield space
+    return (leaf for leaf, _ in pair(space, None))
 
 
-def pair(space: spaces.Space, point: Any) -> Iterator[tuple[spaces.Space, Any]]:
-    """The leaves with their parts of a point."""
+def pair(space: spaces.Space, parts: Any) -> Iterator[tuple[spaces.Space, Any]]:
+    """The leaves with their parts of a point or of an action mask, which may be None above its leaves."""
     if isinstance(space, spaces.Dict):
         for key, part in space.spaces.items():
-            yield from pair(part, point[key])
+            yield from pair(part, None if parts is None else parts[key])
     elif isinstance(space, spaces.Tuple):
-        for part, value in zip(space.spaces, point, strict=True):
+        own = [None] * len(space.spaces) if parts is None else parts
+        for part, value in zip(space.spaces, own, strict=True):
             yield from pair(part, value)
     else:
-        yield space, point
-
-
-def pair_masks(space: spaces.Space, mask: Any) -> Iterator[tuple[spaces.Space, Any]]:
-    """The leaves with their parts of an action mask; None: all legal.
-
-    A mask may be None above its leaves.
-    """
-    if mask is None:
-        yield from ((leaf, None) for leaf in walk(space))
-    elif isinstance(space, spaces.Dict):
-        for key, part in space.spaces.items():
-            yield from pair_masks(part, mask[key])
-    elif isinstance(space, spaces.Tuple):
-        for part, own in zip(space.spaces, mask, strict=True):
-            yield from pair_masks(part, own)
-    else:
-        yield space, mask
+        yield space, parts
 
 
 def cast(flat: np.ndarray, dtype: Any, space: spaces.Space) -> np.ndarray:

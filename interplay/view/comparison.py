@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.evaluate import aggregates
-from interplay.evaluate.aggregates import CUTS, LEVEL, Interval
+from interplay.evaluate import statistics
 from interplay.evaluate.last import LEAST, OF_LIVES, Last
 from interplay.evaluate.results import NAMES as SHARES
+from interplay.evaluate.statistics import CUTS, LEVEL, Interval
 from interplay.view.run_groups import RunGroup, group_runs, label_groups
 from interplay.view.run_log import RunLog, check_logged, one_line
 from interplay.view.run_table import METRICS, SEED, Run, find_runs, read_logged
@@ -116,9 +116,9 @@ def compare(
                 own,
                 lasts,
                 curves_of([logs[run.path] for run in own], metric, edges),
-                _possible(metric, aggregates.mean_interval(scores)),
-                _possible(metric, aggregates.interquartile_interval(scores)),
-                aggregates.improvement_interval(scores, groups[0].scores) if groups else None,
+                _possible(metric, statistics.mean_interval(scores)),
+                _possible(metric, statistics.interquartile_interval(scores)),
+                statistics.improvement_interval(scores, groups[0].scores) if groups else None,
             )
         )
     notes += _notes_on_ends(list(logs.values())) + _notes_on_lasts(groups, metric)

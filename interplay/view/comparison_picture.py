@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.evaluate.aggregates import LEVEL
+from interplay.evaluate.statistics import LEVEL
 from interplay.view.comparison import Comparison, bounds_of
 from interplay.view.curves import plain_words, quantity, thousands
 from interplay.view.figures import (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from interplay.evaluate.aggregates import student_half_width
+from interplay.evaluate.statistics import student_half_width
 from interplay.view.run_log import RunLog
 
 WINDOWS = 60  # of a curve, each a mean

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.cli import talking_text
-from interplay.evaluate.communication.ablation import Ablation
 from interplay.evaluate.communication.belief import Calibration
 from interplay.evaluate.communication.deception import Share
+from interplay.evaluate.communication.games import Ablation
 from interplay.evaluate.communication.listening import Influence
 from interplay.evaluate.communication.null import Finding
 from interplay.evaluate.communication.probe import Probed

@@ -102,7 +102,7 @@ def test_a_signal_keeps_everything_and_says_how_to_go_on(tmp_path, number):
         (("random", "nobody"), "unknown policy 'nobody'; known: collector, hunter, random, zone"),
         (("random", "runs/none"), "runs/none: no such run folder"),
         (("random",), "players = ['random'] are 1, a match needs 2"),
-        (("random", "random"), "player random is named twice"),
+        (("random", "random"), "random is named twice"),
         (("random", "zone", "hunter", "--per-match", "3", "--matches", "6"), "3 players cannot share its 2 sides equally"),
         (("random", "zone", "--matches", "3"), "matches = 3 is no multiple"),
         (("random", "zone", "--option", "heals"), "override 'heals' is not KEY=VALUE"),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate.lifetimes.elsewhere import values_elsewhere
 from interplay.evaluate.lifetimes.overlays import compute_overlays
+from interplay.evaluate.lifetimes.places import values_elsewhere
 from interplay.registry import make_world
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.evaluate.lifetimes.mmo import ghosts
-from interplay.evaluate.lifetimes.mmo.dependence import dependence, meadow
-from interplay.evaluate.lifetimes.mmo.ghosts import livable, standardise, value_map
+from interplay.evaluate.lifetimes.mmo.ghosts import dependence, livable, meadow, standardise, value_map
 from interplay.worlds.mmo.tiles import GRASS, LAVA, STONE, WATER
 from tests.evaluate.commons import common, lawn, settle, taste
 

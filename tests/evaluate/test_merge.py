@@ -7,12 +7,14 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import Home, Watch, merge_homes
-from interplay.evaluate.tournaments.merge import Merge, MergeSettings, play_merge
+from interplay.evaluate.tournaments.merge import Merge, MergeSettings, play_merge, shares
 from interplay.evaluate.tournaments.merge_results import bootstrap_groups, wrong_row
 
 NURSERY = "tests.evaluate.nursery:Nursery"
@@ -231,3 +233,27 @@ ROW = {"homes": [HOME, HOME], "populations": [1, 1], "standing": [1.0, 0.5]}
 def test_a_row_that_is_no_result_is_named(change, named):
     assert wrong_row(ROW, [1, 1], None) is None
     assert re.search(named, wrong_row(ROW | change, [1, 1], None))
+
+
+@given(st.integers(1, 128), st.integers(1, 12), st.integers(1, 12))
+def test_homes_get_half_each_or_are_told_why_not(cap, ours, theirs):
+    try:
+        quotas = shares(cap, [ours, theirs], "per_home", ["a", "b"])
+    except UserError:
+        assert cap % 2 or cap // 2 < max(ours, theirs)
+        return
+    assert sum(quotas[:ours]) == sum(quotas[ours:]) == cap // 2
+    for part in (quotas[:ours], quotas[ours:]):
+        assert max(part) - min(part) <= 1
+        assert min(part) >= 1
+
+
+@given(st.integers(1, 128), st.integers(1, 12), st.integers(1, 12))
+def test_populations_get_the_same_each(cap, ours, theirs):
+    if cap < ours + theirs:
+        with pytest.raises(UserError, match="cannot share"):
+            shares(cap, [ours, theirs], "per_population", ["a", "b"])
+        return
+    quotas = shares(cap, [ours, theirs], "per_population", ["a", "b"])
+    assert len(set(quotas)) == 1
+    assert cap <= sum(quotas) < cap + ours + theirs

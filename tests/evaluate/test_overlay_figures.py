@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate.lifetimes.mmo.dependence import dependence as dependence_map
 from interplay.evaluate.lifetimes.mmo.ghosts import VARIANTS, livable, value_map
-from interplay.evaluate.lifetimes.mmo.overlays import niches as niches_overlay
+from interplay.evaluate.lifetimes.mmo.ghosts import dependence as dependence_map
+from interplay.evaluate.lifetimes.mmo.overlays import lives as niches_overlay
 from interplay.evaluate.lifetimes.overlays import Layer, Overlay, OverlayData, compute_overlays
 from interplay.evaluate.lifetimes.survival import kaplan_meier, median_life, restricted_mean
 from interplay.evaluate.lifetimes.tick import STYLES

@@ -11,8 +11,8 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.coverage import VisitRecorder, WalkerRecorder, against_control
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
-from interplay.evaluate.lifetimes.mmo.overlays import niches as niches_overlay
-from interplay.evaluate.lifetimes.mmo.overlays.coverage import life_coverage
+from interplay.evaluate.lifetimes.mmo.overlays import lives as niches_overlay
+from interplay.evaluate.lifetimes.mmo.overlays.ground import life_coverage
 from interplay.evaluate.lifetimes.mmo.overlays.recorders import visits
 from interplay.evaluate.lifetimes.overlays import (
     Layer,

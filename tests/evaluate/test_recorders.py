@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate.lifetimes.life_table import LifeRecorder
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, BlowRecorder
 from interplay.evaluate.lifetimes.mmo.ticks import read_tick
+from interplay.evaluate.lifetimes.survival import LifeRecorder
 from interplay.evaluate.lifetimes.tick import tick_reader, watch
 from interplay.evaluate.lifetimes.tracks import TrackRecorder, Tracks
 from tests.evaluate.nursery import Nursery
@@ -86,17 +86,6 @@ def test_tracks():
     # The attack of tick 2 was struck by the life that ended, not by the newcomer.
     assert (tracks.attack_life.tolist(), tracks.attack_style.tolist()) == ([1], [2])
     assert tracks.blocks(4)[tracks.life == 2].tolist() == [1, 1]
-
-
-def test_a_share_of_lives_is_kept_whole():
-    recorder = TrackRecorder(0.25)
-    for _ in range(3):
-        recorder.add(tick(slots=400, life=np.arange(400) + 5))
-    tracks = recorder.tracks()
-    assert 60 < len(tracks.population) < 140
-    assert set(tracks.length) == {3}
-    with pytest.raises(UserError, match="share = 0"):
-        TrackRecorder(0)
 
 
 def test_thirds_divide_a_life_evenly():

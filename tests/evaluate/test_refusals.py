@@ -13,13 +13,13 @@ from interplay.evaluate import PolicyMap, play, round_robin
 from interplay.evaluate.communication.belief import calibrate
 from interplay.evaluate.communication.histories import read_histories
 from interplay.evaluate.communication.probe import probe_roles
-from interplay.evaluate.communication.reading import reader_of
+from interplay.evaluate.communication.recording import reader_of
 from interplay.evaluate.communication.signals import prepare, signal_role, signal_vote
 from interplay.evaluate.communication.table import Talk
 from interplay.evaluate.lifetimes.coverage import VisitRecorder, coverage
-from interplay.evaluate.lifetimes.elsewhere import standing_reader
 from interplay.evaluate.lifetimes.mmo.ghosts import value_map
 from interplay.evaluate.lifetimes.overlays import Layer, compute_overlays, find_overlay
+from interplay.evaluate.lifetimes.places import standing_reader
 from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
 from interplay.evaluate.results import results
 from interplay.evaluate.tournaments.matchups import check_sides
@@ -118,7 +118,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "too few places": (lambda: shares(8, [1, 8], "per_home", ["a", "b"]), "cap = 8: b .* 16"),
     "half a win": (lambda: results(np.array([0.5]), np.array([False])), "outcome = 0.5"),
     "one player": (lambda: settings("a"), "a match needs 2"),
-    "a player twice": (lambda: settings("a", "b", "a"), "player a "),
+    "a player twice": (lambda: settings("a", "b", "a"), "players: a "),
     "matches without an end": (
         lambda: round_robin({"a": RANDOM, "b": RANDOM}, "mmo/forage", options={"slots": 8, "npop": 1}),
         "--max-steps",

@@ -34,12 +34,6 @@ def test_a_file_cut_at_any_byte_keeps_every_whole_line(tmp_path):
         assert path.read_bytes() == whole
 
 
-def test_results_come_back_bit_for_bit(tmp_path):
-    written(tmp_path / "log")
-    with ResultsLog(tmp_path / "log") as log:
-        assert log.results == ROWS
-
-
 def test_a_result_is_taken_once(tmp_path):
     whole = written(tmp_path / "log")
     with ResultsLog(tmp_path / "log") as log:

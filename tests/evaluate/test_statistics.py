@@ -1,11 +1,26 @@
-"""Means, their errors and differences, against numbers worked by hand."""
+"""Means, errors, intervals and aggregates, against numbers worked by hand and simulated studies."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import optimize, stats
 
-from interplay.evaluate.statistics import Estimate, difference, estimate
+from interplay.evaluate.statistics import (
+    Estimate,
+    difference,
+    estimate,
+    improvement_ends,
+    improvement_interval,
+    interquartile_interval,
+    interquartile_mean,
+    mean_interval,
+    probability_of_improvement,
+)
+from interplay.view.seed_means import curve_band
 
 
 def test_by_hand():
@@ -42,3 +57,103 @@ def test_the_error_covers_the_truth_as_often_as_it_should():
     samples = [estimate(rng.exponential(size=100)) for _ in range(2000)]
     within = np.mean([abs(s.mean - 1.0) <= 2 * s.standard_error for s in samples])
     assert 0.92 < within < 0.97
+
+
+# default_rng(1): normal(0, 1, (10, 3)) and normal(0.5, 1, (7, 3)), three decimals.
+RNG = np.random.default_rng(1)
+A, B = RNG.normal(0, 1, (10, 3)).round(3), RNG.normal(0.5, 1, (7, 3)).round(3)
+IQM, IMPROVEMENT = 0.0439375, 0.3428571428571428  # of rliable 1.2.0
+STUDIES = 1_000
+
+
+def test_the_published_package_says_the_same():
+    assert float(interquartile_mean(A)) == pytest.approx(IQM, abs=1e-12)
+    assert float(probability_of_improvement(A, B)) == pytest.approx(IMPROVEMENT, abs=1e-12)
+
+
+SCORES = arrays(
+    float, st.tuples(st.integers(1, 9), st.integers(1, 4)), elements=st.integers(-9, 9).map(float)
+)
+
+
+@given(SCORES)
+def test_the_interquartile_mean_is_the_trimmed_mean(scores):
+    assert float(interquartile_mean(scores)) == pytest.approx(stats.trim_mean(scores.ravel(), 0.25))
+
+
+@given(SCORES, st.integers(1, 9), st.integers(0, 99))
+def test_improvement_is_the_statistic_of_mann_and_whitney(scores, runs, seed):
+    others = np.random.default_rng(seed).integers(-9, 9, (runs, scores.shape[1])).astype(float)
+    expected = [
+        stats.mannwhitneyu(scores[:, k], others[:, k]).statistic / (len(scores) * runs)
+        for k in range(scores.shape[1])
+    ]
+    found = float(probability_of_improvement(scores, others))
+    assert found == pytest.approx(np.mean(expected))
+    assert found + float(probability_of_improvement(others, scores)) == pytest.approx(1.0)
+
+
+def test_one_outlier_moves_the_mean_and_not_the_interquartile_mean():
+    scores = np.arange(8.0)
+    wild = scores.copy()
+    wild[7] = 1e6
+    assert interquartile_interval(wild) == interquartile_interval(scores)
+    assert mean_interval(wild).value > 1e5
+
+
+def covered(low: list[float], high: list[float], truth: float) -> float:
+    return float(np.mean((np.array(low) <= truth) & (truth <= np.array(high))))
+
+
+# Scores of seeds: name -> draws of a size, and their mean; the interquartile mean is found from a million of them.
+SKEWED = {
+    "normal": lambda rng, size: rng.normal(10, 3, size),
+    "share": lambda rng, size: rng.beta(8, 3, size),  # of games won, skewness -0.5
+    "skewed": lambda rng, size: rng.gamma(8, 1.0, size),  # skewness 0.7
+}
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 10])
+@pytest.mark.parametrize("kind", SKEWED)
+def test_intervals_of_means_cover_what_they_say_within_two_points(kind, seeds):
+    rng = np.random.default_rng([seeds, len(kind)])
+    many = SKEWED[kind](rng, 1_000_000)
+    scores = SKEWED[kind](rng, (STUDIES, seeds))
+    middle = many.mean() if seeds < 4 else float(interquartile_mean(many[:, None]))
+    for interval, truth in ((mean_interval, many.mean()), (interquartile_interval, middle)):
+        _, low, high = zip(*(interval(own) for own in scores), strict=True)
+        assert abs(covered(low, high, truth) - 0.95) <= 0.02, interval
+    _, low, high = curve_band(scores.T)  # a thousand windows
+    assert abs(covered(low, high, many.mean()) - 0.95) <= 0.02
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 10])
+@pytest.mark.parametrize(("shift", "spread"), [(0.0, 1.0), (1.0, 1.0), (2.5, 1.0), (1.0, 1.5)])
+def test_the_interval_of_an_improvement_covers_what_it_says_within_two_points(shift, spread, seeds):
+    """For normal scores with deviations 1 and 1.5."""
+    rng = np.random.default_rng([seeds, int(10 * shift), int(10 * spread)])
+    scores, others = rng.normal(shift, spread, (STUDIES, seeds)), rng.normal(0, 1, (STUDIES, seeds))
+    low, high = improvement_ends(scores, others, 0.95)
+    truth = float(stats.norm.cdf(shift / np.hypot(1, spread)))
+    assert abs(covered(list(low), list(high), truth) - 0.95) <= 0.02
+    one = improvement_interval(scores[0], others[0])
+    assert (one.low, one.high) == pytest.approx((min(low[0], one.value), max(high[0], one.value)))
+
+
+def test_the_interval_of_an_improvement_is_that_of_the_noncentral_t():
+    scores, others = np.array([4.0, 5.0, 7.0]), np.array([1.0, 2.0, 4.5, 3.0])
+    t, size = stats.ttest_ind(scores, others).statistic, np.sqrt(12 / 7)
+    shifts = [optimize.brentq(lambda d, p=p: stats.nct.cdf(t, 5, d) - p, -20, 40) for p in (0.975, 0.025)]
+    ends = stats.norm.cdf(np.array(shifts) / size / np.sqrt(2))
+    assert improvement_interval(scores, others)[1:] == pytest.approx(ends, abs=1e-8)
+
+
+def test_a_single_run_and_runs_without_spread_give_no_false_certainty():
+    for interval in (mean_interval, interquartile_interval):
+        alone = interval(np.array([3.0]))
+        assert alone.value == 3.0
+        assert np.isnan([alone.low, alone.high]).all()
+    for pair in (([1.0, 1.0, 1.0], [2.0, 2.0]), ([1.0], [2.0, 3.0])):
+        found = improvement_interval(*map(np.array, pair))
+        assert found.value == 0.0
+        assert np.isnan([found.low, found.high]).all()

@@ -14,9 +14,14 @@ from interplay.evaluate.communication.deception import (
     truthfulness,
     vote_switching,
 )
-from interplay.evaluate.communication.gru import first_weights, loss_and_gradient
 from interplay.evaluate.communication.histories import read_histories, summaries
-from interplay.evaluate.communication.probe import Logistic, evaluate, probe_roles
+from interplay.evaluate.communication.probe import (
+    Logistic,
+    evaluate,
+    first_weights,
+    loss_and_gradient,
+    probe_roles,
+)
 from interplay.evaluate.communication.report import describe_language
 from tests.evaluate.talks import made_up, random_words, telling_words
 

@@ -9,7 +9,7 @@ from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.communication import TalkFolder, TalkRecorder, read_talk, reader_of, record
-from interplay.evaluate.communication.reading import BroadcastReader
+from interplay.evaluate.communication.recording import BroadcastReader
 from interplay.evaluate.communication.shards import INDEX, wrong_talk
 from interplay.evaluate.communication.table import EXECUTION, KILL, TALK, join
 from interplay.registry import make_policy, make_world

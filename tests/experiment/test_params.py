@@ -8,7 +8,7 @@ from gymnasium.spaces import Discrete
 from interplay.core.errors import UserError
 from interplay.experiment.assignment import assign, learners, mapping_of
 from interplay.experiment.params import read_params
-from interplay.experiment.simulations import Maker, manager_of
+from interplay.experiment.worlds import Maker, manager_of
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.experiment.corridors import changed, corridor, params, spaces
@@ -38,10 +38,7 @@ def test_unknown_keys_are_refused_with_the_nearest(path, key, near):
     [
         ("experiment.title", 3, "experiment.title = 3"),
         ("experiment.sim_creator", None, "experiment.sim_creator"),
-        ("ray_tune.checkpoint_freq", -1, "checkpoint_freq = -1"),
         ("ray_tune.backend", "torch", "'rllib'"),
-        ("ray_tune.stop.training_iteration", 0, "training_iteration = 0"),
-        ("ray_tune.config.horizon", True, "horizon = True"),
         ("ray_tune.config.multiagent.policies", {}, "policies = {}"),
         ("ray_tune.config.multiagent.policies_to_train", "even", "policies_to_train = 'even'"),
     ],

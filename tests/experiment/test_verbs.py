@@ -50,6 +50,12 @@ def run_folder(tmp_path_factory) -> Path:
     return folder
 
 
+def log_lines(run: Path) -> list[dict]:
+    """The lines of a run's log about updates."""
+    lines = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
+    return [line for line in lines if "ending" not in line]
+
+
 def gym_wrapped():
     from interplay.connect.gymnasium import GymWrapper
 
@@ -121,11 +127,7 @@ def test_a_run_holds_the_file_and_its_checkpoints(run_folder):
     assert (run_folder / "two_policies.py").exists()
     checkpoints = sorted(path.name for path in (run_folder / "checkpoints").iterdir())
     assert checkpoints == [f"{steps:012}" for steps in (128, 192)]
-    lines = [
-        json.loads(line)
-        for line in (run_folder / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    lines = log_lines(run_folder)
     assert [line["updates"] for line in lines] == [1, 2, 3]
     assert all(line["gradient_steps"] == 1 and line["kl"] == pytest.approx(0, abs=1e-6) for line in lines)
 
@@ -165,11 +167,7 @@ def test_a_run_that_was_cut_is_resumed_to_its_end(capsys, run_folder, tmp_path):
     assert [path.name for path in sorted((cut / "checkpoints").iterdir())] == [
         f"{steps:012}" for steps in (128, 192)
     ]
-    lines = [
-        json.loads(line)
-        for line in (cut / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    lines = log_lines(cut)
     assert [line["updates"] for line in lines] == [1, 2, 3]
 
 
@@ -186,11 +184,7 @@ def test_two_policies_learn(tmp_path):
         },
         config={"num_envs_per_worker": 8},
     )
-    lines = [
-        json.loads(line)
-        for line in (train(given) / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    lines = log_lines(train(given))
     ended = [line for line in lines if line["episodes"]]
 
     def mean(some):
@@ -283,7 +277,7 @@ def test_the_manuals_analysis_runs(capsys, run_folder, tmp_path):
 
 def test_a_call_says_whether_actions_are_drawn(run_folder):
     """6.3: `explore`, either way."""
-    from interplay.experiment.player import TrainedPolicies
+    from interplay.experiment.verbs import TrainedPolicies
     from interplay.train.run.checkpoint import latest_checkpoint
 
     trainer = TrainedPolicies(
@@ -395,11 +389,7 @@ def test_stop_conditions(tmp_path, stop, key, least):
     """6.3: the run ends with the first update after which one holds."""
     pytest.importorskip("jax", reason="training needs the train extra")
     folder = train(changed(params(tmp_path), "ray_tune.stop", stop))
-    lines = [
-        json.loads(line)
-        for line in (folder / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    lines = log_lines(folder)
     reached = np.cumsum([line[key] for line in lines]) if key == "episodes" else [line[key] for line in lines]
     assert reached[-1] >= least
     assert all(count < least for count in reached[:-1])

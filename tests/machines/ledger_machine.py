@@ -238,11 +238,11 @@ class LedgerMachine(Counting):
         folder, file = self.open(), self.path / "ratings.json"
         before = file.read_bytes() if file.exists() else None
         if not point:
-            folder.write("ratings.json", text)
-            assert file.read_bytes() == text.encode()
+            folder.write_ratings({"text": text})
+            assert json.loads(file.read_bytes()) == {"world": self.settings.world, "text": text}
             return
         with AtPoint(f"ratings.json: {point}", 1, Killed()), pytest.raises(Killed):
-            folder.write("ratings.json", text)
+            folder.write_ratings({"text": text})
         assert (file.read_bytes() if file.exists() else None) == before
 
 

@@ -16,23 +16,7 @@ from interplay.sim import (
     is_agent,
     make_dict,
 )
-from tests.sim.toys import Called, Countdown
-
-
-@pytest.mark.parametrize("value", [None, 3, np.str_("a"), b"a"])
-def test_a1_an_id_is_exactly_a_str(value):
-    with pytest.raises(AssertionError, match=r"agent id .* is no str"):
-        PrincipleAgent(id=value)
-    agent = PrincipleAgent(id="a")
-    with pytest.raises(AssertionError):
-        agent.id = value
-    assert agent.id == "a"
-
-
-@pytest.mark.parametrize("value", [True, 1.0, np.int64(1), "1"])
-def test_a1_a_seed_is_exactly_an_int_and_c4(value):
-    with pytest.raises(AssertionError, match=r"agent a: seed .* is no int"):
-        PrincipleAgent(id="a", seed=value)
+from tests.sim.toys import Called
 
 
 def test_a1_active_starts_true_and_is_a_bool():
@@ -82,12 +66,6 @@ def test_a2_two_agents_may_be_given_one_space():
     assert [first.action_space.sample() for _ in range(5)] == [alone.action_space.sample() for _ in range(5)]
 
 
-@pytest.mark.parametrize("space", [3, {"a": 3}, [spaces.Discrete(2)], {"a": [spaces.Discrete(2)]}])
-def test_a2_what_is_no_space_is_refused(space):
-    with pytest.raises(AssertionError, match=r"agent a: action_space .* is no space"):
-        ActingAgent(id="a", action_space=space)
-
-
 def test_a3_null_points_read_empty_and_are_checked_in_finalize():
     agent = Agent(id="a", observation_space=Box(-1, 1, (2,)), action_space=spaces.Discrete(3))
     assert agent.null_observation == agent.null_action == {}
@@ -104,11 +82,6 @@ def test_a3_null_points_read_empty_and_are_checked_in_finalize():
     agent.null_action = 0  # F13: 0 was given
     agent.finalize()
     assert agent.null_action == 0
-
-
-def test_a3_a_null_point_without_a_space_fails():
-    with pytest.raises(AssertionError, match="null_observation 1 is not in"):
-        ObservingAgent(id="a", null_observation=1).finalize()
 
 
 def test_a4_agents_compare_by_value_f12():
@@ -139,28 +112,6 @@ def test_a5_who_is_an_agent():
     assert not is_agent("a")
 
 
-def test_a5_an_agent_that_lacks_a_space_is_named():
-    sim = Countdown({"a": 3})
-    sim.agents = {"b": Agent(id="b", observation_space=spaces.Discrete(2))}
-    with pytest.raises(AssertionError, match="agent b is not configured"):
-        sim.finalize()
-
-
-@pytest.mark.parametrize(
-    ("agents", "part"),
-    [
-        ([], "no dict"),
-        ({"a": 3}, r"agents\['a'\] is 3"),
-        ({"a": PrincipleAgent(id="b")}, r"agents\['a'\] has the id 'b'"),
-    ],
-)
-def test_a6_agents_are_checked_at_every_assignment(agents, part):
-    sim = Countdown({"a": 3})
-    with pytest.raises(AssertionError, match=part):
-        sim.agents = agents
-    assert list(sim.agents) == ["a"]
-
-
 def test_a7_the_next_agents():
     sim = Called({"a": 1, "b": 2}, ["a"])
     sim.next_agent = "b"
@@ -188,8 +139,6 @@ def test_a8_spaces_and_nests_of_them():
     assert made == spaces.Dict({3: spaces.Tuple([spaces.Discrete(2), spaces.Dict(b=spaces.Discrete(2))])})
     space = spaces.Discrete(2)
     assert make_dict(space) is space
-    with pytest.raises(AssertionError, match="space 'x' is no gymnasium space"):
-        make_dict({"a": (spaces.Discrete(2), "x")})
 
 
 def test_a9_what_a_box_holds():

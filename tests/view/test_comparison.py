@@ -366,7 +366,7 @@ def test_a_band_is_students_at_each_step():
 
 
 def test_intervals_have_as_many_digits_as_they_are_wide():
-    from interplay.evaluate.aggregates import Interval
+    from interplay.evaluate.statistics import Interval
 
     assert interval_text(Interval(1234.5678, 1200.0, 1300.0)) == "1235 [1200, 1300]"
     assert interval_text(Interval(0.12345, 0.12, 0.13)) == "0.1235 [0.1200, 0.1300]"

@@ -14,7 +14,7 @@ from gymnasium import spaces
 
 from interplay.core import masks
 from interplay.core.errors import UserError
-from interplay.sim.leaves import bounds, build, choices, is_countable, pair, pair_masks, point_of
+from interplay.sim.leaves import bounds, build, choices, is_countable, pair, point_of
 
 
 def offered(space: spaces.Space) -> spaces.Space:
@@ -105,7 +105,7 @@ def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
         array([1., 1., 0., 1., 1.], dtype=float32)
     """
     rows = []
-    for leaf, part in pair_masks(space, mask):
+    for leaf, part in pair(space, mask):
         count = sum(choices(leaf)) if is_countable(leaf) else 0
         # A Box's mask may be of its points or of its numbers; RLlib's logits are of each number's choices.
         of_box = isinstance(leaf, spaces.Box)

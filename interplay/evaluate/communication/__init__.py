@@ -4,8 +4,7 @@
 function of its own.
 """
 
-from interplay.evaluate.communication.reading import reader_of
-from interplay.evaluate.communication.recording import TalkRecorder, record
+from interplay.evaluate.communication.recording import TalkRecorder, reader_of, record
 from interplay.evaluate.communication.report import TalkReport, measure_talk
 from interplay.evaluate.communication.shards import TalkFolder, read_talk
 from interplay.evaluate.communication.table import Talk

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,15 +37,6 @@ class Calibration(NamedTuple):
     divergence: float | None
     reliability: Array
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        plain: dict[str, Any] = self._asdict()
-        for key, value in plain.items():
-            if isinstance(value, Estimate):
-                plain[key] = value._asdict()
-        plain["reliability"] = [[None if x != x else x for x in row] for row in self.reliability.tolist()]
-        return plain
-
 
 class Beliefs(NamedTuple):
     """Two beliefs about the same seats at the same moments.
@@ -57,10 +48,6 @@ class Beliefs(NamedTuple):
 
     own: Calibration
     exact: Calibration
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {name: scores.to_dict() for name, scores in self._asdict().items()}
 
 
 def calibrate(belief: Array, wolf: Array, counted: Array, exact: Array | None = None) -> Calibration:

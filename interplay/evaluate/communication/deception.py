@@ -5,7 +5,7 @@ Each share has a null: the same actions permuted among the speakers of the same 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,11 +43,6 @@ class Share(NamedTuple):
         if not self.number:
             return ""
         return "more" if self.p <= 0.05 else "less" if self.p_below <= 0.05 else ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON values; None for NaN."""
-        known = {key: None if value != value else value for key, value in self._asdict().items()}
-        return {**known, "unusual": self.unusual}
 
 
 def bussing(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) -> Share:

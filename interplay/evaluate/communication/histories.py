@@ -13,6 +13,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.evaluate.communication.table import EXECUTION, NONE, Array, Talk, whole_words
 
+MOST_DAYS = 6  # of a game; later ones are left out
 # Features beside the symbols, which have one column each.
 ACTIONS = (
     "spoke",
@@ -43,7 +44,7 @@ class Histories(NamedTuple):
     names: tuple[str, ...]
 
 
-def read_histories(talk: Talk, most_days: int = 6) -> Histories:
+def read_histories(talk: Talk) -> Histories:
     """The public histories of recorded games."""
     if talk.about.wolves < 0:
         raise UserError(f"{talk.about.world}: no hidden team, so there is no role to predict")
@@ -57,7 +58,7 @@ def read_histories(talk: Talk, most_days: int = 6) -> Histories:
     actions = _actions(talk, rows)
     features = np.zeros((len(talk), int(place.max()) + 1, talk.seats, actions.shape[2]), np.float32)
     features[game, place] = actions
-    days = min(int(day.max()) + 1, most_days)
+    days = min(int(day.max()) + 1, MOST_DAYS)
     until = np.zeros((len(talk), days), np.int64)
     living = np.zeros((len(talk), days, talk.seats), bool)
     kept = day < days

@@ -1,4 +1,8 @@
-"""Board edits in play: the influence of one seat's words on a policy (specification 18)."""
+"""Positive listening by board edits: dependence of a policy on one seat's words (specification 17).
+
+For viewer j and the visible row of seat i: E KL[pi_j(. | board) || mean over s' of pi_j(. | board with row i := s')], with s' drawn
+from the distribution of spoken words. Rows that the viewer does not observe are not edited; their result is exactly 0.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ class Marginal(NamedTuple):
     share: Array
 
 
-def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | None = None) -> Marginal:
+def speaker_marginal(words: Array, most: int = 32) -> Marginal:
     """The distribution of recorded words.
 
     Args:
@@ -47,8 +51,7 @@ def speaker_marginal(words: Array, most: int = 32, rng: np.random.Generator | No
     different, counts = np.unique(spoken, axis=0, return_counts=True)
     if len(different) <= most:
         return Marginal(different, counts / counts.sum())
-    rng = rng or np.random.default_rng(0)
-    kept = rng.choice(len(different), most, p=counts / counts.sum())
+    kept = np.random.default_rng(0).choice(len(different), most, p=counts / counts.sum())
     different, again = np.unique(different[kept], axis=0, return_counts=True)
     return Marginal(different, again / again.sum())
 
@@ -175,10 +178,6 @@ class Influence(NamedTuple):
     name: Estimate
     word: Estimate
     invisible: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {**self._asdict(), "name": self.name._asdict(), "word": self.word._asdict()}
 
 
 class Views:

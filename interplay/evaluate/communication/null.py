@@ -65,10 +65,6 @@ class Finding(NamedTuple):
         """Whether the observed value exceeds the null's 95 % quantile."""
         return self.observed > self.null_95
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {**self._asdict(), "corrected": self.corrected, "above": self.above}
-
 
 class Spot(NamedTuple):
     """Groups of boards reported together."""

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.core.json_values import plain
 from interplay.evaluate.communication import signals
-from interplay.evaluate.communication.ablation import Ablation
 from interplay.evaluate.communication.belief import Beliefs
 from interplay.evaluate.communication.deception import (
     Share,
@@ -18,6 +18,7 @@ from interplay.evaluate.communication.deception import (
     truthfulness,
     vote_switching,
 )
+from interplay.evaluate.communication.games import Ablation
 from interplay.evaluate.communication.listening import Influence
 from interplay.evaluate.communication.null import PERMUTATIONS, Finding
 from interplay.evaluate.communication.probe import LEAST_GAMES, Probed, probe_roles
@@ -59,10 +60,6 @@ class Language(NamedTuple):
         """Whether nearly all words are the same."""
         return self.commonest >= COLLAPSED
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {**self._asdict(), "word": list(self.word), "collapsed": self.collapsed}
-
 
 def describe_language(talk: Talk) -> list[Language]:
     """Words of public boards: all, by team, by phase, and by phase and day; empty without words."""
@@ -103,6 +100,18 @@ def _describe(phase: str, day: int | None, team: str, words: Array, most: float)
         float(counts[top] / len(words)),
         tuple(int(symbol) for symbol in different[top]),
     )
+
+
+# Lists of a report -> properties of their entries that `TalkReport.to_dict` adds.
+_ALSO = {
+    "findings": ("corrected", "above"),
+    "language": ("collapsed",),
+    "deception": ("unusual",),
+    "probes": ("above",),
+    "transfer": ("above",),
+    "ablations": ("p", "listens"),
+    "influences": (),
+}
 
 
 @dataclass
@@ -165,7 +174,6 @@ class TalkReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        lists = ("findings", "language", "deception", "probes", "transfer", "ablations", "influences")
         return {
             "games": self.games,
             "boards": self.boards,
@@ -175,8 +183,14 @@ class TalkReport:
             "positive_listening": self.listening,
             "one_word_collapse": self.collapsed,
             "roles_show": self.roles_show,
-            **{name: [entry.to_dict() for entry in getattr(self, name)] for name in lists},
-            "beliefs": None if self.beliefs is None else self.beliefs.to_dict(),
+            **{
+                name: [
+                    plain({**one._asdict(), **{key: getattr(one, key) for key in also}})
+                    for one in getattr(self, name)
+                ]
+                for name, also in _ALSO.items()
+            },
+            "beliefs": plain(self.beliefs),
         }
 
 

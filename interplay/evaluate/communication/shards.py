@@ -95,12 +95,9 @@ class TalkFolder:
         self._log.append({name: {"games": len(talk), "bytes": len(data), "sha256": seal, "about": about}})
         return self.path / name
 
-    def flush(self, recorder: TalkRecorder, least: int = 1, whole: bool = False) -> int:
+    def flush(self, recorder: TalkRecorder, least: int = 1) -> int:
         """Appends a recorder's games if there are at least `least`; returns the number written."""
-        if recorder.kept < least and not whole:
-            return 0
-        talk = recorder.take(whole)
-        if talk is None:
+        if recorder.kept < least or (talk := recorder.take()) is None:
             return 0
         self.append(talk)
         return len(talk)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from interplay.core.errors import UserError
 
 Array = np.ndarray
 NONE = -1
+T = TypeVar("T", bound=Any)  # a table: a named tuple of columns
 TALK, KILL, EXECUTION = range(3)  # effect of a board's names: none, a kill by night, an execution by day
 
 
@@ -255,12 +256,8 @@ class Talk:
         """The games in the (G,) bool mask."""
         number = np.cumsum(games) - 1
         rows = games[self.boards.game]
-        boards = Boards(*(column[rows] for column in self.boards))
-        return Talk(
-            self.about,
-            Games(*(column[games] for column in self.games)),
-            boards._replace(game=number[boards.game]),
-        )
+        boards = pick(self.boards, rows)
+        return Talk(self.about, pick(self.games, games), boards._replace(game=number[boards.game]))
 
 
 def join(parts: Sequence[Talk]) -> Talk:
@@ -279,11 +276,7 @@ def join(parts: Sequence[Talk]) -> Talk:
     moved = [
         part.boards._replace(game=part.boards.game + at) for part, at in zip(parts, offsets, strict=True)
     ]
-    return Talk(
-        about,
-        Games(*_joined([part.games for part in parts])),
-        Boards(*_joined(moved)),
-    )
+    return Talk(about, stack([part.games for part in parts]), stack(moved))
 
 
 def whole_words(words: Array) -> Array:
@@ -293,5 +286,11 @@ def whole_words(words: Array) -> Array:
     return np.unique(words, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def _joined(parts: Sequence[Any]) -> list[Array]:
-    return [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+def pick(table: T, rows: Array) -> T:
+    """Some rows of every column: a mask, or indices."""
+    return type(table)(*(column[rows] for column in table))
+
+
+def stack(tables: Sequence[T]) -> T:
+    """Tables of one kind, one after another."""
+    return type(tables[0])(*(np.concatenate(columns) for columns in zip(*tables, strict=True)))

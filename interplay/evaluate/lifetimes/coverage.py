@@ -17,6 +17,7 @@ from interplay.evaluate.information import entropy
 from interplay.evaluate.lifetimes.tick import Array, Recorder, Tick
 
 NEVER = -1
+POINTS = 40  # of a curve
 STEPS = (10_000, 100_000, 1_000_000)  # agent-steps at which coverage is usually compared
 MOVES = np.array([(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)])  # pass, east, south, west, north
 
@@ -126,10 +127,10 @@ def visit_entropy(counts: Array, reachable: float) -> float:
     return float(entropy(np.ravel(counts), base=reachable)) if reachable > 1 else 0.0
 
 
-def log_steps(visits: VisitRecorder, points: int = 40) -> Array:
+def log_steps(visits: VisitRecorder) -> Array:
     """Agent-steps for a curve: evenly spaced in their logarithm, up to the shortest world."""
     last = int(visits.steps[:, -1].min())
-    return np.unique(np.geomspace(1, max(last, 1), points).round().astype(np.int64))
+    return np.unique(np.geomspace(1, max(last, 1), POINTS).round().astype(np.int64))
 
 
 class RandomWalkers:

@@ -69,7 +69,9 @@ class LifeWatch:
         lived = self._acting
         self.tick += 1
         gone = lived & (timestep.terminated | timestep.truncated | ~timestep.acting)
-        self._end(gone & self._counts(), gone & ~timestep.terminated)
+        counted = gone & self._counts()
+        if counted.any():
+            self._end(counted, gone & ~timestep.terminated)
         newborn = timestep.acting & (gone | ~lived)
         self._born[newborn] = self.tick
         self._population[newborn] = self._world.population[newborn]
@@ -86,7 +88,7 @@ class LifeWatch:
         """
         running = self._acting & self._counts()
         self._end(running, running)
-        lives = _join(self._ended) if self._ended else None
+        lives = _join(self._ended)
         return [self._of_world(w, lives) for w in range(self._world.num_worlds)]
 
     def _counts(self) -> np.ndarray:
@@ -99,8 +101,6 @@ class LifeWatch:
             np.add.at(self._standing, (worlds, self._population[worlds, slots]), 1)
 
     def _end(self, which: np.ndarray, cut: np.ndarray) -> None:
-        if not which.any():
-            return
         worlds, slots = np.nonzero(which)
         reported: Mapping[str, np.ndarray] = getattr(self._world, "ended", {})
         age = self.tick - self._born[which]
@@ -121,14 +121,12 @@ class LifeWatch:
             )
         )
 
-    def _of_world(self, w: int, lives: _Ended | None) -> dict[str, Any]:
-        homes = []
-        for home in range(int(self._homes.max()) + 1):
-            if lives is None:
-                homes.append(_of_home(None, np.zeros(0, bool), ()))
-                continue
-            own = (lives.world == w) & (lives.home == home)
-            homes.append(_of_home(lives, own, getattr(self._world, "causes", ())))
+    def _of_world(self, w: int, lives: _Ended) -> dict[str, Any]:
+        causes = getattr(self._world, "causes", ())
+        here = lives.world == w
+        homes = [
+            _of_home(lives, here & (lives.home == home), causes) for home in range(int(self._homes.max()) + 1)
+        ]
         ticks = max(min(self.tick, self._watch.burn_in + self._watch.window - 1) - self._watch.burn_in + 1, 1)
         return {
             "homes": homes,
@@ -138,9 +136,7 @@ class LifeWatch:
         }
 
 
-def _of_home(lives: _Ended | None, own: np.ndarray, names: tuple[str, ...]) -> dict[str, Any]:
-    if lives is None:
-        return {"ended": [], "cut": [], "causes": {}, "per_life": {}}
+def _of_home(lives: _Ended, own: np.ndarray, names: tuple[str, ...]) -> dict[str, Any]:
     whole = own & ~lives.cut
     causes: dict[str, int] = {}
     if "cause" in lives.reported:

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.core.errors import UserError
-from interplay.core.hashing import mix64
 from interplay.evaluate.lifetimes.tick import NO_SLOT, Array, Tick
 
 _LEFT_OUT = -1
@@ -65,16 +63,9 @@ class Tracks(NamedTuple):
 
 
 class TrackRecorder:
-    """Keeps every step of the lives that begin while it records: 17 bytes a step.
+    """Keeps every step of the lives that begin while it records: 17 bytes a step."""
 
-    Args:
-        share: of lives to keep, in (0, 1], chosen by a hash of their id (the logs of 2019 kept a tenth).
-    """
-
-    def __init__(self, share: float = 1.0) -> None:
-        if not 0 < share <= 1:
-            raise UserError(f"share = {share}: of the lives to keep; give a number above 0, at most 1")
-        self._share = share
+    def __init__(self) -> None:
         self._current: Array = np.zeros((0, 0), np.int64)  # (W, A) index of the life in each slot
         self._side = 0
         self._population: list[Array] = []
@@ -123,18 +114,10 @@ class TrackRecorder:
         born = tick.alive & (tick.life != self._known)
         world, slot = np.nonzero(born)
         self._known[born] = tick.life[born]
-        kept = self._chosen(world, tick.life[world, slot])
-        self._current[world, slot] = _LEFT_OUT
-        world, slot = world[kept], slot[kept]
         self._current[world, slot] = np.arange(self._count, self._count + len(world))
         self._count += len(world)
         self._world.append(world)
         self._population.append(tick.population[world, slot].astype(np.int64))
-
-    def _chosen(self, world: Array, life: Array) -> Array:
-        with np.errstate(over="ignore"):
-            bits = mix64(life.astype(np.uint64) + mix64(world.astype(np.uint64) + np.uint64(1)))
-        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
 
     def _add_steps(self, tick: Tick) -> None:
         world, slot = np.nonzero(tick.alive & (self._current >= 0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
@@ -42,6 +42,16 @@ class Unit(NamedTuple):
         return self.replay or bool(log.missing(self.keys))
 
 
+def blocks_of(count: int, size: int) -> list[range]:
+    """The numbers 0 .. count - 1 in blocks.
+
+    Example:
+        >>> blocks_of(5, 2)
+        [range(0, 2), range(2, 4), range(4, 5)]
+    """
+    return [range(first, min(first + size, count)) for first in range(0, count, size)]
+
+
 class _Player(TaskProcess):
     """A process of the farm.
 
@@ -58,6 +68,17 @@ class _Player(TaskProcess):
     def ahead(self) -> int:
         """Number of units it should hold."""
         return min(max(AHEAD, int(_BUSY / max(self.seconds, 1e-9))), MOST_AHEAD)
+
+
+def play_here(
+    units: Iterable[Unit], play: Play, log: ResultsLog, on_progress: Callable[[int], None] | None = None
+) -> None:
+    """Plays the units without results, or marked `replay`, in this process."""
+    for unit in units:
+        if unit.is_missing(log):
+            log.append(play(unit.what))
+            if on_progress is not None:
+                on_progress(len(log.results))
 
 
 def play_units(

@@ -6,19 +6,68 @@ settings decide every match, so a folder belongs to one set of them.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import Field, model_validator
 
 from interplay.core import trust
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, replace_file, sync_folder
+from interplay.core.loading import is_code
 from interplay.core.reading import parse_toml
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build, to_toml
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
-S = TypeVar("S", bound=Settings)
 SETTINGS, RESULTS, RATINGS = "tournament.toml", "results.jsonl", "ratings.json"
+
+
+class TournamentSettings(Settings):
+    """What decides every match of a tournament.
+
+    Attributes:
+        named: the field with the names of the players or homes.
+    """
+
+    named: ClassVar[str]
+    kind: str
+    world: str = Field(min_length=1, description="Registry id.")
+    options: dict[str, Any] = Field({}, description="Options of the world.")
+    identities: tuple[str, ...] = Field(description="What each of them was when the tournament began.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Of the worlds and of the players' draws.")
+    greedy: bool = Field(False, description="Trained policies take their likeliest action.")
+
+    @property
+    def policies(self) -> Iterator[str]:
+        """Names of runs and policies."""
+        yield from getattr(self, self.named)
+
+    def code_names(self) -> Iterator[tuple[str, Any]]:
+        """World and policies that name user-defined programs."""
+        if ":" in self.world:
+            yield "world", self.world
+            yield "options", self.options
+        yield from ((self.named, name) for name in self.policies if is_code(name))
+
+    @model_validator(mode="after")
+    def _one_identity_each(self) -> Self:
+        names = getattr(self, self.named)
+        if len(self.identities) != len(names):
+            raise ValueError(f"identities = {list(self.identities)}: give one for each of {self.named}")
+        self.refuse_twice(self.named, names)
+        return self
+
+    @staticmethod
+    def refuse_twice(key: str, values: Sequence[Any]) -> None:
+        """Refuses a value that is named twice."""
+        if twice := [value for value in dict.fromkeys(values) if values.count(value) > 1]:
+            raise ValueError(f"{key}: {twice[0]} is named twice; name everything once")
+
+
+S = TypeVar("S", bound=TournamentSettings)
 
 
 class TournamentFolder(Generic[S]):
@@ -51,11 +100,12 @@ class TournamentFolder(Generic[S]):
             self._lock.release()
             raise
 
-    def write(self, name: str, text: str) -> None:
-        """Replaces a file of the folder atomically; does nothing in memory."""
+    def write_ratings(self, ratings: Mapping[str, Any]) -> None:
+        """Replaces ``ratings.json`` atomically; does nothing in memory."""
         if self.path is not None:
-            with os_errors_as_user_errors("writing", self.path / name, "the results are intact"):
-                replace_file(self.path / name, text, name)
+            text = json.dumps({"world": self.settings.world, **ratings}, indent=1) + "\n"
+            with os_errors_as_user_errors("writing", self.path / RATINGS, "the results are intact"):
+                replace_file(self.path / RATINGS, text, RATINGS)
 
     def close(self) -> None:
         """Closes the results and releases the lock."""

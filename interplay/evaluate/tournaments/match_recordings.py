@@ -88,6 +88,7 @@ class BlockRecorder:
     """Records matches of a block while they are played; a context manager.
 
     Args:
+        plan: None records nothing.
         players: indices of the K players.
         matches: (W,) numbers of the matches in the worlds.
         seating: (W, A) index of each slot's player among the K.
@@ -95,7 +96,7 @@ class BlockRecorder:
 
     def __init__(
         self,
-        plan: RecordingPlan,
+        plan: RecordingPlan | None,
         world: World,
         players: Sequence[int],
         matches: Sequence[int],
@@ -103,6 +104,8 @@ class BlockRecorder:
         seating: np.ndarray,
     ) -> None:
         self._recorders: dict[int, WorldRecorder] = {}  # of unfinished matches
+        if plan is None:
+            return
         names = [plan.names[player] for player in players]
         wanted = set(plan.lacking(players, matches))
         for w, match in enumerate(matches):

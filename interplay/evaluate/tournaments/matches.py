@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,14 +97,8 @@ def play_block(
     steps = np.zeros(world.num_worlds, np.int64)
     returns = np.zeros(table.seating.shape)
     truncated = np.zeros(world.num_worlds, bool)
-    recording = (
-        nullcontext()
-        if plan is None
-        else BlockRecorder(plan, world, matchup.players, matches, seeds, table.seating)
-    )
-    with recording as recorder:
-        if recorder is not None:
-            recorder.begin()
+    with BlockRecorder(plan, world, matchup.players, matches, seeds, table.seating) as recorder:
+        recorder.begin()
         while not timestep.over.all() and (max_steps is None or steps.max() < max_steps):
             going = ~timestep.over
             steps += going
@@ -113,8 +106,7 @@ def play_block(
             timestep = _step(world, action, table.name)
             returns += timestep.reward
             truncated |= going & limit_ended(timestep.truncated, timestep.over)
-            if recorder is not None:
-                recorder.step(action, going, timestep.over | (steps == max_steps))
+            recorder.step(action, going, timestep.over | (steps == max_steps))
     value = agent_scores(world, score, returns)
     if score == OUTCOME:  # a match that was cut has no outcome
         value = np.where(timestep.over[:, None], value, np.nan)

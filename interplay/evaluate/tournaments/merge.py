@@ -7,7 +7,6 @@ lives that begin in a window of time and are followed to their ends.
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -18,13 +17,13 @@ from pydantic import Field, model_validator
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.core.loading import is_code
 from interplay.core.policy import Policy
-from interplay.core.settings import Settings, build
+from interplay.core.settings import build
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.lives import LifeWatch, Watch
 from interplay.evaluate.policy_map import PolicyMap
-from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
+from interplay.evaluate.tournaments.farm import Result, Unit, blocks_of, play_here
+from interplay.evaluate.tournaments.folder import TournamentFolder, TournamentSettings
 from interplay.evaluate.tournaments.merge_results import MergeResults, merge_results, wrong_row
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.evaluate.tournaments.round_robins import OnProgress
@@ -76,48 +75,35 @@ def shares(cap: int, populations: Sequence[int], rule: Rule, names: Sequence[str
     return tuple(quotas)
 
 
-class MergeSettings(Settings):
+class MergeSettings(TournamentSettings):
     """What decides every merge of a tournament."""
 
+    named = "homes"
     kind: Literal["merge"] = "merge"
-    world: str = Field(min_length=1, description="Registry id.")
-    options: dict[str, Any] = Field({}, description="Options of the world.")
     homes: tuple[str, ...] = Field(min_length=2, description="As named: NAME=RUN,RUN,... or a run or policy.")
-    identities: tuple[str, ...] = Field(description="What each of them was when the tournament began.")
     runs: tuple[int, ...] = Field(description="Training runs of each home.")
     populations: tuple[int, ...] = Field(description="Of each home.")
     caps: tuple[int, ...] = Field(min_length=1, description="Places of the merged worlds.")
     quota: Rule = Field("per_home", description="How homes share the places.")
     maps: int = Field(8, ge=1, description="Held-out maps per pair of homes, cap and pair of runs.")
-    seed: int = Field(0, ge=0, lt=2**63, description="Of the maps and of the players' draws.")
     burn_in: int = Field(500, ge=0, description="Ticks before the first birth that counts.")
     window: int = Field(1_000, ge=1, description="Ticks in which births count.")
     horizon: int = Field(5_000, ge=1, description="Ticks of a life that are followed.")
     block: int = Field(8, ge=1, description="Maps side by side; part of the result.")
-    greedy: bool = Field(False, description="Trained policies take their likeliest action.")
 
-    def code_names(self) -> Iterator[tuple[str, Any]]:
-        """World and homes that name user-defined programs."""
-        if ":" in self.world:
-            yield "world", self.world
-            yield "options", self.options
-        yield from (("homes", run) for home in self.homes for run in members(home) if is_code(run))
+    @property
+    def policies(self) -> Iterator[str]:
+        return (run for home in self.homes for run in members(home))
 
     @model_validator(mode="after")
     def _fits(self) -> MergeSettings:
-        for name in ("identities", "runs", "populations"):
-            if len(getattr(self, name)) != len(self.homes):
-                raise ValueError(
-                    f"{name} has {len(getattr(self, name))} entries, there are {len(self.homes)} homes; give one for each"
-                )
         for name in ("runs", "populations"):
-            if min(getattr(self, name)) < 1:
-                raise ValueError(f"{name} = {list(getattr(self, name))}: every home has at least one")
-        for name in ("homes", "caps"):
-            given = getattr(self, name)
-            if len(set(given)) < len(given):
-                twice = next(value for value in given if given.count(value) > 1)
-                raise ValueError(f"{name}: {twice} is named twice; name everything once")
+            counts = getattr(self, name)
+            if len(counts) != len(self.homes) or min(counts) < 1:
+                raise ValueError(
+                    f"{name} = {list(counts)}: give at least one for each of {len(self.homes)} homes"
+                )
+        self.refuse_twice("caps", self.caps)
         for cap in self.caps:
             for i, j in self.pairs:
                 self.quotas(cap, i, j)
@@ -242,10 +228,11 @@ def run_merge(
             _make(settings, Merge((i, j), cap, (0, 0)), 1).close()
     with TournamentFolder(out, settings, resume) as folder:
         play_missing(settings, homes, folder.log, on_progress)
+        cells = _cells(settings, folder.log)
         found = merge_results(
-            settings.names, settings.pairs, settings.caps, _cells(settings, folder.log), settings
+            settings.names, settings.pairs, settings.caps, cells, settings.seed, settings.horizon
         )
-        folder.write(RATINGS, json.dumps({"world": settings.world, **found.to_dict()}, indent=1) + "\n")
+        folder.write_ratings(found.to_dict())
     return found
 
 
@@ -259,15 +246,20 @@ def play_missing(
     report = on_progress or (lambda done, total: None)
     total = sum(settings.maps for _ in all_merges(settings))
     report(len(log.results), total)
-    for merge in all_merges(settings):
-        for first in range(0, settings.maps, settings.block):
-            block = range(first, min(first + settings.block, settings.maps))
-            if not log.missing(map(merge.key, block)):
-                continue
-            players = [homes[home][run] for home, run in zip(merge.homes, merge.runs, strict=True)]
-            played = play_merge(settings, merge, players, block)
-            log.append({merge.key(number): row for number, row in zip(block, played, strict=True)})
-            report(len(log.results), total)
+
+    def play(what: tuple[Merge, range]) -> Result:
+        merge, block = what
+        players = [homes[home][run] for home, run in zip(merge.homes, merge.runs, strict=True)]
+        played = play_merge(settings, merge, players, block)
+        return {merge.key(number): row for number, row in zip(block, played, strict=True)}
+
+    blocks = blocks_of(settings.maps, settings.block)
+    units = [
+        Unit((merge, block), tuple(map(merge.key, block)))
+        for merge in all_merges(settings)
+        for block in blocks
+    ]
+    play_here(units, play, log, lambda done: report(done, total))
 
 
 def play_merge(

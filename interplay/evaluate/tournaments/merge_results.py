@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from interplay.core import seeding
+from interplay.core.json_values import plain
 from interplay.evaluate.lifetimes.survival import count_ages, restricted_mean, restricted_means
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.ratings.standings import LEVEL, Standings, rate_players
@@ -19,13 +20,6 @@ _BOOTSTRAP = 0x70004  # stream of a tournament's seed
 
 Cell = Sequence[tuple[int, Mapping[str, Any]]]  # for each map: index of its pair of runs, result
 Count = Annotated[int, Field(ge=0, lt=2**31)]  # ticks of a life, or lives of a cause
-
-
-class _Settings(Protocol):
-    @property
-    def seed(self) -> int: ...
-    @property
-    def horizon(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -57,17 +51,6 @@ class LifeCell:
     causes: Mapping[str, float]
     per_life: Mapping[str, Any]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; NaN is None."""
-        return {
-            **{name: getattr(self, name) for name in ("home", "other", "cap", "lives", "cut", "share")},
-            "life": _number(self.life),
-            "interval": [_number(end) for end in self.interval],
-            "standing": list(self.standing),
-            "causes": dict(self.causes),
-            "per_life": dict(self.per_life),
-        }
-
 
 @dataclass(frozen=True)
 class MergeResults:
@@ -98,7 +81,7 @@ class MergeResults:
         return {
             **self.standings.to_dict(),
             "caps": list(self.caps),
-            "cells": [cell.to_dict() for cell in self.cells],
+            "cells": plain(self.cells),
         }
 
 
@@ -107,26 +90,29 @@ def merge_results(
     pairs: Sequence[tuple[int, int]],
     caps: Sequence[int],
     cells: Mapping[tuple[int, int, int], Cell],
-    settings: _Settings,
+    seed: int,
+    horizon: int,
 ) -> MergeResults:
     """Computes the tables from the results.
 
     Args:
         cells: (home, home, cap) -> results of each map.
+        seed: of the bootstrap.
+        horizon: ticks of a life that were followed.
     """
     found, matches = [], []
     for (i, j), (c, cap) in ((pair, at) for pair in pairs for at in enumerate(caps)):
         cell = cells[i, j, cap]
         if i == j:  # both copies are this home
-            found.append(_life_cell(names[i], names[i], cap, cell, (0, 1), settings))
+            found.append(_life_cell(names[i], names[i], cap, cell, (0, 1), seed, horizon))
             continue
-        found.append(_life_cell(names[i], names[j], cap, cell, (0,), settings))
-        found.append(_life_cell(names[j], names[i], cap, cell, (1,), settings))
+        found.append(_life_cell(names[i], names[j], cap, cell, (0,), seed, horizon))
+        found.append(_life_cell(names[j], names[i], cap, cell, (1,), seed, horizon))
         for number, (_, result) in enumerate(cell):
-            scores = tuple(_life_of(result, side, settings.horizon) for side in (0, 1))
+            scores = tuple(_life_of(result, side, horizon) for side in (0, 1))
             if all(np.isfinite(scores)):
                 matches.append(Match((i, j), number * len(caps) + c, scores, {}))
-    ranked = rate_players(names, matches, _cluster(cells, len(caps)), settings.seed, score="life")
+    ranked = rate_players(names, matches, _cluster(cells, len(caps)), seed, score="life")
     return MergeResults(tuple(names), tuple(caps), tuple(found), ranked)
 
 
@@ -143,11 +129,11 @@ def _life_of(result: Mapping[str, Any], side: int, horizon: int) -> float:
 
 
 def _life_cell(
-    home: str, other: str, cap: int, cell: Cell, sides: tuple[int, ...], settings: _Settings
+    home: str, other: str, cap: int, cell: Cell, sides: tuple[int, ...], seed: int, horizon: int
 ) -> LifeCell:
     rows = [result for _, result in cell]
-    drawn = bootstrap_groups([run for run, _ in cell], settings.seed, RESAMPLES)
-    ended, cut = _counts(rows, sides, settings.horizon)
+    drawn = bootstrap_groups([run for run, _ in cell], seed, RESAMPLES)
+    ended, cut = _counts(rows, sides, horizon)
     times = np.array(
         [np.bincount(picked, minlength=len(rows)) for picked in drawn]
     )  # per map, number of times drawn
@@ -229,10 +215,6 @@ def bootstrap_groups(groups: Sequence[int], seed: int, resamples: int) -> list[n
             np.concatenate([members[g][rng.integers(len(members[g]), size=len(members[g]))] for g in picked])
         )
     return drawn
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 class _Home(BaseModel):

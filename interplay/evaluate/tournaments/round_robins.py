@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -12,12 +11,10 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from interplay.core.errors import UserError
-from interplay.core.loading import is_code
 from interplay.core.policy import Policy
-from interplay.core.settings import Settings
 from interplay.core.world import World
-from interplay.evaluate.tournaments.farm import Play, Result, Unit, play_units
-from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
+from interplay.evaluate.tournaments.farm import Play, Result, Unit, blocks_of, play_here, play_units
+from interplay.evaluate.tournaments.folder import TournamentFolder, TournamentSettings
 from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, list_recorded
 from interplay.evaluate.tournaments.matches import Match, agent_scores, default_score, match_key, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
@@ -28,30 +25,19 @@ from interplay.registry import make_world
 OnProgress = Callable[[int, int], None]  # (done, total)
 
 
-class RoundRobinSettings(Settings):
+class RoundRobinSettings(TournamentSettings):
     """What decides every match of a round robin."""
 
+    named = "players"
     kind: Literal["round robin"] = "round robin"
-    world: str = Field(min_length=1, description="Registry id.")
-    options: dict[str, Any] = Field({}, description="Options of the world.")
     players: tuple[str, ...] = Field(description="Run folders or names of policies.")
-    identities: tuple[str, ...] = Field(description="What each of them was when the tournament began.")
     matches: int = Field(20, ge=1, description="Of each matchup.")
     per_match: int = Field(2, ge=2, description="K, players of a match.")
-    seed: int = Field(0, ge=0, lt=2**63, description="Of the worlds and of the players' draws.")
     score: str = Field(
         "return", min_length=1, description="What decides a match: outcome, return, or a metric."
     )
     max_steps: int | None = Field(None, ge=1, description="Where matches are cut.")
     block: int = Field(32, ge=1, description="Matches side by side; part of the result.")
-    greedy: bool = Field(False, description="Trained policies take their likeliest action.")
-
-    def code_names(self) -> Iterator[tuple[str, Any]]:
-        """World and players that name user-defined programs."""
-        if ":" in self.world:
-            yield "world", self.world
-            yield "options", self.options
-        yield from (("players", name) for name in self.players if is_code(name))
 
     @model_validator(mode="after")
     def _enough_players(self) -> RoundRobinSettings:
@@ -59,11 +45,6 @@ class RoundRobinSettings(Settings):
             raise ValueError(
                 f"players = {list(self.players)} are {len(self.players)}, a match needs {self.per_match}; name more"
             )
-        if len(self.identities) != len(self.players):
-            raise ValueError(f"identities = {list(self.identities)}: give one per player")
-        if len(set(self.players)) < len(self.players):
-            twice = next(name for name in self.players if self.players.count(name) > 1)
-            raise ValueError(f"player {twice} is named twice; name each player once")
         if self.matches % self.per_match:
             up = self.matches + self.per_match - self.matches % self.per_match
             raise ValueError(
@@ -177,8 +158,7 @@ def run_round_robin(
         actions = tuple(policy.actions for policy in policies)
         found = replace(found, seats=tally_seats(len(settings.players), matches), actions=actions)
         recorded = list_recorded(folder.path, [(one.matchup, one.match, one.scores) for one in matches])
-        ratings = {"world": settings.world, **found.to_dict(), **({"recorded": recorded} if recorded else {})}
-        folder.write(RATINGS, json.dumps(ratings, indent=1) + "\n")
+        folder.write_ratings(found.to_dict() | ({"recorded": recorded} if recorded else {}))
     return found
 
 
@@ -224,10 +204,7 @@ def play_missing(
         play_units(units, farm.begin, farm.arguments, log, farm.workers, lambda done: report(done, total))
         return
     with Blocks(settings, policies, plan) as blocks:
-        for unit in units:
-            if unit.is_missing(log):
-                log.append(blocks.play(unit.what))
-                report(len(log.results), total)
+        play_here(units, blocks.play, log, lambda done: report(done, total))
 
 
 def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
@@ -266,9 +243,9 @@ def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:
 
 def _blocks(settings: RoundRobinSettings) -> Iterator[tuple[Matchup, range]]:
     """Units of work in an order in which all matchups advance together."""
-    for first in range(0, settings.matches, settings.block):
+    for block in blocks_of(settings.matches, settings.block):
         for matchup in settings.matchups:
-            yield matchup, range(first, min(first + settings.block, settings.matches))
+            yield matchup, block
 
 
 class Farm(NamedTuple):

@@ -12,9 +12,9 @@ from gymnasium import spaces
 
 from interplay.core.masks import from_gymnasium
 from interplay.sim.checks import refuse
-from interplay.sim.leaves import bounds, build, cast, numbers, pair, pair_masks, point_of, walk
+from interplay.sim.leaves import bounds, build, cast, numbers, pair, point_of, walk
 from interplay.sim.spaces import Box
-from interplay.sim.wrappers.recoding_wrapper import RecodingWrapper
+from interplay.sim.wrappers.wrapper import RecodingWrapper
 
 
 def flatdim(space: spaces.Space) -> int:
@@ -80,7 +80,7 @@ def flat_mask(space: spaces.Space, mask: Any, name: str = "") -> np.ndarray:
         array([1, 1, 0, 1, 1], dtype=int8)
     """
     rows = []
-    for leaf, part in pair_masks(space, mask):
+    for leaf, part in pair(space, mask):
         if isinstance(leaf, spaces.Box) and not np.issubdtype(leaf.dtype, np.integer):
             refuse(
                 f"agent {name}: its action mask has no place in a flat Box with real numbers; flatten observations in the simulation, "

@@ -22,12 +22,11 @@ from interplay.sim.leaves import (
     is_countable,
     numbers,
     pair,
-    pair_masks,
     point_of,
     walk,
 )
 from interplay.sim.spaces import in_space
-from interplay.sim.wrappers.recoding_wrapper import RecodingWrapper
+from interplay.sim.wrappers.wrapper import RecodingWrapper
 
 MOST = 2**63 - 1  # points of a Discrete space
 MOST_MASKED = 2**16  # points that a mask lists
@@ -113,7 +112,7 @@ def ravel_mask(space: spaces.Space, mask: Any) -> np.ndarray | None:
     if mask is None or int(ravel_space(space).n) > MOST_MASKED:
         return None
     legal = np.ones(1, np.int8)
-    for leaf, part in pair_masks(space, mask):
+    for leaf, part in pair(space, mask):
         legal = np.kron(legal, _legal_points(leaf, part))
     return legal
 

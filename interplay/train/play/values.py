@@ -14,11 +14,8 @@ Value = Callable[[Mapping[str, np.ndarray], int], np.ndarray]
 Expects = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
-def values_of(policy: TrainedPolicy, world: World, kind: int = 0) -> Value:
-    """A function that returns V of a batch of observations by the network of one population.
-
-    Args:
-        kind: number of the kind of agents.
+def values_of(policy: TrainedPolicy, world: World) -> Value:
+    """A function that returns V of a batch of observations by the network of one population, for the first kind of agents.
 
     Returns:
         (observation name -> (N, ...), population) -> values (N,) float32.
@@ -27,7 +24,7 @@ def values_of(policy: TrainedPolicy, world: World, kind: int = 0) -> Value:
         UserError: if the networks were trained for other spaces.
     """
     policy.start(world)
-    name = world.kinds[kind].name
+    name = world.kinds[0].name
     return lambda observation, population: policy.values(
         observation, np.full(len(next(iter(observation.values()))), population), name
     )

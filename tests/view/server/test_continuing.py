@@ -245,7 +245,7 @@ def test_a_policy_that_the_recorded_world_does_not_have_is_refused(recorded):
 
 
 def test_who_plays_recordings_on_can_be_named_where_there_are_some(tmp_path, monkeypatch):
-    monkeypatch.setattr("interplay.view.server.serving.serve", lambda *_: None)
+    monkeypatch.setattr("interplay.verbs.viewing.serve", lambda *_: None)
     (tmp_path / "run").mkdir()
     with pytest.raises(UserError, match="runs are played by their own networks; leave --policy out"):
         serve_page(beneath(tmp_path / "run"), Players("defect"), "127.0.0.1", 0, False, str, str)

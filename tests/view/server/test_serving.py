@@ -244,12 +244,12 @@ def test_other_machines_are_warned_about(monkeypatch, capsys):
     from interplay.cli.main import run
 
     address = Address("192.0.2.7", 8123, "secret", "ticket")
-    monkeypatch.setattr("interplay.view.server.serving.bind", lambda host, port: (socket.socket(), address))
+    monkeypatch.setattr("interplay.verbs.viewing.bind", lambda host, port: (socket.socket(), address))
     monkeypatch.setattr(
-        "interplay.view.server.serving.serve", lambda app, listening, begun, compress: begun(lambda: None)
+        "interplay.verbs.viewing.serve", lambda app, listening, begun, compress: begun(lambda: None)
     )
     opened: list[str] = []
-    monkeypatch.setattr("interplay.view.server.serving.open_browser", opened.append)
+    monkeypatch.setattr("interplay.verbs.viewing.open_browser", opened.append)
     assert run(["view", "dilemma/fixed", "--host", "192.0.2.7"]) == 0
     captured = capsys.readouterr()
     assert "other machines can reach this page" in captured.err

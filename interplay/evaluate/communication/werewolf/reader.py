@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.world import World
-from interplay.evaluate.communication.reading import Shown
+from interplay.evaluate.communication.recording import Shown
 from interplay.evaluate.communication.table import EXECUTION, KILL, TALK, About, Array, Games
 from interplay.worlds.werewolf.config import VERBS
 from interplay.worlds.werewolf.phases import phase_names

@@ -8,12 +8,12 @@ from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData, sid
 from interplay.evaluate.lifetimes.overlays.registry import (
     Live,
     Overlay,
+    Study,
     compute_overlays,
     find_overlay,
     list_overlays,
     register_overlay,
 )
-from interplay.evaluate.lifetimes.overlays.study import Study
 
 __all__ = [
     "Layer",

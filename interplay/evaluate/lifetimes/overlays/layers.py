@@ -13,6 +13,7 @@ from interplay.evaluate.lifetimes.tick import Array
 
 Form = Literal["map", "window", "curves", "bars"]
 Scale = Literal["diverging", "population", "style", "plain"]
+_DESCRIBED = ("name", "title", "form", "scale", "unit", "meaning", "limits", "labels", "x_label")
 _AXES = {"map": (2, 3), "window": (2, 3), "curves": (2,), "bars": (2,)}
 
 
@@ -106,20 +107,7 @@ class OverlayData:
         return {
             "name": self.name,
             "title": self.title,
-            "layers": [
-                {
-                    "name": layer.name,
-                    "title": layer.title,
-                    "form": layer.form,
-                    "scale": layer.scale,
-                    "unit": layer.unit,
-                    "meaning": layer.meaning,
-                    "limits": layer.limits,
-                    "labels": list(layer.labels),
-                    "x_label": layer.x_label,
-                }
-                for layer in self.layers
-            ],
+            "layers": [{key: getattr(layer, key) for key in _DESCRIBED} for layer in self.layers],
             "columns": list(self.columns),
             "rows": [list(row) for row in self.rows],
         }

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from interplay.evaluate.lifetimes.elsewhere import Expects, standing_reader, values_elsewhere
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
-from interplay.evaluate.lifetimes.overlays.registry import Live, Overlay
-from interplay.evaluate.lifetimes.overlays.study import Study
-from interplay.evaluate.lifetimes.places import PlaceRecorder, place_reader
+from interplay.evaluate.lifetimes.overlays.registry import Live, Overlay, Study
+from interplay.evaluate.lifetimes.places import (
+    Expects,
+    PlaceRecorder,
+    place_reader,
+    standing_reader,
+    values_elsewhere,
+)
 
 EVERYBODY, ONE = "everybody", "selected agent"
 

@@ -1,4 +1,4 @@
-"""Overlays by name, and how they are shown of a running world."""
+"""Overlays by name, their input, and how they are shown of a running world."""
 
 from __future__ import annotations
 
@@ -7,14 +7,68 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean, load
+from interplay.core.loading import load
 from interplay.core.policy import Policy
+from interplay.core.registry import Registry
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
-from interplay.evaluate.lifetimes.overlays.study import Study
+from interplay.evaluate.lifetimes.places import Expects
 from interplay.evaluate.lifetimes.tick import Recorder, tick_reader, watch
 from interplay.evaluate.progress import Progress, no_progress
+
+
+@dataclass(frozen=True)
+class Study:
+    """A world played for some recorded ticks.
+
+    Attributes:
+        world: the batch, at the last tick; its worlds share one map.
+        population: the selected one, or None for all.
+        seed: of the measures.
+        ticks: recorded.
+        recorders: name -> recorder.
+        networks: values of a checkpoint, or None for a scripted policy.
+        progress: called with (task, done, total).
+        agent: the selected slot, or None.
+        expects: values of observations of `agent` with its current memory; None as `networks`.
+    """
+
+    world: Any
+    population: int | None = None
+    seed: int = 0
+    ticks: int = 0
+    recorders: Mapping[str, Recorder] = field(default_factory=dict)
+    networks: Value | None = None
+    progress: Progress = no_progress
+    agent: int | None = None
+    expects: Expects | None = None
+
+    def require_values(self) -> Value:
+        """Values of the checkpoint's networks; UserError for a scripted policy."""
+        if self.networks is None:
+            raise UserError("a scripted policy has no values to show; name the run folder of a trained one")
+        return self.networks
+
+    def require_expects(self) -> Expects:
+        """Values of the selected agent; UserError for a scripted policy."""
+        self.require_values()
+        assert self.expects is not None
+        return self.expects
+
+    @property
+    def populations(self) -> tuple[int, ...]:
+        """The shown populations, ascending."""
+        return tuple(range(self.world.num_populations)) if self.population is None else (self.population,)
+
+    @property
+    def tiles(self) -> Any:
+        """(T, T) uint8, of the first world."""
+        return self.world.state.tiles[0]
+
+    def seen(self, name: str) -> Any:
+        """A recorder by name."""
+        return self.recorders[name]
 
 
 @dataclass(frozen=True)
@@ -91,9 +145,9 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.mmo.overlays.others:DEPENDENCE",
     "interplay.evaluate.lifetimes.mmo.overlays.others:COMBAT",
     "interplay.evaluate.lifetimes.mmo.overlays.ground:BLOWS",
-    "interplay.evaluate.lifetimes.mmo.overlays.niches:NICHES",
+    "interplay.evaluate.lifetimes.mmo.overlays.lives:NICHES",
     "interplay.evaluate.lifetimes.mmo.overlays.lives:LIVES",
-    "interplay.evaluate.lifetimes.mmo.overlays.coverage:COVERAGE",
+    "interplay.evaluate.lifetimes.mmo.overlays.ground:COVERAGE",
     "interplay.evaluate.lifetimes.survival_world.overlays:STRIKES",
     "interplay.evaluate.lifetimes.survival_world.overlays:ITEMS",
     "interplay.evaluate.lifetimes.survival_world.overlays:DEATHS",
@@ -101,20 +155,16 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.overlays.places:PLACE_VALUES",
     "interplay.evaluate.lifetimes.overlays.places:VISITS",
 )
-_own: dict[str, Overlay] = {}
 
 
 def register_overlay(overlay: Overlay) -> None:
     """Adds an overlay in this process; UserError for a name in use."""
-    known = _overlays().get(overlay.name)
-    if known is not None and known != overlay:
-        raise UserError(f"overlay {overlay.name!r} is taken ({known.meaning}); choose another name")
-    _own[overlay.name] = overlay
+    _OVERLAYS.add(overlay.name, overlay)
 
 
 def list_overlays(world: World | None = None) -> tuple[Overlay, ...]:
     """All overlays, built-in ones first; with a world, only those that can read it."""
-    return tuple(overlay for overlay in _overlays().values() if world is None or _reads(overlay, world))
+    return tuple(overlay for overlay in _OVERLAYS.all().values() if world is None or _reads(overlay, world))
 
 
 def _reads(overlay: Overlay, world: World) -> bool:
@@ -134,12 +184,7 @@ def find_overlay(name: str) -> Overlay:
                 f"{name!r} is a {type(own).__name__}, no Overlay; see interplay.evaluate.lifetimes.overlays"
             )
         return own
-    known = _overlays()
-    if name not in known:
-        raise UserError(
-            f"unknown overlay {name!r}; {did_you_mean(name, known, 'known: ' + ', '.join(known))}"
-        )
-    return known[name]
+    return _OVERLAYS.find(name)
 
 
 def compute_overlays(
@@ -216,6 +261,8 @@ def _check(world: Any, chosen: Sequence[Overlay]) -> None:
         )
 
 
-def _overlays() -> dict[str, Overlay]:
-    built_in = [load(path) for path in _BUILT_IN]
-    return {**{overlay.name: overlay for overlay in built_in}, **_own}
+def _installed() -> dict[str, Overlay]:
+    return {overlay.name: overlay for overlay in map(load, _BUILT_IN)}
+
+
+_OVERLAYS = Registry("overlay", _installed)

@@ -11,8 +11,7 @@ import numpy as np
 
 from interplay.core.world import Array
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
-from interplay.evaluate.lifetimes.overlays.registry import Overlay
-from interplay.evaluate.lifetimes.overlays.study import Study
+from interplay.evaluate.lifetimes.overlays.registry import Overlay, Study
 from interplay.evaluate.lifetimes.survival import kaplan_meier, median_life
 from interplay.evaluate.lifetimes.survival_world import events as e
 from interplay.evaluate.lifetimes.survival_world.moments import moment_reader

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from interplay.evaluate.statistics import logistic
+
 ELO = 400.0 / math.log(10.0)  # points per unit of log odds: 400 points are odds of 10 to 1
 DRAWS = 1.0  # drawn matches added to every pair that met: half a win each
 _STEPS, _CLOSE = 100, 1e-10
@@ -39,9 +41,9 @@ def elo(wins: np.ndarray, draws: float = DRAWS) -> np.ndarray:
     theta = np.zeros(wins.shape[:-1])
     for _ in range(_STEPS):
         gap = theta[..., :, None] - theta[..., None, :]
-        expected = played * _logistic(gap)
+        expected = played * logistic(gap)
         gradient = (wins - expected).sum(axis=-1)
-        step = _newton_step(played * _logistic(gap) * _logistic(-gap), gradient)
+        step = _newton_step(played * logistic(gap) * logistic(-gap), gradient)
         # Steps are limited to one unit of log odds: the likelihood is flat far from its maximum.
         step /= np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1.0)
         theta += step
@@ -57,12 +59,7 @@ def win_probability(rating: float, other: float) -> float:
         >>> round(win_probability(400.0, 0.0), 3)
         0.909
     """
-    return float(_logistic(np.asarray((rating - other) / ELO)))
-
-
-def _logistic(x: np.ndarray) -> np.ndarray:
-    """1 / (1 + e^-x) without overflow."""
-    return 0.5 * (1.0 + np.tanh(0.5 * x))
+    return float(logistic(np.asarray((rating - other) / ELO)))
 
 
 def _newton_step(weight: np.ndarray, gradient: np.ndarray) -> np.ndarray:

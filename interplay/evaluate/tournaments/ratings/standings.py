@@ -14,7 +14,7 @@ from interplay.core import seeding
 from interplay.core.errors import MissingExtraError
 from interplay.core.html import html_table
 from interplay.evaluate.results import NAMES, OUTCOME, Share, share_of
-from interplay.evaluate.statistics import student_quantile
+from interplay.evaluate.statistics import Z_975, student_quantile
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.matchups import seat
 from interplay.evaluate.tournaments.payoff import Payoff
@@ -27,7 +27,6 @@ LEVEL = 0.95  # of its intervals
 FEW_ROUNDS = 20  # of a player; with fewer, a warning is shown beside the intervals
 LEAST_UNSEEN = 1e-4  # wins; fewer give odds that the fit cannot resolve
 _BOOTSTRAP = 0x70003
-_NORMAL = 1.959964  # the normal quantile that belongs to LEVEL
 
 
 @dataclass(frozen=True)
@@ -270,7 +269,7 @@ def _widening(rounds: int) -> float:
         [9.17, 2.69, 1.22, 1.0]
     """
     rounds = max(rounds, 2)
-    return float(student_quantile(rounds - 1, 1 - LEVEL) / _NORMAL * math.sqrt(rounds / (rounds - 1)))
+    return float(student_quantile(rounds - 1, 1 - LEVEL) / Z_975 * math.sqrt(rounds / (rounds - 1)))
 
 
 def _mean_scores(players: int, matches: Sequence[Match]) -> np.ndarray:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from interplay.core.errors import MissingExtraError
+from interplay.core.json_values import plain
 from interplay.core.reading import read_text
 from interplay.core.seals import canonical
-from interplay.train.run.metrics_log import flat, plain
+from interplay.train.run.metrics_log import flat
 from interplay.train.schedules import Schedules
 from interplay.train.settings import TrainSettings
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.evaluate.lifetimes.mmo.dependence import dependence as dependence_map
+from interplay.evaluate.lifetimes.mmo.ghosts import dependence as dependence_map
 from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
-from interplay.evaluate.lifetimes.overlays.registry import Live, Overlay
-from interplay.evaluate.lifetimes.overlays.study import Study
+from interplay.evaluate.lifetimes.overlays.registry import Live, Overlay, Study
 from interplay.evaluate.lifetimes.tick import STYLES, Array
 
 EVERY_STYLE = "all"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from interplay.evaluate.lifetimes.coverage import VisitRecorder, WalkerRecorder
-from interplay.evaluate.lifetimes.life_table import LifeRecorder
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, BlowRecorder
+from interplay.evaluate.lifetimes.survival import LifeRecorder
 from interplay.evaluate.lifetimes.tick import STYLES, Recorder
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
 
