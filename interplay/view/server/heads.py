@@ -216,7 +216,7 @@ class Seat(NamedTuple):
 
 def seats_of(world: World) -> dict[int, Seat]:
     """The seat of each slot, with heads named as in the world."""
-    seats = {}
+    seats: dict[int, Seat] = {}
     for kind in world.kinds:
         controls = controls_of(world, kind.slots[0])
         idle = None if controls is None else controls.idle

@@ -107,6 +107,11 @@ def ask(
     return Answer(sent[0]["status"], list(sent[0]["headers"]), body)
 
 
+def agent_at(app: App, slot: int, tick: int, number: int = 0) -> Answer:
+    """What is answered about an agent of a recording."""
+    return ask(app, f"/api/recordings/{number}/agent/{slot}", query=f"tick={tick}".encode())
+
+
 def cast_of(make: Callable[[], World], words: str = "random") -> Callable[[str, str], Cast]:
     """A cast for any source: random play in a given world."""
     return lambda kind, name: Cast(make(), RandomPolicy(), words)

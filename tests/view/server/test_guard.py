@@ -75,11 +75,16 @@ def test_the_page_itself_is_answered_and_sealed(app):
     assert not [name for name, _ in answer.headers if name.startswith(b"access-control")]
 
 
+def opened(app, headers, asked=SOCKET) -> int:
+    """The status of a websocket: 101 where it is accepted, else the code with which it is closed."""
+    return ask(app, "/api/live", headers, kind="websocket", subprotocols=asked).status
+
+
 @pytest.mark.parametrize("host", sorted(host_names(PORT)))
 def test_every_name_of_this_machine_is_well(app, host):
     own = [(b"host", host.encode()), BEARER, (b"origin", f"http://{host}".encode())]
     assert ask(app, "/api/about", own).status == 200
-    assert ask(app, "/api/live", own[::2], kind="websocket", subprotocols=SOCKET).status == 101
+    assert opened(app, own[::2]) == 101
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -90,9 +95,7 @@ def test_other_hosts_are_refused(app, host, path):
     assert answer.json["error"].startswith("Host: ")
     assert SEALS.items() <= dict(answer.headers).items()
     origin = (b"origin", b"http://" + host)
-    assert (
-        ask(app, "/api/live", [(b"host", host), origin], kind="websocket", subprotocols=SOCKET).status == 1008
-    )
+    assert opened(app, [(b"host", host), origin]) == 1008
 
 
 def test_two_hosts_or_none_are_refused(app):
@@ -105,21 +108,21 @@ def test_other_origins_are_refused(app, origin):
     assert ask(app, "/api/about", (*OWN, (b"origin", origin))).status == 403
     assert ask(app, "/", (*OWN, (b"origin", origin))).status == 403
     headers = [(b"host", HOST), (b"origin", origin)]
-    assert ask(app, "/api/live", headers, kind="websocket", subprotocols=SOCKET).status == 1008
+    assert opened(app, headers) == 1008
 
 
 def test_a_websocket_says_where_it_comes_from_once(app):
     host = (b"host", HOST)
     for headers in ([host], [host, ORIGIN, ORIGIN]):
-        assert ask(app, "/api/live", headers, kind="websocket", subprotocols=SOCKET).status == 1008
-    assert ask(app, "/api/live", [host, ORIGIN], kind="websocket", subprotocols=SOCKET).status == 101
+        assert opened(app, headers) == 1008
+    assert opened(app, [host, ORIGIN]) == 101
 
 
 @pytest.mark.parametrize("site", [b"cross-site", b"same-site", b"", b"Same-Origin"])
 def test_other_sites_are_refused(app, site):
     assert ask(app, "/", (*OWN, (b"sec-fetch-site", site))).status == 403
     headers = [(b"host", HOST), ORIGIN, (b"sec-fetch-site", site)]
-    assert ask(app, "/api/live", headers, kind="websocket", subprotocols=SOCKET).status == 1008
+    assert opened(app, headers) == 1008
 
 
 @pytest.mark.parametrize(
@@ -139,9 +142,7 @@ def test_without_the_token_there_is_no_data(app, said):
      ("interplay.1", "interplay.1", f"token.{TOKEN}"), (*SOCKET, "token.wrong"), (*SOCKET, f"token.{TOKEN}"), ("interplay.1", TOKEN)],
 )  # fmt: skip
 def test_a_websocket_without_the_token_is_not_accepted(app, asked):
-    assert (
-        ask(app, "/api/live", [(b"host", HOST), ORIGIN], kind="websocket", subprotocols=asked).status == 1008
-    )
+    assert opened(app, [(b"host", HOST), ORIGIN], asked) == 1008
 
 
 def test_the_token_in_the_address_is_none(app):

@@ -24,7 +24,7 @@ from interplay.verbs.viewing import Players, check_shown, find_opened
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
-from tests.view.server.asking import Watcher, app_of, ask, beneath, no_root, served
+from tests.view.server.asking import Watcher, agent_at, app_of, ask, beneath, no_root, served
 from tests.view.server.folders import make_run, record
 
 WORLD = "dilemma/fixed"
@@ -90,8 +90,7 @@ def test_a_recorded_player_is_told_by_its_seat(played):
     told = ask(app, "/api/runs/0/ratings").json
     second = next(one for one in told["matches"] if one["players"] == [2, 0])
     for slot, name in enumerate(("tit_for_tat", "cooperate")):
-        answer = ask(app, f"/api/recordings/{second['id']}/agent/{slot}", query=b"tick=2").json
-        assert answer["policy"] == name
+        assert agent_at(app, slot, 2, second["id"]).json["policy"] == name
 
 
 def test_only_recordings_that_are_there_are_told(cup):

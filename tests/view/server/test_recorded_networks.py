@@ -19,7 +19,7 @@ from interplay.train.settings.network import NetworkGroup
 from interplay.train.trainer import train
 from interplay.verbs.playing import record
 from interplay.view.server.networks import NOT_HERE, REMEMBERS
-from tests.view.server.asking import app_of, ask, beneath
+from tests.view.server.asking import agent_at, app_of, beneath
 from tests.view.server.folders import record as bare
 
 WORLD, STEPS = "survival/1v1-heals-low", 6
@@ -48,9 +48,7 @@ def played(tmp_path_factory):
 
 
 def told(root, slot, tick, number=0):
-    return ask(
-        app_of(beneath(root)), f"/api/recordings/{number}/agent/{slot}", query=f"tick={tick}".encode()
-    ).json
+    return agent_at(app_of(beneath(root)), slot, tick, number).json
 
 
 def test_the_network_says_what_it_said_when_it_was_recorded(played):

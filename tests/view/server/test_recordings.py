@@ -22,7 +22,7 @@ from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import Busy, status_of
 from interplay.view.server.sources import Sources
 from interplay.view.stepping import stands
-from tests.view.server.asking import app_of, ask, beneath
+from tests.view.server.asking import agent_at, app_of, ask, beneath
 from tests.view.server.folders import record
 
 
@@ -86,7 +86,7 @@ def test_an_agent_is_looked_at_where_the_world_can_be_stepped_again(played):
         with ReplayReader(root / "match.replay") as reader:
             world = reader.world_at(tick)
         assert int(world.hash()[0]) == hashes[tick]
-        told = ask(app, "/api/recordings/0/agent/1", query=f"tick={tick}".encode()).json
+        told = agent_at(app, 1, tick).json
         assert (told["slot"], told["tick"], told["name"], told["policy"]) == (1, tick, "agent_1", "random")
         assert told["reward"] == float(world.timestep.reward[0, 1])
         seen = {part["name"]: part["values"] for part in told["observation"]}
@@ -109,12 +109,9 @@ def test_who_played_is_a_person_from_taking_over_to_giving_back(tmp_path):
                 recorder.add_mark(GIVEN, 1)
             recorder.step(action, last=False)
     app = app_of(beneath(tmp_path))
-
-    def player(slot, tick):
-        return ask(app, f"/api/recordings/0/agent/{slot}", query=f"tick={tick}".encode()).json["policy"]
-
-    assert [player(1, tick) for tick in (0, 3, 6)] == ["a person", "a person", "random"]
-    assert player(0, 3) == "random"
+    asked = ((1, 0), (1, 3), (1, 6), (0, 3))
+    told = [agent_at(app, slot, tick).json["policy"] for slot, tick in asked]
+    assert told == ["a person", "a person", "random", "random"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +133,7 @@ def test_a_few_bytes_do_not_make_a_world_play_for_hours(tmp_path):
             writer.add(SNAPSHOT, 0, 1, write_snapshot(world, 0))
             writer.add(ACTIONS, 1, claimed, write_actions([None] * ticks))
             writer.add(SCENES, 0, ticks + 1, b"")
-        answer = ask(app_of(beneath(tmp_path)), "/api/recordings/0/agent/0", query=f"tick={last}".encode())
+        answer = agent_at(app_of(beneath(tmp_path)), 0, last)
         said = answer.json["error"]
         assert answer.status == 404
         assert ("4,097" in said and "at most" in said) if claimed > 1 else "no actions of" in said
@@ -172,7 +169,7 @@ def test_without_states_no_agent_can_be_looked_at(tmp_path):
     with WorldRecorder(tmp_path / "a.replay", world, exact=False) as recorder:
         world.reset(seeds=1)
         recorder.begin()
-    answer = ask(app_of(beneath(tmp_path)), "/api/recordings/0/agent/0", query=b"tick=0")
+    answer = agent_at(app_of(beneath(tmp_path)), 0, 0)
     assert (answer.status, answer.json["error"]) == (
         404,
         "a.replay: tick 0 cannot be played on, it holds scenes alone; watching works",
@@ -269,6 +266,6 @@ def test_another_file_under_the_name_is_read_anew(tmp_path):
 
 def test_no_world_is_stepped_in_a_read_only_viewer(played):
     app = app_of(beneath(played[0]), None)
-    answer = ask(app, "/api/recordings/0/agent/0", query=b"tick=1")
+    answer = agent_at(app, 0, 1)
     assert answer.status == 404
     assert ask(app, "/api/about").json["read_only"] is True
