@@ -196,5 +196,5 @@ def test_tuples_of_one_are_opened():
     assert stack.mask_trans((np.array([0, 1, 1]),)).tolist() == [False, True, True]
     half = RemoveTuple().setup(VECTOR, spaces.Tuple([spaces.Discrete(3)]))
     assert half.observation_space == VECTOR
-    with pytest.raises(UserError, match="leave it out"):
+    with pytest.raises(UserError, match="is a tuple of one"):
         RemoveTuple().setup(VECTOR, spaces.Discrete(2))
