@@ -123,7 +123,7 @@ def test_operations_that_turn_back_or_entries_that_are_not_there_are_refused():
         (BoxTransform(op="negate", index=2), r"it is one of 0, 1"),
         (BoxTransform(op="negate"), r"it is one of 0, 1"),
         (BoxTransform(op=np.sum, index=0), "keeps the shape"),
-        (Reshape(shape=(3,), index=0), "of 2 numbers"),
+        (Reshape(shape=(3,), index=0), "2 numbers"),
         (Transpose(axes=(1, 0), index=0), "axes 0..0"),
     ):
         with pytest.raises(UserError, match=message):
