@@ -416,7 +416,7 @@ def scene_of(world: World, index: int = 0) -> Scene:
         RuntimeError: if the world was never reset.
     """
     if not 0 <= index < world.num_worlds:
-        raise UserError(f"{world.id}: no world {index} in a batch of {world.num_worlds}")
+        raise UserError(f"{world.id}: world {index} of a batch of {world.num_worlds}")
     canvas = Canvas()
     world.draw(canvas, index)
     return canvas.scene()
