@@ -133,7 +133,7 @@ def test_a_part_of_a_batch_has_the_worlds_of_the_whole():
         (lambda: interplay.make_world("tests.connect.toys:Line", agentz=2), "did you mean 'agents'?"),
         (lambda: interplay.make_world("tests.connect.toys:EDGE"), ": no world"),
         (lambda: interplay.make_world("tests.no_such:Line"), "no module named 'tests.no_such'"),
-        (lambda: interplay.make_world(":Line"), "not of the form module:name"),
+        (lambda: interplay.make_world(":Line"), "no module:name"),
         (lambda: interplay.register(LINE._replace(make="other:make")), "'toy/line' is taken"),
         (lambda: interplay.register(WorldSpec("", "", "")), "needs an id"),
     ],
@@ -241,7 +241,7 @@ def test_training_settings_are_the_callers_own_to_change():
     ],
 )
 def test_a_file_is_named_as_a_module(name, meant):
-    with pytest.raises(UserError, match=rf"not of the form module:name; write for example {meant}"):
+    with pytest.raises(UserError, match=rf"no module:name; write for example {meant}"):
         registry.make_world(name)
 
 

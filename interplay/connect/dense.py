@@ -36,9 +36,7 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
     def __init__(self, world: World) -> None:
         require_one_world(world)
         if len(world.kinds) > 1 or isinstance(world.kinds[0].action_space, spaces.Dict):
-            raise UserError(
-                f"{world.id}: its agents' spaces make no single array; use interplay.make, or the batch itself"
-            )
+            raise UserError(f"{world.id}: its agents' spaces make no single array; use interplay.make")
         self.world = world
         self.agents = world.agents
         self.observation_space = spaces.Dict(

@@ -157,12 +157,8 @@ def _part(owner: str, key: str | None, space: spaces.Space[Any]) -> Part:
         start = np.broadcast_to(getattr(space, "start", 0), space.shape or ()).ravel()
         return Part(key, space, counts, start.astype(np.int64), True)
     if np.dtype(space.dtype).kind == "f":
-        raise UserError(
-            f"{owner}: action {key} has real numbers beside choices, which no flat space has; leave flat out"
-        )
+        raise UserError(f"{owner}: action {key} has real numbers beside choices; leave flat out")
     if not space.is_bounded("both"):
-        raise UserError(
-            f"{owner}: action {key or ''} has no bounds, so it cannot be numbered; leave flat out"
-        )
+        raise UserError(f"{owner}: action {key or ''} has no bounds to number it by; leave flat out")
     low, high = space.low.ravel().astype(np.int64), space.high.ravel().astype(np.int64)
     return Part(key, space, tuple((high - low + 1).tolist()), low, False)

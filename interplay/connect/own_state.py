@@ -45,9 +45,7 @@ class OwnState:
         with np.errstate(over="ignore"):
             row = np.asarray(spaces.flatten(self._own, state), np.float32)
         if not np.isfinite(row).all():
-            raise UserError(
-                f"{self._owner}: state() has a number that is not finite in float32; give finite ones"
-            )
+            raise UserError(f"{self._owner}: state() has numbers that are not finite in float32")
         return row
 
 

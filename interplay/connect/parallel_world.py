@@ -93,9 +93,7 @@ class ParallelEnvWorld(EnvironmentBatch):
         Raises:
             CannotSave: always.
         """
-        raise CannotSave(
-            f"{self.id}: another library's environment cannot be saved; reset it and begin an episode instead"
-        )
+        raise CannotSave(f"{self.id}: another library's environment cannot be saved; reset it instead")
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
         """Refused, as `save` is."""

@@ -40,9 +40,7 @@ def make(
         **options: the world's settings.
     """
     if "num_worlds" in options:
-        raise UserError(
-            f"{world_id}: num_worlds is of batches, interplay.make makes one world; use make_world"
-        )
+        raise UserError(f"{world_id}: num_worlds is of batches, make makes one world; use make_world")
     if agents is not None and not isinstance(agents, str):
         options["agents"], agents = agents, None
     if agents not in (None, "slots"):

@@ -59,9 +59,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
     def __init__(self, world: World) -> None:
         if len(world.kinds) > 1:
             names = ", ".join(kind.name for kind in world.kinds)
-            raise UserError(
-                f"{world.id}: SB3 trains one policy, this world has the kinds {names}; use our trainer"
-            )
+            raise UserError(f"{world.id}: SB3 trains one policy, here are the kinds {names}; use our trainer")
         if isinstance(world.action_space, spaces.Dict):
             raise UserError(f"{world.id}: SB3 has no Dict action space; use our trainer")
         if _is_endless(world.action_space):

@@ -58,9 +58,7 @@ def names_of(world: World, kind: str) -> dict[str, tuple[str, ...]] | None:
     space = next(one for one in world.kinds if one.name == kind).action_space
     owner, sizes = f"{world.id}: action_names", list(head_sizes(space))
     if len(declared) != len(sizes):
-        raise UserError(
-            f"{owner} has {len(declared)} heads, the action space of {kind} {len(sizes)}; name each"
-        )
+        raise UserError(f"{owner} has {len(declared)} heads, the actions of {kind} {len(sizes)}; name each")
     for (head, choices), size in zip(declared.items(), sizes, strict=True):
         if isinstance(choices, str) or len(choices) != size:
             raise UserError(f"{owner} gives {head} {len(choices)} choices, it has {size}; name each")

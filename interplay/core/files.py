@@ -120,9 +120,7 @@ def refuse_links(folder: Path, files: Iterable[str], folders: Iterable[str] = ()
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 mode = os.lstat(folder / name).st_mode
                 if stat.S_ISLNK(mode):
-                    raise UserError(
-                        f"{folder / name} is a link, which may lead anywhere; put the {word} itself there"
-                    )
+                    raise UserError(f"{folder / name} is a link, which is not followed; put the {word} there")
                 if not right(mode):
                     raise UserError(f"{folder / name} is no ordinary {word}; move it away")
 

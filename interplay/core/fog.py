@@ -111,7 +111,5 @@ def _mask(layer: Layer, shown: Any, shape: tuple[int, ...]) -> Array:
         return np.full(shape, bool(shown))
     mask = np.asarray(shown)
     if mask.shape != shape or mask.dtype != bool:
-        raise UserError(
-            f"visible: {layer.name} has a mask of {mask.dtype}{mask.shape}; give True or bool{shape}"
-        )
+        raise UserError(f"visible: {layer.name} has mask {mask.dtype}{mask.shape}; give True or bool{shape}")
     return mask

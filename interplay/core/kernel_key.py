@@ -155,9 +155,7 @@ def _class_bytes(value: type, what: str) -> bytes:
     elif issubclass(value, tuple) and hasattr(value, "_fields"):
         described += repr((value._fields, getattr(value, "_field_defaults", {})))
     elif not _is_foreign(value.__module__):
-        raise Unhashable(
-            f"{what}, a class: the kernel cache could not see it change; use a NamedTuple or an Enum"
-        )
+        raise Unhashable(f"{what}, a class, whose changes the cache cannot see; use a NamedTuple or an Enum")
     return f"{described};".encode()
 
 

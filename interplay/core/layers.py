@@ -87,9 +87,7 @@ class LayerBuilder:
                     column[absent] = 0.0
                 if not np.isfinite(column).all():
                     row = int(np.argwhere(~np.isfinite(column))[0][0])
-                    raise self.wrong(
-                        f"{key} of row {row} is not finite; mark rows that are not there as absent"
-                    )
+                    raise self.wrong(f"{key} of row {row} is not finite; mark missing rows as absent")
         return Layer(self.name, self.kind, self.rows, self.columns, self.options, self.text)
 
     def places(self, **values: Any) -> None:
@@ -143,9 +141,7 @@ class LayerBuilder:
             return
         array = np.asarray(value)
         if not _are_bytes(array) or (array.ndim == 2 and array.shape != (self.rows, 3)):
-            raise self.wrong(
-                f'colour is {array.dtype}{array.shape}; pass numbers 0..255, one or three for each row, or "#rrggbb"'
-            )
+            raise self.wrong(f'colour {array.dtype}{array.shape}; pass (N,) or (N, 3) 0..255 or "#rrggbb"')
         if type(value) is int:
             self.options["colour"] = value
         elif array.ndim == 2:
@@ -230,9 +226,7 @@ class LayerBuilder:
 
     def _column(self, key: str, array: Array) -> None:
         if array.ndim != 1 or array.shape[0] not in (1, self.rows):
-            raise self.wrong(
-                f"{key} has shape {array.shape}, the layer has {self.rows} rows; pass one value per row"
-            )
+            raise self.wrong(f"{key} has shape {array.shape}, the layer {self.rows} rows; pass one each")
         self.columns[key] = array if array.shape[0] == self.rows else np.repeat(array, self.rows)
 
 

@@ -27,9 +27,7 @@ def load(path: str, users: bool = False) -> Any:
     module_name, _, attribute = path.partition(":")
     if module_name.endswith(".py") or "/" in module_name or not attribute or module_name[:1] in ("", "."):
         plain = module_name.removesuffix(".py").removeprefix("./").replace("/", ".") or "my_package.tag"
-        raise UserError(
-            f"{path!r}: not of the form module:name; write for example {plain}:{attribute or 'Tag'}"
-        )
+        raise UserError(f"{path!r}: no module:name; write for example {plain}:{attribute or 'Tag'}")
     if users and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # last, so that nothing of the working folder hides an installed package
     try:
@@ -38,7 +36,7 @@ def load(path: str, users: bool = False) -> Any:
         if error.name and not f"{module_name}.".startswith(f"{error.name}."):
             raise  # the module is there, something that it imports is not
         raise UserError(
-            f"{path!r}: no module named {error.name!r}; run from its folder or install it"
+            f"{path!r}: no module named {error.name!r}; run in its folder or install it"
         ) from error
     except (Exception, SystemExit) as error:
         if isinstance(error, UserError | ImportError) or not (users or isinstance(error, SystemExit)):

@@ -107,7 +107,7 @@ def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
     sizes = tuple(part.size for part in parts)
     if sizes not in ((sum(counts),), counts):
         raise ValueError(
-            f"an action mask of {space} has {sum(counts)} entries, this one has {' + '.join(map(str, sizes))}"
+            f"an action mask of {space} has {sum(counts)} entries, not {' + '.join(map(str, sizes))}"
         )
     flags = np.concatenate(parts)
     _check_flags(flags, 1)
@@ -131,9 +131,7 @@ def _check_flags(flags: np.ndarray, most: int) -> None:
     if flags.dtype.kind in "biu":
         return
     if flags.dtype.kind != "f" or not all(flag in range(most + 1) for flag in flags.tolist()):
-        raise ValueError(
-            f"an action mask holds {flags.tolist()[:8]}; give 1 for what is legal and 0 for what is not"
-        )
+        raise ValueError(f"an action mask holds {flags.tolist()[:8]}; give 1 for legal, 0 for illegal")
 
 
 def drawable(space: spaces.Space[Any], mask: Any) -> Any:

@@ -70,9 +70,7 @@ def recall(owner: object, arrays: Mapping[str, np.ndarray], but: tuple[str, ...]
         try:
             return _thawed(value, arrays[path])
         except (ValueError, TypeError, LookupError, OverflowError) as error:
-            raise UserError(
-                f"{type(owner).__name__}: its {path} is not as it was saved ({error}); save it again"
-            ) from None
+            raise UserError(f"{type(owner).__name__}: its {path} is not as saved ({error})") from None
 
     _walk(owner, "", but, thaw, set())
     for path in late:

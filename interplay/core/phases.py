@@ -88,9 +88,7 @@ class PhaseDispatcher(InlinedDispatcher):
         return super().compile(sig)
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
-        raise TypeError(
-            f"{self.py_func.__name__} is a phase, which only kernels call; wrap it in a @kernel to try it"
-        )
+        raise TypeError(f"{self.py_func.__name__} is a phase, called by kernels; wrap it in a @kernel")
 
 
 def help_out(descriptor: int, module: str) -> None:

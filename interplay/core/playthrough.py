@@ -89,9 +89,7 @@ def record_playthrough(
         The text, ending with a newline.
     """
     if world.num_worlds != 1:
-        raise UserError(
-            f"{world.id}: num_worlds = {world.num_worlds}; a playthrough is of one world, make it with 1"
-        )
+        raise UserError(f"{world.id}: num_worlds = {world.num_worlds}; a playthrough is of one world")
     head = Head(world.id, world.version, seed, every, dict(options or {}))
     policy.start(world, seed)
     return "\n".join(_lines(world, head, lambda t: policy.act(world.timestep) if t <= steps else None)) + "\n"
@@ -132,9 +130,7 @@ def read_head(text: str) -> Head:
             raise ValueError
         return Head(values["world"], version, seed, every, options)
     except (IndexError, KeyError, ValueError):
-        raise UserError(
-            f"playthrough: the text does not begin with '{_TITLE}' and its head; record it again"
-        ) from None
+        raise UserError(f"playthrough: it does not begin with '{_TITLE}' and a head; record again") from None
 
 
 def _lines(world: World, head: Head, act: Callable[[int], Any]) -> Iterator[str]:
@@ -269,9 +265,7 @@ def _refusing(lines: Iterator[str]) -> Iterator[str]:
     except UserError:
         raise
     except (ValueError, TypeError, LookupError, OverflowError, AssertionError) as error:
-        raise UserError(
-            f"playthrough: its world does not take its actions ({error}); record it again"
-        ) from error
+        raise UserError(f"playthrough: its world refuses its actions ({error}); record again") from error
 
 
 def _agree(written: str, seen: str) -> bool:

@@ -95,9 +95,7 @@ def fit_snapshot(owner: str, given: Arrays, arrays: Arrays) -> dict[str, Array]:
     """The arrays of a snapshot, if names, shapes and dtypes are those of `arrays`."""
     if set(given) != set(arrays):
         odd = ", ".join(sorted(set(given) ^ set(arrays)))
-        raise UserError(
-            f"{owner}: snapshot of another world, stack or version (fields {odd} do not match); save it again"
-        )
+        raise UserError(f"{owner}: snapshot of another world, stack or version (fields {odd} do not match)")
     fitting = {name: np.asarray(given[name]) for name in arrays}
     for name, array in arrays.items():
         found = fitting[name]

@@ -111,9 +111,7 @@ def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int,
             number += 1
             if not line.endswith(b"\n"):
                 if len(line) > LINE:
-                    raise UserError(
-                        f"{path}: line {number} is damaged (longer than {LINE:,} bytes); remove it"
-                    )
+                    raise UserError(f"{path}: line {number} is damaged (over {LINE:,} bytes); remove it")
                 return
             if line.strip():
                 yield number, _object(path, number, line)

@@ -106,23 +106,20 @@ class Canvas:
         self._picture: np.ndarray | None = None
         self.up = _direction(up)
         if bounds is not None:
-            self.show(*bounds, up=up)
+            x0, y0, x1, y1 = bounds
+            self.show(x0, y0, x1, y1, up)
 
     def show(self, x0: float, y0: float, x1: float, y1: float, up: str = "south") -> None:
         """Sets the part of the world that the scene shows and the direction of y."""
         bounds = (float(x0), float(y0), float(x1), float(y1))
         if not (np.isfinite(bounds).all() and x0 < x1 and y0 < y1):
-            raise UserError(
-                f"canvas: bounds = {bounds}; pass finite numbers x0, y0, x1, y1 with x0 < x1, y0 < y1"
-            )
+            raise UserError(f"canvas: bounds = {bounds}; pass finite x0, y0, x1, y1, x0 < x1, y0 < y1")
         self.bounds, self.up = bounds, _direction(up)
 
     def picture(self, pixels: np.ndarray) -> None:
         """Shows a finished picture instead of what is drawn otherwise, which transcripts go on telling."""
         if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or not pixels.size:
-            raise UserError(
-                f"canvas: a picture of {pixels.dtype}{pixels.shape}; pass (height, width, 3) uint8"
-            )
+            raise UserError(f"canvas: picture {pixels.dtype}{pixels.shape}; pass (height, width, 3) uint8")
         self._picture = pixels
 
     def tiles(
@@ -419,9 +416,7 @@ def scene_of(world: World, index: int = 0) -> Scene:
         RuntimeError: if the world was never reset.
     """
     if not 0 <= index < world.num_worlds:
-        raise UserError(
-            f"{world.id}: world {index} of a batch of {world.num_worlds}; name one of 0..{world.num_worlds - 1}"
-        )
+        raise UserError(f"{world.id}: world {index} of a batch of {world.num_worlds}")
     canvas = Canvas()
     world.draw(canvas, index)
     return canvas.scene()

@@ -87,9 +87,7 @@ def toml_value(value: Any) -> str:
     if isinstance(value, Mapping):
         inside = ", ".join(f"{_key(key)} = {toml_value(item)}" for key, item in value.items())
         return f"{{ {inside} }}" if inside else "{}"
-    raise UserError(
-        f"value {value!r} of type {type(value).__name__} cannot be kept in settings; use numbers, texts, lists"
-    )
+    raise UserError(f"value {value!r} of {type(value).__name__} is no setting; use numbers, texts, lists")
 
 
 def _lines(settings: pydantic.BaseModel, path: tuple[str, ...]) -> Iterator[str]:

@@ -39,9 +39,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
     if isinstance(space, spaces.Box):
         real = np.dtype(space.dtype).kind == "f"
         if array.dtype.kind not in ("fiu" if real else "iu"):
-            raise UserError(
-                f"{owner}: actions have dtype {array.dtype}, expected {space.dtype}; pass numbers of that type"
-            )
+            raise UserError(f"{owner}: actions have dtype {array.dtype}, expected {space.dtype}; pass that")
         if real:  # before the range is checked, so that float64 1 + 1e-12 is 1 in a float32 space
             array = np.ascontiguousarray(array, space.dtype)
         bad = ~(np.isfinite(array) & (array >= space.low) & (array <= space.high))
@@ -65,9 +63,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
             np.broadcast_to(low, space.shape or ())[at[2:]],
             np.broadcast_to(low + count - 1, space.shape or ())[at[2:]],
         )
-        raise UserError(
-            f"{owner}: action {array[at]} at index {at} is outside {start}..{top}; fix the policy"
-        )
+        raise UserError(f"{owner}: action {array[at]} at index {at} is outside {start}..{top}")
     return np.ascontiguousarray(array, space.dtype)
 
 
@@ -76,9 +72,7 @@ def _native(owner: str, action: Any) -> np.ndarray:
     try:
         array = np.asarray(action)
     except ValueError:  # rows of unequal length
-        raise UserError(
-            f"{owner}: actions make no array, as their rows differ in length; pass as many of each"
-        ) from None
+        raise UserError(f"{owner}: actions make no array: their rows differ in length") from None
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 

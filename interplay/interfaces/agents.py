@@ -13,13 +13,15 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.masks import drawable
 from interplay.core.policy import Policy
-from interplay.core.world import Kind, TimeStep, World
+from interplay.core.world import Array, Kind, TimeStep, World
 from interplay.interfaces.environment import legal_outside
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.legal import map_mask
 from interplay.interfaces.match import MASK, match, read_mask, slots_of
 from interplay.interfaces.naming import as_mapping, from_mapping, mask_as_mapping, named_space
 from interplay.interfaces.nests import map_nest
+
+_NO_WORLD = "a seat is no world that can be played or saved; the match is"
 
 
 class Agent:
@@ -204,10 +206,17 @@ class Seat(World):
         )
         return self._last
 
-    def _refuse(self, *_: Any) -> Any:
-        raise UserError("a seat is no world that can be played, saved or loaded; the match is")
+    def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
+        raise UserError(_NO_WORLD)
 
-    _reset = _step = save = load = _refuse
+    def _step(self, action: Any) -> TimeStep:
+        raise UserError(_NO_WORLD)
+
+    def save(self) -> dict[str, Array]:
+        raise UserError(_NO_WORLD)
+
+    def load(self, snapshot: Mapping[str, Array]) -> TimeStep:
+        raise UserError(_NO_WORLD)
 
 
 def play(env: Any, agents: Sequence[Agent], seed: int = 0, episodes: int = 1) -> list[dict[str, Any]]:

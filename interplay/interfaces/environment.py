@@ -112,9 +112,7 @@ def _per_slot(options: Mapping[str, Any] | None, slots: int) -> list[Any]:
     if isinstance(given, Mapping) and set(given) <= set(range(slots)):
         return [given.get(slot) for slot in range(slots)]
     if not isinstance(given, list | tuple | np.ndarray) or len(given) != slots:
-        raise UserError(
-            f'options["itf"] = {given!r}: give a list of {slots}, or a mapping from slots 0..{slots - 1}'
-        )
+        raise UserError(f'options["itf"] = {given!r}: give a list of {slots} or a mapping of slots')
     return list(given)
 
 

@@ -120,7 +120,7 @@ def slots_named(
     slots = tuple(sorted(known[name]))
     if not slots or len(set(slots)) < len(slots) or not 0 <= slots[0] <= slots[-1] < len(world.agents):
         raise UserError(
-            f"{world.id}: group {name} = {list(slots)}; name slots of 0..{len(world.agents) - 1}, each once"
+            f"{world.id}: group {name} = {list(slots)}; name slots below {len(world.agents)}, each once"
         )
     return slots
 
@@ -137,7 +137,7 @@ def _units(world: World, name: str, slots: Sequence[int]) -> list[tuple[int, ...
         inside = [slot for slot in team if slot in slots]
         if inside and len(inside) < len(team):
             raise UserError(
-                f"{world.id}: group {name} has {len(inside)} of a team of {len(team)}; name whole teams"
+                f"{world.id}: group {name} has {len(inside)} of a team's {len(team)}; name whole teams"
             )
         if inside:
             units.append(tuple(team))
@@ -151,9 +151,7 @@ def _group(
 ) -> Group:
     sizes = {len(unit) for unit in units}
     if len(sizes) > 1:
-        raise UserError(
-            f"{world.id}: the teams of {name} have {sorted(sizes)} members; give each size a group of its own"
-        )
+        raise UserError(f"{world.id}: the teams of {name} have {sorted(sizes)} members; group each size")
     if joint and stack is None:
         stack = Interface()  # a world has no tuples, an interface makes mappings of them
     seats = tuple(_seats(world, name, [unit[place] for unit in units]) for place in range(sizes.pop()))

@@ -84,9 +84,7 @@ class Interface:
 
     def __init__(self, inner: Interface | None = None) -> None:
         if inner is not None and not isinstance(inner, Interface):
-            raise UserError(
-                f"{type(self).__name__}: {inner!r} is no interface; stack it on an interface or None"
-            )
+            raise UserError(f"{type(self).__name__}: {inner!r} is no interface; stack on one or None")
         self.inner = inner
         self._is_bound = False
         self._kept_arrays: dict[str, Array] = {}
@@ -306,9 +304,7 @@ class Interface:
 
     def _mask(self, mask: Nest) -> Nest:
         """The mask of the outer action space; required with `_act`."""
-        raise UserError(
-            f"{type(self).__name__}: it changes actions without a _mask; write _mask, or play without masks"
-        )
+        raise UserError(f"{type(self).__name__}: it changes actions without a _mask; write one")
 
     def _reward(self, reward: Array) -> Array:
         """The model's reward, (B,) or (B, k); `ctx.raw` is still the observation before the step."""
@@ -502,17 +498,13 @@ class Interface:
         ctx = self._context()
         mask = np.ones(ctx.rows, bool) if which is None else np.asarray(which)
         if mask.shape != (ctx.rows,) or mask.dtype != bool:
-            raise UserError(
-                f"{self!r}: rows are named by a mask of {ctx.rows} bools, not {mask.dtype}{mask.shape}"
-            )
+            raise UserError(f"{self!r}: rows are a mask of {ctx.rows} bools, not {mask.dtype}{mask.shape}")
         return mask
 
     def _row_seeds(self, rows: int, seeds: Any) -> Array:
         array = np.asarray(seeds)
         if array.shape != (rows,) or array.dtype != np.uint64:
-            raise UserError(
-                f"{self!r}: seeds are {array.dtype}{array.shape}; pass a number, or uint64 of shape ({rows},)"
-            )
+            raise UserError(f"{self!r}: seeds {array.dtype}{array.shape}; pass a number or ({rows},) uint64")
         return array
 
     def _take_in(self, what: str, layout: Layout, value: Nest) -> list[Array]:

@@ -103,9 +103,7 @@ class WorldMatch(Match):
 
     def __init__(self, world: World, score: str = "return") -> None:
         if world.num_worlds != 1:
-            raise UserError(
-                f"{world.id}: a match is one world, this batch has {world.num_worlds}; make it with num_worlds=1"
-            )
+            raise UserError(f"{world.id}: num_worlds = {world.num_worlds}; a match is one world")
         self.world, self.score, self.teams = world, score, world.teams
         self._homes = {slot: (kind, k) for kind in world.kinds for k, slot in enumerate(kind.slots)}
         kinds = [self._homes[slot][0] for slot in range(len(world.agents))]
@@ -166,9 +164,7 @@ class WorldMatch(Match):
     def _scores(self) -> list[float]:
         metric = self.world.metrics.get(self.score)
         if metric is None or np.ndim(metric) != 2:
-            raise UserError(
-                f"{self.world.id}: no score {self.score!r}; it is return, or a metric with a value per agent"
-            )
+            raise UserError(f"{self.world.id}: no score {self.score!r}; it is return, or a metric per agent")
         return [float(value) for value in metric[0]]
 
 
@@ -233,9 +229,7 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
             self.action_space = spaces.Tuple([env.action_space])
         seen, done = slots_of(self)
         if len(seen) != len(done):
-            raise UserError(
-                f"{env}: {len(seen)} observations and {len(done)} actions; a match has one of each for every slot"
-            )
+            raise UserError(f"{env}: {len(seen)} observations and {len(done)} actions; a slot has one each")
         self._returns, self._over = np.zeros(len(done)), False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
@@ -278,9 +272,7 @@ def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tu
     """The observation and the action space of each slot of a match."""
     for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
         if not isinstance(space, spaces.Tuple):
-            raise UserError(
-                f"{env}: its {name} are no tuple over slots but {space}; wrap it before they are merged"
-            )
+            raise UserError(f"{env}: its {name} are no tuple over slots but {space}; wrap earlier")
     return env.observation_space.spaces, env.action_space.spaces  # type: ignore[attr-defined]
 
 
@@ -298,9 +290,7 @@ def resets_itself(env: Any) -> bool:
 def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:
     """Rewards as a tuple with an entry for each slot; wrappers of Gymnasium make arrays of them."""
     if np.ndim(rewards) == 0 or len(rewards) != slots:
-        raise UserError(
-            f"rewards {rewards!r}: a match of {slots} slots has a tuple of {slots}; give each slot its own"
-        )
+        raise UserError(f"rewards {rewards!r}: a match of {slots} slots has a tuple of {slots}")
     return tuple(one.item() if np.ndim(one) == 0 and hasattr(one, "item") else one for one in rewards)
 
 

@@ -156,9 +156,7 @@ def _made(one: Any, inner: Interface | None) -> Interface:
 def _settings_of(one: Interface) -> dict[str, Any]:
     name = type(one).__name__
     if name not in list_interfaces() or find_interface(name) is not type(one):
-        raise UserError(
-            f"{name}: settings cannot name it; register the class (interplay.interfaces.register)"
-        )
+        raise UserError(f"{name}: settings cannot name it; register the class (interfaces.register)")
     return {"name": name} | {key: _plain(name, key, value) for key, value in one.configuration().items()}
 
 

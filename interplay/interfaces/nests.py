@@ -113,9 +113,7 @@ def _check_parts(owner: str, space: spaces.Space, value: Any, places: list[Any])
     if isinstance(space, spaces.Dict):
         if not isinstance(value, Mapping) or set(value) != set(places):
             given: Any = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
-            raise UserError(
-                f"{owner}: a mapping with {', '.join(map(str, places))} belongs here, not {given}"
-            )
+            raise UserError(f"{owner}: a mapping with {', '.join(map(str, places))} is needed, not {given}")
     elif not isinstance(value, tuple | list) or len(value) != len(places):
         given = len(value) if isinstance(value, tuple | list) else type(value).__name__
         raise UserError(f"{owner}: a tuple of {len(places)} belongs here, not {given}")

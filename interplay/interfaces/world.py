@@ -227,9 +227,7 @@ class InterfacedWorld(OuterWorld):
             raw = self._reward[:, columns]
             paid = np.asarray(stack.rew_trans(raw.reshape(-1)))
             if paid.shape != (raw.size,):
-                raise UserError(
-                    f"{stack!r}: rewards of shape {paid.shape}; a world pays numbers, not vectors"
-                )
+                raise UserError(f"{stack!r}: rewards of shape {paid.shape}; a world pays numbers")
             alive = self._any(before)[:, columns]
             self._reward[:, columns] = np.where(alive, paid.reshape(raw.shape), raw)
 

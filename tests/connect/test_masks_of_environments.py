@@ -57,7 +57,7 @@ REFUSED = {
     "of points": (FOUR, [0, 2, 3, 3], None, "holds 2"),
     "of logits": (FOUR, np.array([0, -np.inf, 0, 0]), None, "holds -inf"),
     "heads in another order": (PAIR, ([1, 0, 1], [1, 1]), None, r"3 \+ 2"),
-    "bools of flags": (FLAGS, np.array([True, False]), None, "forces"),
+    "bools of flags": (FLAGS, np.array([True, False]), None, "free"),
     "of a Box": (PUSH, np.ones(2), None, "no choices"),
     "of a Box in the observation": (PUSH, np.ones(2), row(2), "no choices"),
     "of a Dict's Box": (BOTH, {"push": np.ones(2)}, None, "no choices"),

@@ -47,7 +47,7 @@ def test_a_large_picture_is_shown_pixel_by_pixel():
     scene = canvas.scene()
     assert fitting_size(scene) == (900, 600)
     np.testing.assert_array_equal(render(scene, (900, 600)), pixels)
-    with pytest.raises(UserError, match=r"picture of float64\(2, 2\)"):
+    with pytest.raises(UserError, match=r"picture float64\(2, 2\)"):
         canvas.picture(np.zeros((2, 2)))
 
 

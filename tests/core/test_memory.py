@@ -207,6 +207,6 @@ def test_memory_that_cannot_be_read_is_one_line():
     kept = policy.save()
     texts = [("rng", np.frombuffer(text, np.uint8)) for text in (b"{no json", b"[]", b"1")]
     for name, wild in (*texts, ("steps", np.zeros(3, np.int64))):
-        with pytest.raises(UserError, match="is not as it was saved") as caught:
+        with pytest.raises(UserError, match="is not as saved") as caught:
             policy.load(kept | {name: wild})
         assert "\n" not in str(caught.value)

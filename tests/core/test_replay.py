@@ -123,7 +123,7 @@ def test_scenes_marks_and_header_come_back(tmp_path):
         assert reader.marks() == [Mark(12, "end"), Mark(25, "end")]
         assert reader.frame(17).tick == 17
         assert [frame.tick for frame in reader.frames(5, 8)] == [5, 6, 7]
-        with pytest.raises(UserError, match=r"tick 31 is not there or damaged; choose one of 0..30"):
+        with pytest.raises(UserError, match=r"tick 31 is missing or damaged; choose 0..30"):
             reader.frame(31)
         assert not reader.troubles
 
@@ -320,7 +320,7 @@ def test_a_damaged_chunk_is_told_and_stepped_over(tmp_path):
             ticks = [frame.tick for frame in reader.frames()]
             assert ticks == [*range(100), *range(200, 300)]
             assert any("SCNE of ticks 100..199 are damaged" in line for line in reader.troubles)
-            with pytest.raises(UserError, match="tick 150 is not there or damaged"):
+            with pytest.raises(UserError, match="tick 150 is missing or damaged"):
                 reader.frame(150)
 
 

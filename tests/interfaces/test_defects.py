@@ -310,7 +310,7 @@ def test_an_interface_that_forgets_masks_is_refused_where_masks_are():
 
     stack = Forgetful().setup(BOX, CHOICE)
     assert stack.mask_trans(None) is None
-    with pytest.raises(UserError, match="write _mask"):
+    with pytest.raises(UserError, match="without a _mask"):
         stack.mask_trans(np.array([1, 0, 1]))
 
 

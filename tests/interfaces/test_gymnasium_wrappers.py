@@ -96,7 +96,7 @@ def test_episodes_that_begin_by_themselves_begin_without_memory():
     for _ in range(3):
         _, _, _, _, info = env.step(deed)
     assert info["outcome"] == outcome  # of this episode alone
-    with pytest.raises(UserError, match="put Autoreset around"):
+    with pytest.raises(UserError, match="Autoreset"):
         RecordEpisodeStatistics(wrappers.Autoreset(Duel()))
 
 

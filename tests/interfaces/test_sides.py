@@ -234,7 +234,7 @@ def test_a_world_of_ours_is_a_match():
         obs, rewards, terminated, truncated, info = env.step(deed)
         over = terminated or truncated
     assert len(info["outcome"]) == len(rewards) == 6
-    with pytest.raises(UserError, match="num_worlds=1"):
+    with pytest.raises(UserError, match="num_worlds = 2"):
         match(make_world("dilemma/fixed", num_worlds=2))
 
 

@@ -83,7 +83,7 @@ def test_groups_that_do_not_fit_are_refused():
         MakeTeam(Duel(4), TEAMS, "best")
     with pytest.raises(UserError, match="no teams"):
         SplitTeam(Duel(2, bare=True))
-    with pytest.raises(UserError, match="for teams of"):
+    with pytest.raises(UserError, match="for teams"):
         SplitTeam(MakeTeam(Duel(4), TEAMS), [[0, 1, 2], [3]])
 
 

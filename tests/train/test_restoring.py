@@ -122,6 +122,6 @@ class Player:
 )
 def test_what_a_policy_remembers_is_as_it_was_saved(name: str, value: Any) -> None:
     saved = {**remember(Player()), name: value}
-    with pytest.raises(UserError, match=f"Player: its {name} is not as it was saved") as caught:
+    with pytest.raises(UserError, match=f"Player: its {name} is not as saved") as caught:
         recall(Player(), saved)
     assert "\n" not in str(caught.value)

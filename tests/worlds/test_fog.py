@@ -114,7 +114,7 @@ def test_what_is_hidden_is_taken_out_and_rows_keep_their_places():
         fogged(scene, {"agent": True})
     with pytest.raises(UserError, match="agents has no column angel; name one"):
         fogged(scene, {"agents": mask, "agents/angel": mask})
-    with pytest.raises(UserError, match=r"agents has a mask of bool\(2,\); give True or bool\(3,\)"):
+    with pytest.raises(UserError, match=r"agents has mask bool\(2,\); give True or bool\(3,\)"):
         fogged(scene, {"agents": np.ones(2, bool)})
 
 

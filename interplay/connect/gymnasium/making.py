@@ -44,9 +44,7 @@ def world_to_gym(
     """
     player = make_policy(world_id, others) if isinstance(others, str) else others
     if not isinstance(player, Policy):
-        raise UserError(
-            f"{world_id}: others = {player!r} is no policy; give one, or the name of a scripted one"
-        )
+        raise UserError(f"{world_id}: others = {player!r} is no policy; give one, or a scripted one's name")
     named = secrets.randbits(63) if seed is None else seed
     world = make_world(world_id, num_worlds=1, seed=named, **options)
     return WorldGymEnv(world, agent, player, render_mode, named, flat)

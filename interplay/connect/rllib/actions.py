@@ -67,9 +67,7 @@ def taken_of_all(given: Mapping[str, spaces.Space], actions: Any) -> dict[str, A
         try:
             points[name] = taken(given[name], action)
         except (TypeError, ValueError, LookupError):
-            raise UserError(
-                f"action {_line(action)} of {name} is not in {offered(given[name])}; mend the policy"
-            ) from None
+            raise UserError(f"action {_line(action)} of {name} is not in {offered(given[name])}") from None
     return points
 
 

@@ -132,8 +132,6 @@ def _read_arguments(given: Any, keywords: dict[str, Any]) -> dict[str, Any]:
     for name, honoured in _SWITCHES.items():
         value = getattr(given, name, honoured)
         if value != honoured:
-            raise UserError(
-                f"{given.map_name}: {name} = {value!r} needs a state that is not offered; set it to {honoured}"
-            )
+            raise UserError(f"{given.map_name}: {name} = {value!r} needs another state; set it to {honoured}")
     state = {"obs_instead_of_state": bool(getattr(given, "use_obs_instead_of_state", False))}
     return {**state, **keywords}

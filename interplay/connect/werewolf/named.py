@@ -44,9 +44,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
 
     def __init__(self, env: WorldEnv, relabel: bool = True) -> None:
         if not isinstance(env.world, WerewolfWorld):
-            raise UserError(
-                f"{env.world.id}: no game of werewolf, its agents have no roles; use the environment as it is"
-            )
+            raise UserError(f"{env.world.id}: no game of werewolf, its agents have no roles")
         if env.mask_in_observation or env.flat or env.slots or env.on_death == "keep":
             raise UserError(
                 f"{env.world.id}: its rows are renamed field by field; leave flat, mask_in_observation, keep_dead and agents out"
@@ -83,9 +81,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
         given = {}
         for name, action in actions.items():
             if name not in self._seat_of:
-                raise UserError(
-                    f"{self.world.id}: unknown agent {name!r}; agents are {', '.join(self.possible_agents)}"
-                )
+                raise UserError(f"{self.world.id}: unknown agent {name!r}; there are {self.possible_agents}")
             row = point_of(self.action_spaces[name], action, f"{self.world.id}: action", name)
             given[self._seat_of[name]] = self.labels.action_in(row)
         for name in self.agents:

@@ -126,9 +126,7 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
         queried = self.queried
         for name in [*actions, *queried]:
             if name not in queried:
-                raise UserError(
-                    f"{self.world.id}: an action of {name}, which does not act; acting are {', '.join(queried)}"
-                )
+                raise UserError(f"{self.world.id}: an action of {name}, which is idle; acting are {queried}")
             if name not in actions:
                 raise UserError(f"{self.world.id}: no action of {name}, which acts; pass one")
             given = point_of(self.action_spaces[name], actions[name], f"{self.world.id}: action", name)

@@ -63,9 +63,7 @@ class Decoder:
         head, layers, base = _read_head(data)
         held, self._held = self._held, []
         if not head.key and (not held or base != self._tick):
-            raise UserError(
-                f"scene frame {head.tick} changes tick {base}, which is not at hand; begin at a key frame"
-            )
+            raise UserError(f"scene frame {head.tick} changes tick {base}, not at hand; begin at a key frame")
         if layers != self._count:
             raise UserError(f"scene frame {head.tick} has {layers} layers, its schema {self._count}")
         parts: list[Part] = []
@@ -127,9 +125,7 @@ class Decoder:
             raise
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
             words = " ".join(str(error).split())[:120]
-            raise UserError(
-                f'canvas layer "{layer.name}": no canvas draws it ({words}); record it again'
-            ) from None
+            raise UserError(f'canvas layer "{layer.name}": no canvas draws it ({words})') from None
 
 
 def split_frames(data: bytes | memoryview) -> Iterator[memoryview]:

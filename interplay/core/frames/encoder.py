@@ -85,9 +85,7 @@ class Encoder:
             if declared.text is not None:
                 parts.append(layer.text)
             elif layer.text:
-                raise UserError(
-                    f'canvas layer "{layer.name}": labels came after the first frame; pass them in every frame'
-                )
+                raise UserError(f'canvas layer "{layer.name}": labels came late; pass them in every frame')
         return parts
 
     def _layer(self, number: int, part: Part, held: Part | None) -> bytes:
@@ -120,9 +118,7 @@ def write_text(rows: tuple[Any, ...]) -> bytes:
     except UnicodeEncodeError:
         raise UserError("scene: a text holds half a character; fix it before it is drawn") from None
     if len(text) > MAX_TEXT_BYTES:
-        raise UserError(
-            f"scene: the texts of a layer have {len(text):,} bytes; a frame holds {MAX_TEXT_BYTES:,}"
-        )
+        raise UserError(f"scene: texts of a layer have {len(text):,} bytes; a frame holds {MAX_TEXT_BYTES:,}")
     return text + b" " * (-len(text) % 4)
 
 

@@ -128,9 +128,7 @@ def header_length(prelude: bytes, name: str) -> int:
             f"{name}: a recording of format {major}.{minor}, this version reads format {MAJOR}; open it with the interplay that wrote it"
         )
     if length > MAX_HEADER:
-        raise UserError(
-            f"{name}: a header of {length:,} bytes, {MAX_HEADER:,} are read at most; record it again"
-        )
+        raise UserError(f"{name}: a header of {length:,} bytes, {MAX_HEADER:,} are read at most")
     return int(length) + CHECK.size
 
 

@@ -146,9 +146,7 @@ class ReplayReader:
         """The frame of a tick."""
         found = next(self.frames(tick, tick + 1), None)
         if found is None:
-            raise UserError(
-                f"{self.path}: tick {tick} is not there or damaged; choose one of 0..{self.ticks - 1}"
-            )
+            raise UserError(f"{self.path}: tick {tick} is missing or damaged; choose 0..{self.ticks - 1}")
         return found
 
     def marks(self) -> list[Mark]:

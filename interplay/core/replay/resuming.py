@@ -49,9 +49,7 @@ def _played(
     with _as_refusal(reader, world):
         now = _load_last(reader, world, before if most is None else before[-_TRIED:])
         if most is not None and tick - now > most:
-            raise ValueError(
-                f"the last whole state is {tick - now:,} ticks before; {most:,} are played at most"
-            )
+            raise ValueError(f"the last whole state is {tick - now:,} ticks ago; {most:,} are played at most")
         deque(_steps(reader, world, now, tick, {chunk.first: chunk for chunk in states}, most), maxlen=0)
     return world
 

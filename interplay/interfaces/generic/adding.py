@@ -58,9 +58,7 @@ class Feature(Interface):
     def _grown(self, obs_space: spaces.Space, feature: spaces.Space) -> spaces.Space:
         if isinstance(obs_space, spaces.Dict):
             if self.key in obs_space.spaces:
-                raise UserError(
-                    f"{self._called()}: the observation has a {self.key!r} already; give another key"
-                )
+                raise UserError(f"{self._called()}: there is a {self.key!r} already; give another key")
             return spaces.Dict([*obs_space.spaces.items(), (self.key, feature)])
         if isinstance(obs_space, spaces.Tuple):
             return spaces.Tuple([*obs_space.spaces, feature])

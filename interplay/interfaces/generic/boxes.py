@@ -139,9 +139,7 @@ class Reshape(Entry):
         try:
             low, high = box.low.reshape(self.shape), box.high.reshape(self.shape)
         except ValueError:
-            raise UserError(
-                f"{self._called()}: {box.shape} does not fit; give a shape of {box.low.size} numbers"
-            ) from None
+            raise UserError(f"{self._called()}: {box.shape} has {box.low.size} numbers") from None
         self._to = low.shape
         return make_box(low, high, box.dtype)
 
@@ -168,9 +166,7 @@ class Transpose(Entry):
     def _entry_space(self, box: spaces.Box) -> spaces.Box:
         order = tuple(reversed(range(len(box.shape)))) if self.axes is None else self.axes
         if sorted(order) != list(range(len(box.shape))):
-            raise UserError(
-                f"{self._called()}: the entry has the axes 0..{len(box.shape) - 1}; name each once"
-            )
+            raise UserError(f"{self._called()}: it has the axes 0..{len(box.shape) - 1}; name each once")
         self._order = (0, *(axis + 1 for axis in order))
         return make_box(box.low.transpose(order), box.high.transpose(order), box.dtype)
 

@@ -56,9 +56,7 @@ class PrevActObs(Feature):
         choices = [count for leaf in discrete for count in action_choices(leaf)]
         width = sum(choices)
         if not width:
-            raise UserError(
-                f"PrevActObs: no part of {act_space} is discrete, so there is nothing to be one-hot; use raw=True"
-            )
+            raise UserError(f"PrevActObs: no part of {act_space} is discrete; use raw=True")
         firsts = np.concatenate([_firsts(leaf) for leaf in discrete])
         self._columns = (
             np.cumsum([0, *choices[:-1]]) - firsts

@@ -110,9 +110,7 @@ class Dict2Vec(Interface):
             (key, part) for key, part in space.spaces.items() if not key.startswith(self.leave_out or ("\0",))
         ]
         if not left:
-            raise UserError(
-                f"Dict2Vec: leave_out = {list(self.leave_out)} leaves nothing of {', '.join(space.spaces)}"
-            )
+            raise UserError(f"Dict2Vec: leave_out = {list(self.leave_out)} leaves nothing")
         flatten = Flattener(spaces.Dict(left))
         return flatten.space, lambda value: flatten({key: value[key] for key, _ in left})
 
@@ -168,9 +166,7 @@ def _join(parts: list[Any]) -> spaces.Space:
         )
         return box(low, high, low.dtype)
     if any(boxes):
-        raise UserError(
-            "ConcatObsAct: some actions are discrete and some are not; join them in an interface of your own"
-        )
+        raise UserError("ConcatObsAct: some actions are discrete and some are not; join them yourself")
     choices = [count for leaf in parts for count in action_choices(leaf)]
     starts = [np.broadcast_to(getattr(leaf, "start", 0), leaf.shape or ()).reshape(-1) for leaf in parts]
     return spaces.MultiDiscrete(choices, start=np.concatenate(starts).astype(np.int64))
@@ -184,9 +180,7 @@ class RemoveTuple(Interface):
             isinstance(space, spaces.Tuple) and len(space.spaces) == 1 for space in (obs_space, act_space)
         )
         if not (self._opens or self._closes):
-            raise UserError(
-                f"RemoveTuple: neither {obs_space} nor {act_space} is a tuple of one; leave it out"
-            )
+            raise UserError(f"RemoveTuple: neither {obs_space} nor {act_space} is a tuple of one")
         return obs_space[0] if self._opens else obs_space, act_space[0] if self._closes else act_space  # type: ignore[index]
 
     def _observe(self, obs: Nest) -> Nest:

@@ -29,9 +29,7 @@ class RewardWeights(MatchWrapper):
 
     def _sum(self, reward: Any) -> float:
         if np.shape(reward) != self._weights.shape:
-            raise UserError(
-                f"RewardWeights: {len(self._weights)} weights for a reward {reward!r}; give one for each entry"
-            )
+            raise UserError(f"RewardWeights: {len(self._weights)} weights for a reward {reward!r}")
         return float(np.dot(self._weights, reward))
 
 

@@ -24,9 +24,7 @@ class RandPlayer(MatchWrapper):
         super().__init__(env)
         for group in slots_of(self.env):
             if any(space != group[0] for space in group):
-                raise UserError(
-                    f"RandPlayer: seats of {self.env} have different spaces; players cannot change them"
-                )
+                raise UserError(f"RandPlayer: seats of {self.env} have different spaces, so none can change")
         self._seed, self._episode = seed, -1
 
     def _begin(self, seed: int | None) -> None:

@@ -24,9 +24,7 @@ class AllObs(MatchWrapper):
         super().__init__(env)
         self._seeing = set(range(self.slots)) if seeing is None else set(seeing)
         if unknown := sorted(self._seeing - set(range(self.slots))):
-            raise UserError(
-                f"{type(self).__name__}: no slot {unknown[0]} to see; there are 0..{self.slots - 1}"
-            )
+            raise UserError(f"{type(self).__name__}: no slot {unknown[0]}; there are 0..{self.slots - 1}")
         seen, _ = slots_of(self.env)
         self.observation_space = spaces.Tuple(
             [

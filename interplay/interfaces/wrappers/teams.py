@@ -79,9 +79,7 @@ class SplitTeam(MatchWrapper):
         super().__init__(env)
         seen, done = slots_of(self.env)
         if not all(isinstance(space, spaces.Tuple) for space in (*seen, *done)):
-            raise UserError(
-                f"SplitTeam: {self.env} has slots that are no teams, whose spaces would be tuples; group them first"
-            )
+            raise UserError(f"SplitTeam: {self.env} has slots that are no teams; group them first")
         sizes = [len(space.spaces) for space in seen]  # type: ignore[attr-defined]
         ends = np.cumsum([0, *sizes])
         self.groups = (
@@ -90,9 +88,7 @@ class SplitTeam(MatchWrapper):
             else tuple(tuple(group) for group in groups)
         )
         if [len(group) for group in self.groups] != sizes:
-            raise UserError(
-                f"SplitTeam: groups of {[len(group) for group in self.groups]} for teams of {sizes}"
-            )
+            raise UserError(f"SplitTeam: groups of {[len(group) for group in self.groups]} for teams {sizes}")
         check_groups("SplitTeam", self.groups, int(ends[-1]))
         self.observation_space, self.action_space = (spaces.Tuple(self._shown(part)) for part in (seen, done))
 

@@ -44,9 +44,7 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: Any) -> None:
         super().__init__(match(env))
         if resets_itself(self.env):
-            raise UserError(
-                f"{type(self).__name__}: Autoreset below it begins episodes unseen; put Autoreset around it instead"
-            )
+            raise UserError(f"{type(self).__name__}: Autoreset below it hides resets; put it around")
         self.slots = len(slots_of(self.env)[0])
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
